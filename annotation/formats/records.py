@@ -1,0 +1,147 @@
+"""What a format reads a file into, and writes a file from: plain records, known to no database.
+
+Keys are built by the format from the file's own ids and are unique per dataset and kind of record. Parents are named by
+their key and come before their children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRecord:
+    key: str
+    text: str
+    claimant: str = ""
+    date: date | None = None
+    source: str = ""
+    verdict: str = ""
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    key: str
+    text: str = ""  # empty where a file only has the question's id
+    date: date | None = None
+    answers: tuple[str, ...] = ()
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRecord:
+    """A passage under a claim or a question: exactly one of the two parents is set."""
+
+    key: str
+    text: str
+    claim: str | None = None
+    question: str | None = None
+    url: str = ""
+    publisher: str = ""
+    date: date | None = None
+    is_gold: bool | None = None
+    rank: int | None = None
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRecord:
+    """A model's answer to a question, or a document generated for a claim: exactly one of the two parents is set."""
+
+    key: str
+    text: str
+    question: str | None = None
+    claim: str | None = None
+    model: str = ""
+    method: str = ""
+    repetition: int = 0
+    context_setting: str = ""
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TripletRecord:
+    key: str
+    response: str
+    index: int
+    head: str
+    relation: str
+    tail: str
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRecord:
+    field: str
+    start: int  # code points, half open
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementRecord:
+    unit: str  # key of the unit; its kind is the annotation's task type's
+    dimension: str
+    label: str
+    spans: tuple[SpanRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationRecord:
+    """Everything that one rater said about one item at one time (one revision).
+
+    `rater_kind` is `person` where the file says who judged, `slot` where raters are exchangeable: a slot's name is only
+    a position and no pairwise figure may be made from it.
+    """
+
+    item: str  # key of the item's anchor unit
+    rater: str
+    judgements: tuple[JudgementRecord, ...]
+    rater_kind: str = "person"
+    revision: int = 1
+    shown_at: datetime | None = None
+    submitted_at: datetime | None = None
+    active_ms: int | None = None
+    guideline_version: int | None = None
+    suggestion_shown: bool | None = None
+    comment: str = ""
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """A label that stands for the unit without naming who gave it, such as DRUID's `evidence_stance`."""
+
+    unit: str
+    dimension: str
+    label: str
+    method: str = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class RowError:
+    """A row that cannot be taken, and why. `line` counts lines of text, or rows where the format has no lines."""
+
+    file: str
+    line: int | None
+    column: str
+    value: str  # shortened for showing
+    reason: str
+
+
+Record = (
+    ClaimRecord
+    | QuestionRecord
+    | EvidenceRecord
+    | ResponseRecord
+    | TripletRecord
+    | AnnotationRecord
+    | DecisionRecord
+    | RowError
+)
+
+
+class FormatError(Exception):
+    """The file as a whole cannot be read: wrong format, wrong encoding, broken container. The message says what to do."""

@@ -1,0 +1,64 @@
+"""Every table: content, work, judgements, suggestions, jobs. What each holds is said in its own module."""
+
+from .content import (
+    Aspect,
+    AtomicClaim,
+    Claim,
+    ContentBatch,
+    Dataset,
+    DatasetGrant,
+    Evidence,
+    Pair,
+    Question,
+    Response,
+    StagedChange,
+    SubSentence,
+    Triplet,
+    Unit,
+)
+from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
+from .judgements import Annotation, Decision, Judgement, Revision, Span
+from .people import Invitation, User
+from .projects import Guideline, Membership, Project, Rater
+from .suggestions import CheckerRun, RunFailure, Score, Suggestion
+from .work import Assignment, Item, ItemUnit
+
+__all__ = [
+    "Annotation",
+    "Artifact",
+    "Aspect",
+    "Assignment",
+    "AtomicClaim",
+    "CheckerRun",
+    "Chunk",
+    "Claim",
+    "ColumnMapping",
+    "ContentBatch",
+    "Dataset",
+    "DatasetGrant",
+    "Decision",
+    "Evidence",
+    "Guideline",
+    "Invitation",
+    "Item",
+    "ItemUnit",
+    "Job",
+    "Judgement",
+    "Membership",
+    "Pair",
+    "Project",
+    "Question",
+    "Rater",
+    "Response",
+    "Revision",
+    "RunFailure",
+    "Score",
+    "Span",
+    "StagedChange",
+    "SubSentence",
+    "Suggestion",
+    "Triplet",
+    "Unit",
+    "Upload",
+    "User",
+]

@@ -1,0 +1,131 @@
+"""Background work as rows: a chunk with its lease is the truth, and the broker only wakes workers."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .content import Dataset
+
+
+class Job(models.Model):
+    class Kind(models.TextChoices):
+        IMPORT = "import"
+        ITEMS = "items"  # items and assignments for content that a project does not have yet
+        CHECKER_RUN = "checker-run"
+        REPORT = "report"
+        EXPORT = "export"
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    queue = models.CharField(max_length=20, default="default")
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="jobs")
+    project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, null=True, related_name="jobs")
+    parameters = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    message = models.TextField(blank=True)  # what it is doing now, or why it failed; for people
+    progress_done = models.PositiveBigIntegerField(default=0)
+    progress_total = models.PositiveBigIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "kind"], name="unfinished_jobs")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.uuid} ({self.state})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (self.State.DONE, self.State.FAILED, self.State.CANCELLED)
+
+
+class Chunk(models.Model):
+    class State(models.TextChoices):
+        OPEN = "open"
+        LEASED = "leased"
+        DONE = "done"
+        FAILED = "failed"
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="chunks")
+    index = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    payload = models.JSONField(default=dict)
+    size = models.PositiveIntegerField(default=0)  # inputs in it
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.UUIDField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+    started_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "index"], name="chunk_index_once"),
+            models.CheckConstraint(
+                condition=Q(state="leased", lease_token__isnull=False, lease_expires_at__isnull=False)
+                | (~Q(state="leased") & Q(lease_token=None, lease_expires_at=None)),
+                name="chunk_lease_fits_state",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id}/{self.index}: {self.state}"
+
+
+class Upload(models.Model):
+    """A file somebody sent, under a name the server chose."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="uploads")
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="uploads")
+    file_name = models.CharField(max_length=300)  # as the sender called it; shown, never used as a path
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class Artifact(models.Model):
+    """A file that a job made for downloading, below the data directory under the artifact's own id."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="artifacts")
+    file_name = models.CharField(max_length=300)
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class ColumnMapping(models.Model):
+    """How somebody mapped a table's columns, remembered for the next file with the same header."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    header_hash = models.CharField(max_length=64)
+    layout = models.CharField(max_length=40)
+    mapping = models.JSONField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "header_hash", "layout"], name="one_mapping_per_header")]
+
+    def __str__(self) -> str:
+        return self.header_hash

@@ -1,0 +1,38 @@
+"""Accounts, and the invitations that are the only way to get one."""
+
+import secrets
+import uuid
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+
+class User(AbstractUser):
+    """Deactivated, never deleted: whatever a person judged refers to them through protected keys."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=150, blank=True)
+
+    def __str__(self) -> str:
+        return self.name or self.username
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+class Invitation(models.Model):
+    """A link by which one person joins, optionally straight into a project with given roles."""
+
+    token = models.CharField(max_length=64, unique=True, default=new_token)
+    email = models.EmailField()
+    project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, null=True, blank=True)
+    roles = models.JSONField(default=list)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"Invitation of {self.email}"

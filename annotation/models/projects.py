@@ -1,0 +1,136 @@
+"""Projects, who works in them, and the raters whose labels they hold."""
+
+import secrets
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .content import Dataset
+
+
+class Project(models.Model):
+    class State(models.TextChoices):
+        PREPARING = "preparing"  # items are still being made
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    class Prefill(models.TextChoices):
+        OFF = "off", "Off: annotators never see suggestions"
+        SHOWN = "shown", "Shown: beside the empty form"
+        AFTER = "after", "Shown after the first answer, which is kept"
+
+    class Order(models.TextChoices):
+        RANDOM = "random", "Random, by the seed"
+        FILE = "file", "As in the file"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="projects")
+    task_type = models.CharField(max_length=80)  # TaskType.identifier: slug/variant/version
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PREPARING)
+    overlap = models.PositiveSmallIntegerField(default=2)  # judgements per item; 0: nobody annotates here
+    # Share of items that get `overlap` judgements; the others get one.
+    multiple_share = models.FloatField(default=1.0)
+    order = models.CharField(max_length=10, choices=Order.choices, default=Order.RANDOM)
+    seed = models.BigIntegerField(default=0)
+    prefill = models.CharField(max_length=10, choices=Prefill.choices, default=Prefill.OFF)
+    prefill_run = models.ForeignKey(
+        "annotation.CheckerRun", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    lease_minutes = models.PositiveIntegerField(default=60)
+    minimum_seconds = models.PositiveIntegerField(default=0)
+    # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.
+    queue_epoch = models.PositiveIntegerField(default=0)
+    # Raised with every write that can change a figure: reports are cached by it.
+    label_version = models.PositiveBigIntegerField(default=0)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(multiple_share__gte=0, multiple_share__lte=1), name="multiple_share_is_a_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Guideline(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    markdown = models.TextField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "version"], name="guideline_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.project}, guidelines {self.version}"
+
+
+class Membership(models.Model):
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator"
+        ADJUDICATOR = "adjudicator"
+        RESEARCHER = "researcher"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "user", "role"], name="role_once_per_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.role} in {self.project}"
+
+
+def new_pseudonym() -> str:
+    return f"r-{secrets.token_hex(4)}"
+
+
+class Rater(models.Model):
+    """Whoever a label is by: a member, a person of an imported file, or a slot where a file does not say who voted.
+
+    Slots are exchangeable: a slot's name is a position, and figures for pairs of raters are not offered for them.
+    """
+
+    class Kind(models.TextChoices):
+        MEMBER = "member"
+        EXTERNAL = "external"
+        SLOT = "slot"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="raters")
+    name = models.CharField(max_length=200)  # as shown to researchers; external: as in the file
+    pseudonym = models.CharField(max_length=200, default=new_pseudonym)  # what exports show
+    # Where this annotator's search for work goes on, so that finding work does not slow down with work done.
+    cursor = models.BigIntegerField(default=-1)
+    cursor_epoch = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], condition=Q(user__isnull=False), name="one_rater_per_user"),
+            models.UniqueConstraint(fields=["project", "pseudonym"], name="pseudonym_once_per_project"),
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=~Q(kind="member"), name="external_name_once_per_project"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="member", user__isnull=False) | (~Q(kind="member") & Q(user=None)),
+                name="members_have_users",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,78 @@
+"""What automatic checkers said, and what made them say it."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from .content import Unit
+from .jobs import Job
+from .projects import Project
+
+
+class CheckerRun(models.Model):
+    """One checker with one set of parameters over a project's units. Its job tells how far it has come."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checker_runs")
+    job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="checker_run")
+    checker = models.CharField(max_length=80)
+    version = models.CharField(max_length=40)
+    parameters = models.JSONField(default=dict)
+    parameters_hash = models.CharField(max_length=64)
+    # Model revision, library versions, device, prompt hash: as the checker describes itself when it is loaded.
+    provenance = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.checker} {self.version} on {self.project}"
+
+
+class Suggestion(models.Model):
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="suggestions")
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="suggestions")
+    dimension = models.CharField(max_length=40)
+    label = models.CharField(max_length=80)
+    probability = models.FloatField(null=True)
+    probabilities = models.JSONField(default=dict)
+    spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score"}], code points
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "unit", "dimension"], name="one_suggestion_per_run")]
+
+    def __str__(self) -> str:
+        return f"{self.dimension}: {self.label}"
+
+
+class Score(models.Model):
+    """A number behind a suggestion, or beside it: similarity, overlap, perplexity. Null where undefined."""
+
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="scores")
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="scores")
+    name = models.CharField(max_length=80)
+    value = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "unit", "name"], name="one_score_per_run_and_name")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+
+class RunFailure(models.Model):
+    """An input for which a run has no answer, and why."""
+
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="failures")
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="run_failures")
+    reason = models.CharField(max_length=80)
+    message = models.TextField(blank=True)
+    is_permanent = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "unit"], name="one_failure_per_run_and_unit")]
+
+    def __str__(self) -> str:
+        return self.reason

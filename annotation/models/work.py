@@ -1,0 +1,113 @@
+"""Pages of work and who does them.
+
+An item is born with exactly its planned number of open assignments. Taking work claims one row; skipping closes the row
+(which bars the skipper, since a rater can hold one row per item) and adds an open one. So the number of judgements is
+kept by rows, not by counting.
+"""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from .content import Unit
+from .projects import Project, Rater
+
+
+class Item(models.Model):
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        STUCK = "stuck"  # everybody skipped it; a researcher looks
+        RETIRED = "retired"  # its content was superseded
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
+    anchor = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="anchored_items")
+    key = models.CharField(max_length=400)  # the anchor's key
+    state = models.CharField(max_length=10, choices=State.choices, default=State.ACTIVE)
+    position = models.BigIntegerField()  # order of work, smallest first, unique in the project
+    priority = models.IntegerField(default=0)
+    planned = models.PositiveSmallIntegerField()  # judgements this item was meant to get; 0 for an item without units
+    is_multiple = models.BooleanField(default=True)  # drawn for more than one judgement
+    unit_count = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "anchor"], name="one_item_per_anchor"),
+            models.UniqueConstraint(fields=["project", "position"], name="one_item_per_position"),
+        ]
+        indexes = [models.Index(fields=["project", "key"], name="item_by_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ItemUnit(models.Model):
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_units")
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="item_units")
+    index = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "unit"], name="unit_once_per_item")]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}/{self.index}"
+
+
+class Assignment(models.Model):
+    class State(models.TextChoices):
+        OPEN = "open"
+        LEASED = "leased"
+        DONE = "done"
+        SKIPPED = "skipped"
+        CANCELLED = "cancelled"
+
+    class Reason(models.TextChoices):
+        PLANNED = "planned"
+        REPLACES_SKIP = "replaces-skip"
+        EXTRA = "extra"  # somebody asked for one more judgement
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
+    position = models.BigIntegerField()  # the item's, repeated here for the index that work is taken from
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.PLANNED)
+    note = models.TextField(blank=True)  # why an extra judgement was asked for
+    # Came back after a lease or a skip: searched first, because it may lie behind everybody's cursor.
+    returned = models.BooleanField(default=False)
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="assignments")
+    leased_at = models.DateTimeField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    shown_at = models.DateTimeField(null=True)  # null while only fetched ahead
+    done_at = models.DateTimeField(null=True)
+    skip_reason = models.TextField(blank=True)
+    is_flagged = models.BooleanField(default=False)
+    # What the person could see of a checker: the arm, when a suggestion was first shown, and which.
+    prefill_arm = models.CharField(max_length=10, choices=Project.Prefill.choices, default=Project.Prefill.OFF)
+    suggestions_shown_at = models.DateTimeField(null=True)
+    exposure = models.JSONField(default=list)  # [{"run": uuid, "suggestions": n}]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["item", "rater"], condition=Q(rater__isnull=False), name="one_assignment_per_person_and_item"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "cancelled"], rater=None, lease_expires_at=None)
+                | Q(state="leased", rater__isnull=False, lease_expires_at__isnull=False)
+                | Q(state__in=["done", "skipped"], rater__isnull=False, lease_expires_at=None),
+                name="assignment_state_fits_rater",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "position", "id"], condition=Q(state="open"), name="open_work"),
+            models.Index(
+                fields=["project", "position", "id"], condition=Q(state="open", returned=True), name="returned_work"
+            ),
+            models.Index(fields=["project", "lease_expires_at"], condition=Q(state="leased"), name="leases"),
+            models.Index(fields=["rater", "state", "done_at"], name="work_of_a_rater"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}: {self.state}"

@@ -1,0 +1,14 @@
+"""The Celery app: queues `default`, `cpu`, `gpu` and `llm`; tasks carry ids only."""
+
+import os
+
+from celery import Celery
+from kombu import Queue
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("assay")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.task_queues = [Queue(name) for name in ("default", "cpu", "gpu", "llm")]
+app.conf.task_create_missing_queues = False
+app.autodiscover_tasks()

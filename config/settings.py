@@ -1,0 +1,235 @@
+"""Django settings, from the environment only (docs/settings.md lists the variables)."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+from config.environment import Environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Environment()
+
+# The demo has shipped accounts with one-click sign-in, so it answers on loopback names only.
+DEMO = env.boolean("ASSAY_DEMO", False)
+DEBUG = env.boolean("ASSAY_DEBUG", False)
+SECRET_KEY = env.text("ASSAY_SECRET_KEY")
+DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
+ALLOWED_HOSTS = env.items("ASSAY_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+HTTPS = env.boolean("ASSAY_HTTPS", not (DEBUG or DEMO))
+CSRF_TRUSTED_ORIGINS = env.items("ASSAY_TRUSTED_ORIGINS")
+LOG_LEVEL = env.text("ASSAY_LOG_LEVEL", "INFO", allowed=("DEBUG", "INFO", "WARNING", "ERROR"))
+
+if SECRET_KEY and len(SECRET_KEY) < 32:
+    env.problem("ASSAY_SECRET_KEY must have at least 32 characters")
+if DEMO and any(host not in ("localhost", "127.0.0.1", "[::1]", "testserver") for host in ALLOWED_HOSTS):
+    env.problem("ASSAY_ALLOWED_HOSTS must stay on loopback names while ASSAY_DEMO is on")
+for origin in CSRF_TRUSTED_ORIGINS:
+    if urlsplit(origin).scheme not in ("http", "https"):
+        env.problem(f"ASSAY_TRUSTED_ORIGINS needs a scheme in front of {origin!r}, such as https://")
+
+INSTALLED_APPS = [
+    "config.apps.AssayConfig",
+    "analysis",
+    "annotation",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "csp",
+    "rest_framework",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+ASGI_APPLICATION = "config.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "config.context.site",
+            ]
+        },
+    }
+]
+
+
+def _database(raw: str) -> dict:
+    try:
+        database = dj_database_url.parse(raw, conn_max_age=60, conn_health_checks=True)
+    except (ValueError, dj_database_url.ParseError, dj_database_url.UnknownSchemeError) as error:
+        raise ValueError(f"is not a database address: {error}") from None
+    if database["ENGINE"] not in ("django.db.backends.sqlite3", "django.db.backends.postgresql"):
+        raise ValueError("must start with sqlite:// or postgresql://")
+    return database
+
+
+DATABASES = {
+    "default": env.parsed("DATABASE_URL", _database(f"sqlite:///{DATA_DIR / 'assay.sqlite3'}"), _database),
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    if DATABASES["default"]["NAME"] == ":memory:":
+        env.problem("DATABASE_URL must name a file: web server and workers share the database")
+    DATABASES["default"]["OPTIONS"] = {
+        # A transaction takes the write lock when it begins, so two writers queue instead of failing half-way.
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        # FULL: what was acknowledged is on disk, also when the power fails.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=30000; "
+        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456; PRAGMA cache_size=-32000;",
+    }
+    # Tests use a file too: an in-memory database is shared by no second thread or process.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "annotation.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "config.accounts.InvitationOnlyAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # an invitation link went to the address already
+ACCOUNT_PREVENT_ENUMERATION = True
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+if email_host := env.text("ASSAY_EMAIL_HOST", ""):
+    EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    EMAIL_HOST = email_host
+EMAIL_PORT = env.integer("ASSAY_EMAIL_PORT", 587, minimum=1, maximum=65535)
+EMAIL_HOST_USER = env.text("ASSAY_EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = env.text("ASSAY_EMAIL_PASSWORD", "")
+EMAIL_USE_TLS = env.boolean("ASSAY_EMAIL_TLS", True)
+DEFAULT_FROM_EMAIL = env.text("ASSAY_EMAIL_FROM", "assay@localhost")
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+        "manifest-src": ["'self'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+# Signed-in state in the database, read through a cache per process: one query less on every labelling request.
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+CSRF_COOKIE_SAMESITE = "Lax"
+if HTTPS:
+    SECURE_SSL_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
+    SECURE_HSTS_SECONDS = env.integer("ASSAY_HSTS_SECONDS", 31536000, minimum=0)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+STATIC_URL = "static/"
+STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", BASE_DIR / "staticfiles")
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+MEDIA_ROOT = DATA_DIR / "files"
+UPLOAD_LIMIT = env.integer("ASSAY_UPLOAD_LIMIT_MB", 2048, minimum=1) * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "UNAUTHENTICATED_USER": None,
+}
+
+# The embedded broker keeps messages as files. It forgets a message once a worker has fetched it, which is harmless:
+# chunk rows with leases are the truth, and the sweep wakes workers again.
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "filesystem://")
+if urlsplit(CELERY_BROKER_URL).scheme not in ("filesystem", "memory", "redis", "rediss", "amqp", "amqps", "pyamqp"):
+    env.problem("CELERY_BROKER_URL must start with filesystem://, redis://, rediss://, amqp:// or amqps://")
+if CELERY_BROKER_URL.startswith("filesystem"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(DATA_DIR / "broker"),
+        "data_folder_out": str(DATA_DIR / "broker"),
+        "processed_folder": str(DATA_DIR / "broker-done"),
+        "control_folder": str(DATA_DIR / "broker-control"),
+        "polling_interval": 0.3,
+    }
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+# How long a worker may be silent about a chunk before somebody else may take it.
+CHUNK_LEASE_SECONDS = env.integer("ASSAY_CHUNK_LEASE_SECONDS", 60, minimum=2)
+SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+}
+
+env.finish()
+DATA_DIR.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,11 @@
+"""Every address. Pages that show figures live in analysis."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("config.accounts_urls")),
+    path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("annotation.api.urls")),
+    path("", include("annotation.views.urls")),
+    path("", include("analysis.urls")),
+]

@@ -1,0 +1,12 @@
+"""Settings for tests: the real ones, with an environment of their own. DATABASE_URL and CELERY_BROKER_URL still choose."""
+
+import os
+import tempfile
+
+os.environ.setdefault("ASSAY_SECRET_KEY", "only-for-tests-" + "x" * 40)
+os.environ.setdefault("ASSAY_DEBUG", "1")
+os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
+
+from config.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
