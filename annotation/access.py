@@ -1,0 +1,113 @@
+"""The object for this user, or 404. Every view and API route fetches through here.
+
+Who is no member of a project does not learn that it exists (404); a member without the needed role gets 403.
+"""
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from annotation.models import Assignment, Dataset, Job, Membership, Project, User
+
+ANNOTATOR = Membership.Role.ANNOTATOR
+ADJUDICATOR = Membership.Role.ADJUDICATOR
+RESEARCHER = Membership.Role.RESEARCHER
+
+
+def may_create(user: User) -> bool:
+    """Whether this person may make data sets and projects: site administrators and researchers they named."""
+    return user.is_active and (user.is_superuser or user.is_staff)
+
+
+def roles_of(user: User, project: Project) -> set[str]:
+    """The person's active roles. Site administrators have a researcher's rights everywhere."""
+    roles = set(
+        Membership.objects.filter(project=project, user=user, is_active=True).values_list("role", flat=True)
+    )
+    if user.is_superuser:
+        roles.add(RESEARCHER)
+    return roles
+
+
+def visible_projects(user: User) -> QuerySet[Project]:
+    if user.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(
+        pk__in=Membership.objects.filter(user=user, is_active=True).values("project_id")
+    )
+
+
+def project_for(user: User, slug: str, *roles: str) -> Project:
+    """The project, if the person has any role in it (404 otherwise) and one of `roles` where some are named (403)."""
+    project = visible_projects(user).filter(slug=slug).select_related("dataset").first()
+    if project is None:
+        raise Http404("No such project")
+    if roles and not roles_of(user, project) & set(roles):
+        raise PermissionDenied(f"This needs the role of {' or '.join(roles)}")
+    return project
+
+
+def has_open_work(user: User, project: Project) -> bool:
+    """Whether the person still has, or may still be given, work of their own here."""
+    is_annotator = Membership.objects.filter(
+        project=project, user=user, role=ANNOTATOR, is_active=True
+    ).exists()
+    if not is_annotator or project.state == Project.State.CLOSED:
+        return False
+    mine = Assignment.objects.filter(project=project, rater__user=user)
+    if mine.filter(state=Assignment.State.LEASED).exists():
+        return True
+    return (
+        Assignment.objects.filter(project=project, state=Assignment.State.OPEN)
+        .exclude(item__in=mine.values("item_id"))
+        .exists()
+    )
+
+
+def sees_labels(user: User, project: Project) -> bool:
+    """Researchers and adjudicators see labels, unless they have open work of their own: it would no longer be blind."""
+    return bool(roles_of(user, project) & {RESEARCHER, ADJUDICATOR}) and not has_open_work(user, project)
+
+
+def project_with_labels_for(user: User, slug: str) -> Project:
+    """The project, for somebody who may see its labels now."""
+    project = project_for(user, slug, RESEARCHER, ADJUDICATOR)
+    if not sees_labels(user, project):
+        raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
+    return project
+
+
+def visible_datasets(user: User) -> QuerySet[Dataset]:
+    if user.is_superuser:
+        return Dataset.objects.all()
+    return Dataset.objects.filter(Q(owner=user) | Q(grants__user=user)).distinct()
+
+
+def may_edit_dataset(user: User, dataset: Dataset) -> bool:
+    return (
+        user.is_superuser
+        or dataset.owner_id == user.pk
+        or dataset.grants.filter(user=user, can_edit=True).exists()
+    )
+
+
+def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:
+    dataset = visible_datasets(user).filter(slug=slug).first()
+    if dataset is None:
+        raise Http404("No such data set")
+    if edit and not may_edit_dataset(user, dataset):
+        raise PermissionDenied("This needs the right to change the data set")
+    return dataset
+
+
+def job_for(user: User, uuid) -> Job:
+    """A job, for whoever started it, researchers of its project and those who may edit its data set."""
+    job = Job.objects.select_related("project", "dataset").filter(uuid=uuid).first()
+    if job is not None:
+        if job.created_by_id == user.pk or user.is_superuser:
+            return job
+        if job.project is not None and RESEARCHER in roles_of(user, job.project):
+            return job
+        if job.project is None and job.dataset is not None and may_edit_dataset(user, job.dataset):
+            return job
+    raise Http404("No such job")

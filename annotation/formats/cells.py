@@ -1,0 +1,235 @@
+"""From a cell of a file to a typed value. A cell that cannot be taken raises BadCell, which becomes a row error."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+
+from .records import RowError
+
+SHOWN_CHARS = 80
+TRUE = frozenset({"true", "1", "yes", "t"})
+FALSE = frozenset({"false", "0", "no", "f"})
+SIX_WAY = (
+    "refutes",
+    "insufficient-refutes",
+    "insufficient-contradictory",
+    "insufficient-neutral",
+    "insufficient-supports",
+    "supports",
+)
+THREE_WAY = ("refutes", "not_enough_info", "supports")
+# What a format accepts where the user names no task type. The two stance sets live side by side.
+STANDARD_LABELS: Mapping[str, tuple[str, ...]] = {
+    "relevance": ("relevant", "not_relevant"),
+    "stance": (*SIX_WAY, "not_enough_info"),
+    "entailment": ("entailment", "neutral", "contradiction", "bad_triplet"),
+}
+SPELLINGS = {
+    "relevance": {
+        "true": "relevant",
+        "1": "relevant",
+        "yes": "relevant",
+        "false": "not_relevant",
+        "0": "not_relevant",
+        "no": "not_relevant",
+        "irrelevant": "not_relevant",
+        "not relevant": "not_relevant",
+    },
+    "stance": {
+        "support": "supports",
+        "supported": "supports",
+        "entailment": "supports",
+        "refute": "refutes",
+        "refuted": "refutes",
+        "contradiction": "refutes",
+        "contradict": "refutes",
+        "nei": "not_enough_info",
+        "not enough info": "not_enough_info",
+        "not enough information": "not_enough_info",
+        "not enough evidence": "not_enough_info",
+        "neutral": "not_enough_info",
+    },
+    "entailment": {
+        "entailed": "entailment",
+        "entails": "entailment",
+        "supported": "entailment",
+        "supports": "entailment",
+        "contradicted": "contradiction",
+        "contradicts": "contradiction",
+        "refuted": "contradiction",
+        "refutes": "contradiction",
+        "bad": "bad_triplet",
+        "not enough info": "neutral",
+        "nei": "neutral",
+    },
+}
+_SEPARATORS = re.compile(r"[\s_\-]+")
+
+
+class BadCell(Exception):
+    def __init__(self, column: str, value: object, reason: str):
+        super().__init__(reason)
+        self.column, self.value, self.reason = column, value, reason
+
+
+def shorten(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
+def row_error(file: str, line: int | None, problem: BadCell) -> RowError:
+    return RowError(file, line, problem.column, shorten(problem.value), problem.reason)
+
+
+def to_text(value: object, column: str) -> str:
+    """The text of a cell: "" for a missing one; numbers and truth values as Python writes them; CRLF becomes LF."""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n") if "\r" in value else value
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, bool | int):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == datetime.min.time() else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    raise BadCell(column, value, "is not a text")
+
+
+def required_text(value: object, column: str) -> str:
+    text = to_text(value, column)
+    if not text or text.isspace():
+        raise BadCell(column, text, "is empty")
+    return text
+
+
+def to_key(value: object, column: str, limit: int) -> str:
+    """An id from the file. Kept as it is, so it must not be empty, padded or overlong."""
+    text = to_text(value, column)
+    if not text or text.isspace():
+        raise BadCell(column, text, "is empty")
+    if len(text) > limit:
+        raise BadCell(column, text, f"is an id of {len(text):,} characters; at most {limit:,} are stored")
+    if "\n" in text or text[0].isspace() or text[-1].isspace():
+        raise BadCell(column, text, "is an id with spaces or line breaks around or in it")
+    return text
+
+
+def to_date(value: object, column: str) -> date | None:
+    """YYYY-MM-DD; None where empty or "-"."""
+    if value is None or value == "" or value == "-":
+        return None
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    text = to_text(value, column)
+    if not text:
+        return None
+    try:
+        if len(text) != 10:
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadCell(column, value, "is not a date like 2024-05-31") from None
+
+
+def to_bool(value: object, column: str) -> bool | None:
+    """True, true, 1, yes and their opposites; None where empty or "-"."""
+    if value is True or value == "True":
+        return True
+    if value is False or value == "False":
+        return False
+    text = to_text(value, column).strip().lower()
+    if text in ("", "-"):
+        return None
+    if text in TRUE:
+        return True
+    if text in FALSE:
+        return False
+    raise BadCell(column, value, "is neither true nor false")
+
+
+def accepted_labels(labels: Mapping[str, tuple[str, ...]], dimension: str) -> tuple[str, ...]:
+    return tuple(labels.get(dimension) or STANDARD_LABELS.get(dimension, ()))
+
+
+def normal(text: str) -> str:
+    """A spelling in which case, underscores, hyphens and spaces do not matter."""
+    return _SEPARATORS.sub(" ", text.strip().lower())
+
+
+def guess_label(value: str, dimension: str, accepted: Iterable[str]) -> str | None:
+    """The accepted label that a file's value most likely means, or None."""
+    accepted = tuple(accepted)
+    wanted = normal(value)
+    for label in accepted:
+        if normal(label) == wanted:
+            return label
+    other = SPELLINGS.get(dimension, {}).get(wanted)
+    if other == "not_enough_info" and other not in accepted:
+        other = "insufficient-neutral"
+    return other if other in accepted else None
+
+
+def unknown_label(value: object, column: str, accepted: Iterable[str]) -> BadCell:
+    return BadCell(column, value, f"is not one of the labels {', '.join(accepted)}")
+
+
+def digest(*parts: str) -> bytes:
+    """16 bytes that stand for the parts; they tell ('ab', 'c') from ('a', 'bc')."""
+    if len(parts) == 1:
+        return hashlib.blake2b(parts[0].encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    joined = b"".join(struct.pack("<Q", len(raw)) + raw for raw in (part.encode("utf-8", "surrogatepass") for part in parts))
+    return hashlib.blake2b(joined, digest_size=16).digest()
+
+
+class SeenKeys:
+    """Where each key stood first, in some 100 bytes per key. A key that comes again raises BadCell."""
+
+    def __init__(self) -> None:
+        self.places: dict[bytes, str | int] = {}
+
+    def add(self, key: str, column: str, place: str | int) -> None:
+        mark = digest(key)
+        first = self.places.setdefault(mark, place)
+        if first is not place:
+            where = f"line {first:,}" if isinstance(first, int) else first
+            raise BadCell(column, key, f"stands already on {where}")
+
+
+class SeenParents:
+    """Parents that many rows repeat: new the first time, known while they stay equal, BadCell when they differ."""
+
+    def __init__(self, kind: str, fields: tuple[str, ...]):
+        self.kind, self.fields = kind, fields
+        self.marks: dict[bytes, tuple[str | int, bytes]] = {}
+        self.last_key: str | None = None
+        self.last_values: tuple = ()
+
+    def is_new(self, key: str, values: tuple, place: str | int) -> bool:
+        if key == self.last_key and values == self.last_values:
+            return False
+        mark = digest(key)
+        packed = struct.pack(f"{len(values)}q", *map(hash, values))
+        first = self.marks.get(mark)
+        if first is None:
+            self.marks[mark] = (place, packed)
+        elif first[1] != packed:
+            position = next(i for i in range(len(values)) if first[1][8 * i : 8 * i + 8] != packed[8 * i : 8 * i + 8])
+            where = f"line {first[0]:,}" if isinstance(first[0], int) else first[0]
+            value = values[position]
+            shown = value if isinstance(value, str) else "" if value is None else str(value)
+            raise BadCell(
+                self.fields[position], shown, f"differs from what {where} says of the same {self.kind} {shorten(key)!r}"
+            )
+        self.last_key, self.last_values = key, values
+        return first is None

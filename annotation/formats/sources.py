@@ -1,0 +1,59 @@
+"""What a format is given to read: files with the names they were uploaded under, limits, and what the user chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file on disk. `name` is its original name or relative path: what errors show, and what names are guessed from."""
+
+    path: str | Path
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.name or Path(self.path).name
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a file is believed. They bound memory and time whatever the file says about itself."""
+
+    record_bytes: int = 16 * MIB  # one line, one row or one JSON value
+    total_bytes: int = 8 * 1024 * MIB  # one source after decompression
+    ratio: int = 200  # bytes out per byte in, looked at from `ratio_from` bytes on
+    ratio_from: int = 16 * MIB
+    entries: int = 2000  # files in an archive
+    columns: int = 1000
+    key_chars: int = 500
+
+
+@dataclass(slots=True)
+class Options:
+    """What the user chose. Every field has a default, and a format looks only at those that it documents.
+
+    labels: dimension -> labels that are accepted (a task type's own); a format's standard labels where absent.
+    mapping: target field -> column, for the generic table.
+    values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
+    setting, model, dataset: RefChecker's names where the path does not say them or says them wrongly.
+    per_file: source name -> {"setting" | "model" | "dataset": value}, stronger than the three above.
+    passage_separator: what stands between the passages of one text cell.
+    progress: called as progress(bytes_done, bytes_total), in bytes on disk, at most once per block read.
+    """
+
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    setting: str = ""
+    model: str = ""
+    dataset: str = ""
+    per_file: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    passage_separator: str = "\n\n"
+    progress: Callable[[int, int], None] | None = None
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,349 @@
+"""Background work. A chunk row with its lease is the truth; the broker only wakes workers.
+
+A worker claims one chunk at a time, writes its results in one transaction with the chunk's own state, and so neither
+loses nor repeats anything when it is killed: the lease runs out and somebody else takes the chunk. A broker that
+forgets messages costs a few seconds, until the sweep wakes workers again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from celery import current_app
+from django.conf import settings
+from django.db import connection, connections, transaction
+from django.db.models import F, Q, Sum
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from kombu.exceptions import OperationalError
+
+from annotation.models import Chunk, Job
+
+log = logging.getLogger(__name__)
+
+# Kind of job -> what works on it. Each handler is a module or object with the functions of `Handler`.
+HANDLERS = {
+    Job.Kind.IMPORT: "annotation.services.import_job.HANDLER",
+    Job.Kind.ITEMS: "annotation.services.item_job.HANDLER",
+    Job.Kind.CHECKER_RUN: "annotation.services.suggesting.HANDLER",
+    Job.Kind.EXPORT: "annotation.services.releasing.HANDLER",
+    Job.Kind.REPORT: "analysis.reports.jobs.HANDLER",
+}
+
+# The last chunk of every job; it is given out only when all others are done.
+FINISH_INDEX = 2_000_000_000
+MAX_ATTEMPTS = 3
+# A worker goes on with a job's chunks for this long before it lets other jobs have a turn.
+TURN_SECONDS = 10.0
+MAX_WAKE_MESSAGES = 8
+
+
+class JobError(Exception):
+    """The job cannot succeed however often it is tried; the message is shown to its owner."""
+
+
+class JobCancelled(Exception):
+    """Somebody asked for the job to stop."""
+
+
+class LeaseLost(Exception):
+    """The lease ran out and the chunk may be somebody else's: nothing may be written for it any more."""
+
+
+class Handler(Protocol):
+    def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
+        """Do the chunk's work and call `lease.complete()` inside the transaction that stores the last of it."""
+
+    def finish(self, job: Job, lease: Lease) -> dict:
+        """When all chunks are done: close the job and return its result. May run again after a crash."""
+
+    def clean_up(self, job: Job) -> None:
+        """After a cancelled or failed job: take back what it staged. May run more than once."""
+
+
+def create_job(
+    kind: str,
+    user,
+    *,
+    chunks: Iterable[tuple[dict, int]],
+    queue: str = "default",
+    project=None,
+    dataset=None,
+    parameters: dict | None = None,
+    wake_workers: bool = True,
+) -> Job:
+    """Store a job with its chunks (payload, number of inputs) and, once that is committed, wake workers."""
+    chunks = list(chunks)
+    with transaction.atomic():
+        job = Job.objects.create(
+            kind=kind,
+            created_by=user,
+            queue=queue,
+            project=project,
+            dataset=dataset,
+            parameters=parameters or {},
+            progress_total=sum(size for _, size in chunks),
+        )
+        rows = [Chunk(job=job, index=index, payload=payload, size=size) for index, (payload, size) in enumerate(chunks)]
+        rows.append(Chunk(job=job, index=FINISH_INDEX, payload={}, size=0))
+        Chunk.objects.bulk_create(rows, batch_size=1000)
+        if wake_workers:
+            transaction.on_commit(lambda: wake(job))
+    return job
+
+
+def wake(job: Job) -> None:
+    """Send workers to the job. Sending more often than needed is harmless, and so is a broker that is away: the sweep
+    sends again."""
+    waiting = job.chunks.filter(state=Chunk.State.OPEN).count()
+    for _ in range(min(max(waiting - 1, 1), MAX_WAKE_MESSAGES)):
+        try:
+            current_app.send_task("annotation.work_on", args=[job.pk], queue=job.queue, expires=300, retry=False)
+        except OperationalError as error:
+            log.warning("The broker took no message for job %s: %s", job.uuid, error)
+            return
+
+
+@dataclass
+class Lease:
+    """A worker's hold on one chunk. `beat()` between steps notices cancelling and a lost lease."""
+
+    chunk: Chunk
+    token: uuid.UUID
+    _cancelled: threading.Event
+    _lost: threading.Event
+    _last_progress: float = 0.0
+
+    def beat(self) -> None:
+        if self._lost.is_set():
+            raise LeaseLost
+        if self._cancelled.is_set():
+            raise JobCancelled
+
+    def progress(self, done: int, total: int, message: str = "", *, force: bool = False) -> None:
+        """Show how far the job is; at most once a second, so that progress does not itself become load."""
+        self.beat()
+        now = time.monotonic()
+        if not force and now - self._last_progress < 1.0:
+            return
+        self._last_progress = now
+        Job.objects.filter(pk=self.chunk.job_id).update(
+            progress_done=done, progress_total=total, **({"message": message} if message else {})
+        )
+        if Job.objects.filter(pk=self.chunk.job_id, cancel_requested=True).exists():
+            self._cancelled.set()
+            raise JobCancelled
+
+    def complete(self) -> None:
+        """Close the chunk. Belongs into the transaction that stores its results; raises if the lease was lost."""
+        changed = Chunk.objects.filter(pk=self.chunk.pk, lease_token=self.token, state=Chunk.State.LEASED).update(
+            state=Chunk.State.DONE, done_at=timezone.now(), lease_token=None, lease_expires_at=None, error=""
+        )
+        if not changed:
+            raise LeaseLost
+        if self.chunk.size:
+            Job.objects.filter(pk=self.chunk.job_id).update(progress_done=F("progress_done") + self.chunk.size)
+
+
+def claim_chunk(job_id: int) -> Lease | None:
+    """Take the job's next open chunk, or None where there is none to take now."""
+    now = timezone.now()
+    with transaction.atomic():
+        others = Chunk.objects.filter(job_id=job_id).exclude(index=FINISH_INDEX)
+        candidates = Chunk.objects.filter(
+            Q(state=Chunk.State.OPEN) | Q(state=Chunk.State.LEASED, lease_expires_at__lt=now),
+            job_id=job_id,
+            job__state__in=[Job.State.QUEUED, Job.State.RUNNING],
+        )
+        if others.exclude(state=Chunk.State.DONE).exists():
+            candidates = candidates.exclude(index=FINISH_INDEX)
+        if connection.features.has_select_for_update_skip_locked:
+            candidates = candidates.select_for_update(skip_locked=True, of=("self",))
+        chunk = candidates.order_by("index").first()
+        if chunk is None:
+            return None
+        token = uuid.uuid4()
+        Chunk.objects.filter(pk=chunk.pk).update(
+            state=Chunk.State.LEASED,
+            lease_token=token,
+            lease_expires_at=now + timedelta(seconds=settings.CHUNK_LEASE_SECONDS),
+            attempts=F("attempts") + 1,
+            started_at=now,
+        )
+        Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(state=Job.State.RUNNING, started_at=now)
+    chunk.refresh_from_db()
+    return Lease(chunk, token, threading.Event(), threading.Event())
+
+
+@contextlib.contextmanager
+def kept_alive(lease: Lease):
+    """Extend the lease from a thread while the work goes on; a killed process stops extending with everything else."""
+    stop = threading.Event()
+
+    def extend() -> None:
+        try:
+            while not stop.wait(settings.CHUNK_LEASE_SECONDS / 4):
+                kept = Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
+                    lease_expires_at=timezone.now() + timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
+                )
+                if not kept:
+                    lease._lost.set()
+                    return
+                if Job.objects.filter(pk=lease.chunk.job_id, cancel_requested=True).exists():
+                    lease._cancelled.set()
+        except Exception:
+            # The lease then runs out by itself, and whoever takes the chunk next does it again.
+            log.exception("Could not extend the lease of chunk %s", lease.chunk.pk)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=extend, name=f"lease-{lease.chunk.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def work_on(job_id: int, *, turn_seconds: float | None = TURN_SECONDS) -> bool:
+    """Do chunks of the job until none can be taken or the turn is over. True if there may be more to do."""
+    started = time.monotonic()
+    while True:
+        job = Job.objects.filter(pk=job_id).first()
+        if job is None or job.is_finished:
+            return False
+        if job.cancel_requested:
+            close_cancelled(job)
+            return False
+        lease = claim_chunk(job_id)
+        if lease is None:
+            return False
+        work_on_chunk(job, lease)
+        if turn_seconds is not None and time.monotonic() - started > turn_seconds:
+            return True
+
+
+def work_on_chunk(job: Job, lease: Lease) -> None:
+    handler: Handler = import_string(HANDLERS[job.kind])
+    chunk = lease.chunk
+    try:
+        with kept_alive(lease):
+            if chunk.index == FINISH_INDEX:
+                result = handler.finish(job, lease)
+                with transaction.atomic():
+                    lease.complete()
+                    Job.objects.filter(pk=job.pk).update(
+                        state=Job.State.DONE, result=result or {}, finished_at=timezone.now(), message=""
+                    )
+            else:
+                handler.run_chunk(chunk, lease)
+    except LeaseLost:
+        log.warning("Lost the lease of chunk %s of job %s; whoever has it now finishes it", chunk.index, job.uuid)
+    except JobCancelled:
+        _reopen(lease)
+        close_cancelled(job)
+    except JobError as error:
+        _close_failed(job, lease, str(error))
+    except Exception as error:
+        log.exception("Chunk %s of job %s failed, attempt %s", chunk.index, job.uuid, chunk.attempts)
+        if chunk.attempts >= MAX_ATTEMPTS:
+            _close_failed(job, lease, f"{type(error).__name__}: {error}")
+        else:
+            _reopen(lease, error=f"{type(error).__name__}: {error}")
+
+
+def _reopen(lease: Lease, error: str = "") -> None:
+    Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
+        state=Chunk.State.OPEN, lease_token=None, lease_expires_at=None, error=error
+    )
+
+
+def _close_failed(job: Job, lease: Lease, message: str) -> None:
+    with transaction.atomic():
+        Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
+            state=Chunk.State.FAILED, lease_token=None, lease_expires_at=None, error=message
+        )
+        Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, message=message, finished_at=timezone.now())
+    job.refresh_from_db()
+    import_string(HANDLERS[job.kind]).clean_up(job)
+
+
+def request_cancel(job: Job) -> None:
+    """Ask the job to stop. A running chunk notices at its next beat; with nothing running it stops at once."""
+    Job.objects.filter(pk=job.pk).exclude(
+        state__in=[Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED]
+    ).update(cancel_requested=True)
+    job.refresh_from_db()
+    if job.cancel_requested and not job.is_finished:
+        close_cancelled(job)
+
+
+def close_cancelled(job: Job) -> None:
+    """Mark the job cancelled unless a chunk is still being worked on by somebody alive."""
+    now = timezone.now()
+    with transaction.atomic():
+        if job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__gte=now).exists():
+            return
+        job.chunks.filter(state=Chunk.State.LEASED).update(
+            state=Chunk.State.OPEN, lease_token=None, lease_expires_at=None
+        )
+        closed = Job.objects.filter(pk=job.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING]).update(
+            state=Job.State.CANCELLED, finished_at=now, message="Cancelled"
+        )
+    if closed:
+        job.refresh_from_db()
+        import_string(HANDLERS[job.kind]).clean_up(job)
+
+
+def resume(job: Job) -> None:
+    """Go on with a cancelled or failed job; chunks that are done stay done."""
+    with transaction.atomic():
+        changed = Job.objects.filter(pk=job.pk, state__in=[Job.State.CANCELLED, Job.State.FAILED]).update(
+            state=Job.State.QUEUED, cancel_requested=False, finished_at=None, message=""
+        )
+        if not changed:
+            return
+        job.chunks.filter(state=Chunk.State.FAILED).update(state=Chunk.State.OPEN)
+        job.chunks.exclude(state=Chunk.State.DONE).update(attempts=0, error="")
+        job.refresh_from_db()
+        transaction.on_commit(lambda: wake(job))
+
+
+def sweep() -> int:
+    """Wake workers for every unfinished job that has something to take. The number of jobs woken."""
+    now = timezone.now()
+    takeable = Q(chunks__state=Chunk.State.OPEN) | Q(
+        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=now
+    )
+    jobs = Job.objects.filter(takeable, state__in=[Job.State.QUEUED, Job.State.RUNNING]).distinct()
+    woken = 0
+    for job in jobs:
+        being_worked_on = job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__gte=now).exists()
+        if job.cancel_requested:
+            close_cancelled(job)
+        elif not being_worked_on:
+            wake(job)
+            woken += 1
+    return woken
+
+
+def run_here(job: Job) -> Job:
+    """Work the job off in this process: for commands and for tests. Returns it as it ended."""
+    while work_on(job.pk, turn_seconds=None):
+        pass
+    job.refresh_from_db()
+    return job
+
+
+def counted_progress(job: Job) -> int:
+    """Inputs in chunks that are done: the truth behind `progress_done`."""
+    return job.chunks.filter(state=Chunk.State.DONE).aggregate(done=Sum("size"))["done"] or 0

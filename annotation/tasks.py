@@ -1,0 +1,21 @@
+"""Celery's entry points: ids in, one service call each."""
+
+from celery import shared_task
+
+from annotation.models import Job
+from annotation.services import assigning, jobs
+
+
+@shared_task(name="annotation.work_on")
+def work_on(job_id: int) -> None:
+    if jobs.work_on(job_id):
+        job = Job.objects.filter(pk=job_id).first()
+        if job is not None:
+            jobs.wake(job)
+
+
+@shared_task(name="annotation.sweep", acks_late=False)
+def sweep() -> None:
+    """What time alone brings about: leases that ran out, jobs whose message the broker forgot."""
+    jobs.sweep()
+    assigning.return_expired_leases()
