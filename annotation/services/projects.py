@@ -1,0 +1,166 @@
+"""Projects, their settings and their members. Items are made elsewhere, from what is decided here."""
+
+import secrets
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.models import Dataset, Membership, Project, Rater, User
+from annotation.services import guidelines as guideline_service
+from annotation.task_types import task_type as known_task_type
+
+# What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
+CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "minimum_seconds")
+
+# From which states a project gets into a state by somebody's wish. `preparing` ends by itself, when its items exist.
+TRANSITIONS = {
+    Project.State.OPEN: (Project.State.PAUSED, Project.State.CLOSED),
+    Project.State.PAUSED: (Project.State.OPEN,),
+    Project.State.CLOSED: (Project.State.OPEN, Project.State.PAUSED),
+}
+
+
+class ProjectError(Exception):
+    """What was asked for cannot be done; the message is for the person who asked."""
+
+
+def create_project(
+    user: User,
+    *,
+    title: str,
+    slug: str | None = None,
+    dataset: Dataset,
+    task_type: str,
+    overlap: int = 2,
+    multiple_share: float = 1.0,
+    order: str = Project.Order.RANDOM,
+    seed: int | None = None,
+    prefill: str = Project.Prefill.OFF,
+    lease_minutes: int = 60,
+    minimum_seconds: int = 0,
+    guidelines: str = "",
+    description: str = "",
+    members: Iterable[tuple[User, str]] = (),
+) -> Project:
+    """A project in preparation, with its creator as researcher and guideline version 1; it has no items yet.
+
+    `task_type` is an identifier (KeyError where there is none); `members` are people with roles. Without a slug one is
+    made from the title; a slug that is taken raises ProjectError.
+    """
+    known_task_type(task_type)
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                project = Project.objects.create(
+                    slug=slug or free_slug(title),
+                    title=title,
+                    description=description,
+                    dataset=dataset,
+                    task_type=task_type,
+                    overlap=overlap,
+                    multiple_share=multiple_share,
+                    order=order,
+                    seed=secrets.randbelow(2**31) if seed is None else seed,
+                    prefill=prefill,
+                    lease_minutes=lease_minutes,
+                    minimum_seconds=minimum_seconds,
+                    created_by=user,
+                )
+        except IntegrityError:
+            if not slug or not Project.objects.filter(slug=slug).exists():
+                raise
+            raise ProjectError(f"There is a project with the address {slug} already") from None
+        guideline_service.publish(project, user, guidelines)
+        add_member(project, user, Membership.Role.RESEARCHER)
+        for member, role in members:
+            add_member(project, member, role)
+    return project
+
+
+def free_slug(title: str) -> str:
+    """A slug from the title that no project has."""
+    stem = slugify(title)[:70].strip("-") or "project"
+    if stem == "new":  # /projects/new/ is the form
+        stem = "new-project"
+    taken = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    if stem not in taken:
+        return stem
+    return next(f"{stem}-{number}" for number in range(2, len(taken) + 3) if f"{stem}-{number}" not in taken)
+
+
+def update_project(project: Project, **changes) -> Project:
+    """Store changed settings, those in CHANGEABLE only."""
+    unknown = set(changes) - set(CHANGEABLE)
+    if unknown:
+        raise TypeError(f"Not changeable: {', '.join(sorted(unknown))}")
+    run = changes.get("prefill_run")
+    if run is not None and run.project_id != project.pk:
+        raise ProjectError("That checker run belongs to another project")
+    for name, value in changes.items():
+        setattr(project, name, value)
+    project.save(update_fields=list(changes))
+    return project
+
+
+def open_project(project: Project) -> Project:
+    return _move(project, Project.State.OPEN)
+
+
+def pause_project(project: Project) -> Project:
+    return _move(project, Project.State.PAUSED)
+
+
+def close_project(project: Project) -> Project:
+    return _move(project, Project.State.CLOSED)
+
+
+def _move(project: Project, state: str) -> Project:
+    changed = Project.objects.filter(pk=project.pk, state__in=TRANSITIONS[state]).update(state=state)
+    project.refresh_from_db(fields=["state"])
+    if not changed and project.state != state:
+        raise ProjectError(f"The project is {project.state} and cannot become {state}")
+    return project
+
+
+def add_member(project: Project, user: User, role: str) -> Membership:
+    """Give the person the role, again if they had it before. An annotator gets the rater their labels are by."""
+    if role not in Membership.Role.values:
+        raise ProjectError(f"There is no role {role!r}")
+    with transaction.atomic():
+        membership, created = Membership.objects.get_or_create(project=project, user=user, role=role)
+        if not membership.is_active:
+            membership.is_active = True
+            membership.save(update_fields=["is_active"])
+        if role == Membership.Role.ANNOTATOR:
+            rater_of(project, user)
+    return membership
+
+
+def rater_of(project: Project, user: User) -> Rater:
+    """The rater that this person's labels are by, made when they first need one."""
+    rater, _ = Rater.objects.get_or_create(
+        project=project, user=user, defaults={"kind": Rater.Kind.MEMBER, "name": str(user)[:200]}
+    )
+    return rater
+
+
+def remove_member(project: Project, user: User, role: str) -> None:
+    """Take the role away; labels stay, and what the person had taken comes back when its lease runs out."""
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        researchers = project.memberships.filter(role=Membership.Role.RESEARCHER, is_active=True, user__is_active=True)
+        if role == Membership.Role.RESEARCHER and not researchers.exclude(user=user).exists():
+            raise ProjectError("A project keeps at least one researcher; name another one first")
+        project.memberships.filter(user=user, role=role).update(is_active=False)
+
+
+def set_roles(project: Project, user: User, roles: Iterable[str]) -> None:
+    """Make these the person's roles in the project, no others."""
+    wanted = set(roles)
+    with transaction.atomic():
+        for role in sorted(wanted):
+            add_member(project, user, role)
+        for role in sorted(set(Membership.Role.values) - wanted):
+            if project.memberships.filter(user=user, role=role, is_active=True).exists():
+                remove_member(project, user, role)
