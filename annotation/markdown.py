@@ -3,7 +3,12 @@
 import nh3
 from markdown_it import MarkdownIt
 
-TAGS = set("h2 h3 h4 h5 h6 p ul ol li strong em del code pre blockquote hr br a table thead tbody tr th td".split())
+# fmt: off
+TAGS = {
+    "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "ul", "ol", "li", "blockquote", "pre", "code",
+    "strong", "em", "del", "a", "table", "thead", "tbody", "tr", "th", "td",
+}
+# fmt: on
 _parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
