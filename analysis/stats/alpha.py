@@ -1,0 +1,167 @@
+"""Krippendorff's alpha for nominal, ordinal, interval and ratio labels with any pattern of missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bootstrap import Estimate, SumSample, divide
+from .counts import CountPatterns, count_patterns
+from .labels import Labels
+
+NO_PAIR = "no unit has two labels"
+ONE_VALUE = "only one label was used, so there is no disagreement to expect by chance (0/0)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alpha(Estimate):
+    """Alpha with its two parts, ``estimate = 1 - observed / expected`` (Krippendorff's D_o and D_e)."""
+
+    level: str
+    observed: float
+    expected: float
+
+
+def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[float] | None = None) -> Alpha:
+    """Krippendorff's alpha.
+
+    ``alpha = 1 - (n - 1) sum_{c<k} o_ck d_ck / sum_{c<k} n_c n_k d_ck`` with coincidences
+    ``o_ck = sum_u n_uc n_uk / (n_u - 1)`` over units with at least two labels, marginals ``n_c`` and ``n`` over the
+    same units, and the squared difference d of the level:
+
+    - nominal: 1 for different labels;
+    - ordinal: ``(n_c / 2 + n_{c+1} + ... + n_k / 2)^2``, by the order of `labels.categories`. It depends on the
+      marginals, so every bootstrap resample has its own;
+    - interval: ``(v_c - v_k)^2``;
+    - ratio: ``((v_c - v_k) / (v_c + v_k))^2``, 0 for two zeros.
+
+    Parameters
+    ----------
+    labels : Labels
+        Units with fewer than two labels are left out.
+    level : {'nominal', 'ordinal', 'interval', 'ratio'}
+    values : sequence of float, one per category, optional
+        Numbers behind the categories, for interval and ratio. By default the categories read as numbers.
+
+    Returns
+    -------
+    Alpha
+        At most 1. Undefined where no unit has two labels, and where the units with two labels use only one label (0/0):
+        such data say nothing about reliability, so it is neither 1 nor 0.
+
+    Raises
+    ------
+    ValueError
+        Unknown level; categories that are no numbers (interval, ratio); negative values (ratio).
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability, https://repository.upenn.edu/asc_papers/43,
+    sections C and D; Krippendorff (2018), Content Analysis, 4th ed., chapter 12.
+
+    Examples
+    --------
+    >>> labels = Labels.from_columns("aabbccdde", "xyxyxyxyx", "112213331", "123")
+    >>> alpha = krippendorff_alpha(labels, "ordinal")
+    >>> round(alpha.estimate, 4), alpha.n_pairable, alpha.left_out
+    (0.4167, 4, {'one label only': 1})
+    """
+    patterns = count_patterns(labels)
+    pairable = patterns.with_at_least(2)
+    used = pairable.counts.any(axis=0)
+    counts = pairable.counts[:, used].astype(float)
+    if level == "ordinal":
+        features, disagreements, work = _ordinal(counts)
+    else:
+        distance = _fixed_distance(level, labels.categories, values)[np.ix_(used, used)]
+        features, disagreements, work = _fixed(counts, distance)
+    sample = SumSample(features, pairable.index, pairable.cluster, lambda sums: _alpha(*disagreements(sums)), work)
+    observed, expected = (float(part[0]) for part in disagreements(sample.sums()))
+    return Alpha(
+        estimate=sample.value(),
+        undefined=_undefined(pairable, int(used.sum())),
+        n_units=labels.n_units,
+        n_pairable=len(pairable.index),
+        n_labels=pairable.n_labels,
+        left_out=patterns.left_out(2),
+        sample=sample,
+        level=level,
+        observed=observed,
+        expected=expected,
+    )
+
+
+def _undefined(pairable: CountPatterns, n_used: int) -> str:
+    if not len(pairable.index):
+        return NO_PAIR
+    return ONE_VALUE if n_used == 1 else ""
+
+
+def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    return 1 - divide(observed, np.where(expected > 0, expected, 0))
+
+
+Parts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def _fixed(counts: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, Parts, int]:
+    """Features and D_o, D_e for distances fixed beforehand: a unit adds its disagreement and its counts."""
+    others = np.maximum(counts.sum(axis=1) - 1, 1)
+    disagreement = ((counts @ distance) * counts).sum(axis=1) / others
+
+    def parts(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        marginal = sums[:, 1:]
+        n = marginal.sum(axis=1)
+        chance = ((marginal @ distance) * marginal).sum(axis=1)
+        return divide(sums[:, 0], n), divide(chance, n * (n - 1))
+
+    return np.column_stack([disagreement, counts]), parts, 2 * len(distance) + 1
+
+
+def _ordinal(counts: np.ndarray) -> tuple[np.ndarray, Parts, int]:
+    """Features and D_o, D_e of the ordinal level: a unit adds its counts and its coincidences of unequal labels.
+
+    The ordinal distance of c and k is the squared difference of their mean ranks in the marginals.
+    """
+    n_used = counts.shape[1]
+    low, high = np.triu_indices(n_used, k=1)
+    others = np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
+    coincidences = counts[:, low] * counts[:, high] / others
+
+    def parts(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        marginal, unequal = sums[:, :n_used], sums[:, n_used:]
+        n = marginal.sum(axis=1)
+        rank = np.cumsum(marginal, axis=1) - marginal / 2
+        distance = (rank[:, high] - rank[:, low]) ** 2
+        observed = 2 * (unequal * distance).sum(axis=1)
+        chance = 2 * (marginal[:, low] * marginal[:, high] * distance).sum(axis=1)
+        return divide(observed, n), divide(chance, n * (n - 1))
+
+    return np.column_stack([counts, coincidences]), parts, n_used + 4 * len(low)
+
+
+def _fixed_distance(level: str, categories: tuple[str, ...], values: Sequence[float] | None) -> np.ndarray:
+    if level == "nominal":
+        return 1.0 - np.eye(len(categories))
+    if level not in ("interval", "ratio"):
+        raise ValueError(f"level must be nominal, ordinal, interval or ratio, not {level!r}")
+    value = _category_values(categories, values)
+    difference = value[:, None] - value[None, :]
+    if level == "ratio":
+        if (value < 0).any():
+            raise ValueError("the ratio level needs values of at least 0")
+        total = value[:, None] + value[None, :]
+        difference = np.divide(difference, total, out=np.zeros_like(difference), where=total != 0)
+    return difference**2
+
+
+def _category_values(categories: tuple[str, ...], values: Sequence[float] | None) -> np.ndarray:
+    try:
+        value = np.array([float(v) for v in (categories if values is None else values)])
+    except ValueError:
+        raise ValueError(f"categories {list(categories)} are no numbers; give values") from None
+    if len(value) != len(categories) or not np.isfinite(value).all():
+        raise ValueError("values must be one finite number per category")
+    return value
