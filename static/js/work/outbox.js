@@ -1,0 +1,221 @@
+// Answers on their way to the server, and drafts of those that are not. Everything lies in localStorage under a key of
+// its own, so that tabs never overwrite each other; one tab at a time sends, oldest first, until the server has answered.
+
+const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
+const ADOPT_AFTER_MS = 15000; // another tab's answer is sent by this one when it has waited this long
+const TIMEOUT_MS = 30000;
+const DRAFT_DAYS = 30;
+
+export function uuid() {
+  if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** A small store of JSON values; what the browser refuses to keep stays in memory and `isSafe` turns false. */
+export function createStore(prefix) {
+  const memory = new Map();
+  const keys = () => {
+    const found = new Set(memory.keys());
+    try {
+      for (let i = 0; i < localStorage.length; i += 1) {
+        const key = localStorage.key(i);
+        if (key.startsWith(prefix)) found.add(key.slice(prefix.length));
+      }
+    } catch {
+      /* storage is forbidden: memory is all there is */
+    }
+    return [...found];
+  };
+  return {
+    prefix,
+    keys,
+    get(key) {
+      if (memory.has(key)) return memory.get(key);
+      try {
+        return JSON.parse(localStorage.getItem(prefix + key));
+      } catch {
+        return null;
+      }
+    },
+    set(key, value) {
+      try {
+        localStorage.setItem(prefix + key, JSON.stringify(value));
+        memory.delete(key);
+      } catch {
+        memory.set(key, value);
+      }
+    },
+    remove(key) {
+      memory.delete(key);
+      try {
+        localStorage.removeItem(prefix + key);
+      } catch {
+        /* nothing was there */
+      }
+    },
+    isSafe: () => memory.size === 0,
+  };
+}
+
+/** Drafts by assignment; those of a month ago are forgotten. */
+export function createDrafts(space) {
+  const store = createStore(`assay:draft:${space}:`);
+  const oldest = Date.now() - DRAFT_DAYS * 86400000;
+  for (const key of store.keys()) if ((store.get(key)?.saved ?? 0) < oldest) store.remove(key);
+  return {
+    get: (assignment) => store.get(assignment),
+    set: (assignment, draft) => store.set(assignment, { ...draft, saved: Date.now() }),
+    remove: (assignment) => store.remove(assignment),
+  };
+}
+
+/**
+ * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, sending, refused, isSignedOut, isSafe}).
+ * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, refusal}.
+ */
+export function createOutbox(space, token, on) {
+  const store = createStore(`assay:outbox:${space}:`);
+  const tab = uuid();
+  let sending = null;
+  let isSignedOut = false;
+  let isPumping = false;
+  let timer = 0;
+
+  const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => a.created - b.created);
+  const mine = (entry) => entry.tab === tab || Date.now() - Math.max(entry.created, entry.due) > ADOPT_AFTER_MS;
+
+  function report() {
+    const all = entries();
+    const refused = all.filter((entry) => entry.refusal);
+    on.state({ waiting: all.length - refused.length, sending, refused, isSignedOut, isSafe: store.isSafe() });
+  }
+
+  /** One tab at a time, where the browser can say so; elsewhere a lock with an end, and the server knows client ids. */
+  async function alone(work) {
+    const name = `assay:send:${space}`;
+    if (navigator.locks) return navigator.locks.request(name, work);
+    const lock = createStore(name);
+    const held = lock.get("");
+    if (held && held.tab !== tab && held.until > Date.now()) return schedule(1000);
+    lock.set("", { tab, until: Date.now() + TIMEOUT_MS + 5000 });
+    try {
+      return await work();
+    } finally {
+      lock.remove("");
+    }
+  }
+
+  async function post(entry) {
+    const body = JSON.stringify(entry.body);
+    const stop = new AbortController();
+    const limit = setTimeout(() => stop.abort(), TIMEOUT_MS);
+    try {
+      const response = await fetch(entry.url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
+        body,
+        signal: stop.signal,
+        keepalive: body.length < 30000, // so that closing the page right after Enter still sends it
+        redirect: "manual",
+      });
+      let reply = null;
+      try {
+        reply = await response.json();
+      } catch {
+        /* an error page */
+      }
+      return { status: response.type === "opaqueredirect" ? 401 : response.status, reply, wait: Number(response.headers.get("Retry-After")) };
+    } catch {
+      return { status: 0, reply: null };
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  /** Sends one entry; true when the next may follow. */
+  async function send(id) {
+    const entry = store.get(id);
+    if (!entry || entry.refusal) return true; // another tab was faster
+    sending = id;
+    report();
+    const { status, reply, wait } = await post(entry);
+    sending = null;
+    isSignedOut = status === 401 || status === 403;
+    if (status >= 200 && status < 300 && reply) {
+      store.remove(id);
+      on.answered(entry, reply);
+      return true;
+    }
+    const isFinal = status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status);
+    if (isFinal) {
+      const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
+      const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
+      store.set(id, { ...entry, refusal: { status, message } });
+      on.refused(entry, message);
+      return true;
+    }
+    const delay = wait > 0 ? wait * 1000 : RETRY_MS[Math.min(entry.tries, RETRY_MS.length - 1)] * (0.8 + Math.random() * 0.4);
+    store.set(id, { ...entry, tries: entry.tries + 1, due: Date.now() + delay });
+    schedule(delay);
+    return false;
+  }
+
+  function schedule(delay) {
+    clearTimeout(timer);
+    timer = setTimeout(() => pump(), delay + 20);
+  }
+
+  /** Sends what is due. `isUrgent` ignores the waiting times: the network came back, or somebody pressed a button. */
+  async function pump(isUrgent = false) {
+    if (isPumping) return;
+    isPumping = true;
+    try {
+      await alone(async () => {
+        for (;;) {
+          const next = entries().find((entry) => !entry.refusal && (isUrgent || mine(entry)));
+          if (!next || (!isUrgent && next.due > Date.now()) || !(await send(next.id))) break;
+        }
+      });
+    } finally {
+      isPumping = false;
+      report();
+    }
+    const left = entries().filter((entry) => !entry.refusal);
+    if (left.length) {
+      const soonest = Math.min(...left.map((entry) => (entry.tab === tab ? entry.due - Date.now() : ADOPT_AFTER_MS)));
+      schedule(Math.max(200, soonest));
+    }
+  }
+
+  window.addEventListener("online", () => pump(true));
+  window.addEventListener("storage", (event) => event.key?.startsWith(store.prefix) && report());
+  document.addEventListener("visibilitychange", () => document.hidden || pump(isSignedOut));
+  window.addEventListener("beforeunload", (event) => store.isSafe() || event.preventDefault());
+
+  return {
+    add(kind, assignment, url, body) {
+      const id = body.client_id;
+      store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
+      report();
+      pump();
+      return id;
+    },
+    /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. */
+    isBusy: () => entries().some((entry) => entry.tab === tab && !entry.refusal && entry.tries === 0),
+    has: (assignment) => entries().some((entry) => entry.assignment === assignment && !entry.refusal),
+    of: (assignment) => entries().filter((entry) => entry.assignment === assignment).at(-1) ?? null,
+    discard(id) {
+      store.remove(id);
+      report();
+    },
+    retry: () => pump(true),
+    start() {
+      report();
+      pump(true);
+    },
+  };
+}
