@@ -1,10 +1,14 @@
 """The Celery app: queues `default`, `cpu`, `gpu` and `llm`; tasks carry ids only."""
 
 import os
+import threading
+import time
+from pathlib import Path
 
-from celery import Celery
+from celery import Celery, signals
 from django.conf import settings
 from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -17,7 +21,28 @@ app.conf.beat_schedule = {
     "sweep": {
         "task": "annotation.sweep",
         "schedule": float(settings.SWEEP_SECONDS),
-        "options": {"queue": "default", "expires": settings.SWEEP_SECONDS},
+        # A worker drops what has expired; a broker that can (`expiration`) does so without one.
+        "options": {"queue": "default", "expires": settings.SWEEP_SECONDS, "expiration": settings.SWEEP_SECONDS},
     }
 }
 app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")
+
+if settings.CELERY_BROKER_URL.startswith("filesystem"):
+    TRANSPORT_ALIASES["filesystem"] = "config.embedded_broker:Transport"
+    for option in ("data_folder_in", "control_folder"):
+        Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS[option]).mkdir(parents=True, exist_ok=True)
+
+
+@signals.beat_embedded_init.connect
+@signals.worker_process_init.connect
+def leave_with_the_worker(**kwargs) -> None:
+    """End this child when its worker was killed: an orphaned clock would tick beside the next worker's for good, and an
+    orphaned pool process waits for work that cannot come. What a pool process has in hand, its lease gives back."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()

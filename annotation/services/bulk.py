@@ -1,0 +1,115 @@
+"""Many rows at once: COPY on PostgreSQL, executemany on SQLite. For imports and for making items.
+
+Ids are reserved beforehand, so that rows of several tables that point at each other need no query in between.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import connection, models, transaction
+from django.utils import timezone
+
+# Fields whose Python value is what the driver takes; the others go through Django's conversion.
+_PLAIN = {
+    "postgresql": (
+        models.CharField,
+        models.TextField,
+        models.IntegerField,
+        models.FloatField,
+        models.BooleanField,
+        models.ForeignKey,
+        models.DateField,
+        models.UUIDField,
+    ),
+    "sqlite": (
+        models.CharField,
+        models.TextField,
+        models.IntegerField,
+        models.FloatField,
+        models.BooleanField,
+        models.ForeignKey,
+    ),
+}
+
+
+def reserve_ids(model: type[models.Model], count: int) -> list[int]:
+    """`count` new primary keys. On SQLite call it inside the transaction that inserts the rows."""
+    if count == 0:
+        return []
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [connection.ops.quote_name(table), count],
+            )
+            return [row[0] for row in cursor.fetchall()]
+        if not connection.in_atomic_block:
+            raise transaction.TransactionManagementError("Reserving ids on SQLite needs a transaction around it")
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+        found = cursor.fetchone()
+        first = (found[0] if found else 0) + 1
+        return list(range(first, first + count))
+
+
+def bulk_insert(model: type[models.Model], rows: Iterable[Sequence], fields: Sequence[str]) -> int:
+    """Insert `rows`, whose values stand in the order of `fields` (names or attnames such as `item_id`; foreign keys
+    as ids). Fields not named get their defaults. Returns the number of rows. Signals are not sent."""
+    rows = list(rows)
+    if not rows:
+        return 0
+    columns, converters, fill = _plan(model, fields)
+    convert = [(index, function) for index, function in enumerate(converters) if function is not None]
+
+    def values():
+        for row in rows:
+            complete = list(row)
+            for make in fill:
+                complete.append(make())
+            for index, function in convert:
+                complete[index] = function(complete[index])
+            yield complete
+
+    quote = connection.ops.quote_name
+    table, names = quote(model._meta.db_table), ", ".join(quote(column) for column in columns)
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in values():
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", values())
+    return len(rows)
+
+
+def _plan(model, fields):
+    """Columns, one converter (or None) per column, and one function per column that is filled from its default."""
+    meta = model._meta
+    by_name = {name: field for field in meta.concrete_fields for name in (field.name, field.attname)}
+    given = [by_name[name] for name in fields]
+    missing = [field for field in meta.concrete_fields if field not in given and not field.primary_key]
+    return (
+        [field.column for field in (*given, *missing)],
+        [_converter(field) for field in (*given, *missing)],
+        [_default(field) for field in missing],
+    )
+
+
+def _converter(field):
+    plain = _PLAIN[connection.vendor]
+    if isinstance(field, plain) and not isinstance(field, models.JSONField):
+        return None
+
+    def convert(value):
+        return field.get_db_prep_save(value, connection)
+
+    return convert
+
+
+def _default(field):
+    if getattr(field, "auto_now_add", False) or getattr(field, "auto_now", False):
+        now = timezone.now()
+        return lambda: now
+    if not field.has_default() and not field.null and not field.empty_strings_allowed:
+        raise ValueError(f"{field.model.__name__}.{field.name} has no default and needs a value")
+    return field.get_default

@@ -1,0 +1,221 @@
+"""Pages of work for a project's content: one item per anchor unit, born with exactly its planned open assignments.
+
+Order and drawing depend on the project's seed and the anchor's key alone, so they are the same on any database and for
+content that arrives later. Work goes in short transactions; making items twice makes none twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from annotation.models import Annotation, Assignment, Item, ItemUnit, Project, Unit
+from annotation.services.bulk import bulk_insert, reserve_ids
+from annotation.task_types import TaskType, task_type
+
+BATCH = 2000
+# SQLite has one writer: between batches it is somebody else's turn, for about as long as a submit waits to try again.
+PAUSE_SECONDS = 0.02
+
+# A position is the priority's band and, in it, a place. Smallest first; all are above a new annotator's cursor (-1).
+BAND = 2**51
+MAX_PRIORITY = 1000
+
+
+@dataclass(frozen=True)
+class Made:
+    items: int = 0
+    assignments: int = 0
+    without_units: int = 0
+
+    def plus(self, other: Made) -> Made:
+        return Made(
+            self.items + other.items,
+            self.assignments + other.assignments,
+            self.without_units + other.without_units,
+        )
+
+
+def seeded(seed: int, purpose: str, key: str) -> int:
+    """63 bits that depend on nothing but their arguments."""
+    digest = blake2b(f"{seed}\0{purpose}\0{key}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def place_of(project: Project, key: str, unit_id: int) -> int:
+    if project.order == Project.Order.FILE:
+        return unit_id % BAND
+    return seeded(project.seed, "order", key) % BAND
+
+
+def is_drawn_for_multiple(project: Project, key: str) -> bool:
+    return seeded(project.seed, "multiple", key) / 2**63 < project.multiple_share
+
+
+def position_of(priority: int, place: int) -> int:
+    if abs(priority) > MAX_PRIORITY:
+        raise ValueError(f"Priorities lie between {-MAX_PRIORITY} and {MAX_PRIORITY}")
+    return (MAX_PRIORITY - priority) * BAND + place
+
+
+def _anchors_themselves(anchors: list[tuple]) -> dict[int, list[int]]:
+    return {unit_id: [unit_id] for unit_id, _, _ in anchors}
+
+
+def _pieces_of_responses(kind: str) -> Callable[[list[tuple]], dict[int, list[int]]]:
+    def find(anchors: list[tuple]) -> dict[int, list[int]]:
+        anchor_of = {response_id: unit_id for unit_id, _, response_id in anchors}
+        units: dict[int, list[int]] = {unit_id: [] for unit_id, _, _ in anchors}
+        found = (
+            Unit.objects.published()
+            .filter(kind=kind, **{f"{kind}__response__in": list(anchor_of)})
+            .order_by(f"{kind}__response", f"{kind}__index", "id")
+            .values_list(f"{kind}__response", "id")
+        )
+        for response_id, unit_id in found:
+            units[anchor_of[response_id]].append(unit_id)
+        return units
+
+    return find
+
+
+# (kind of anchor, kind of unit) -> the units on the page of each anchor, in their order.
+UNITS_OF = {
+    ("evidence", "evidence"): _anchors_themselves,
+    ("response", "triplet"): _pieces_of_responses("triplet"),
+    ("response", "sub_sentence"): _pieces_of_responses("sub_sentence"),
+}
+
+
+def units_of(description: TaskType, anchors: list[tuple]) -> dict[int, list[int]]:
+    """Unit ids by anchor id, for anchors given as (unit id, key, response id or None)."""
+    return UNITS_OF[description.anchor_kind, description.unit_kind](anchors)
+
+
+def count_anchors(project: Project) -> int:
+    kind = task_type(project.task_type).anchor_kind
+    return Unit.objects.published().filter(dataset=project.dataset_id, kind=kind).count()
+
+
+def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, batch: int = BATCH) -> Made:
+    """Make the items that the project lacks. `on_progress` hears after each batch how many anchors were looked at,
+    and may raise to stop; what was made stays and is not made again."""
+    description = task_type(project.task_type)
+    made, seen, last = Made(), 0, 0
+    while True:
+        # Anchors are read outside the write transaction; the unique anchor of an item guards against a second maker.
+        anchors = list(
+            Unit.objects.published()
+            .filter(dataset=project.dataset_id, kind=description.anchor_kind, id__gt=last)
+            .order_by("id")
+            .values_list("id", "key", "response_id")[:batch]
+        )
+        if not anchors:
+            return made
+        last = anchors[-1][0]
+        seen += len(anchors)
+        made = made.plus(_make(project, description, anchors))
+        if on_progress is not None:
+            on_progress(seen)
+        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+            time.sleep(PAUSE_SECONDS)
+
+
+def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made:
+    units = units_of(description, anchors)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).only("id").get(pk=project.pk)  # one maker at a time
+        have = set(
+            Item.objects.filter(project=project, anchor__in=[anchor[0] for anchor in anchors]).values_list(
+                "anchor_id", flat=True
+            )
+        )
+        anchors = [anchor for anchor in anchors if anchor[0] not in have]
+        positions = _free_positions(project, anchors)
+        ids = reserve_ids(Item, len(anchors))
+        items, item_units, assignments = [], [], []
+        without_units = 0
+        for item_id, position, (unit_id, key, _) in zip(ids, positions, anchors, strict=True):
+            of_item = units[unit_id]
+            drawn = is_drawn_for_multiple(project, key)
+            planned = (project.overlap if drawn else min(project.overlap, 1)) if of_item else 0
+            without_units += not of_item
+            items.append((item_id, project.pk, unit_id, key, position, planned, drawn, len(of_item)))
+            item_units += [(item_id, unit, index) for index, unit in enumerate(of_item)]
+            assignments += [(project.pk, item_id, position)] * planned
+        bulk_insert(
+            Item, items, ["id", "project_id", "anchor_id", "key", "position", "planned", "is_multiple", "unit_count"]
+        )
+        bulk_insert(ItemUnit, item_units, ["item_id", "unit_id", "index"])
+        bulk_insert(Assignment, assignments, ["project_id", "item_id", "position"])
+    return Made(len(items), len(assignments), without_units)
+
+
+def _free_positions(project: Project, anchors: list[tuple]) -> list[int]:
+    """A position for each anchor. Two keys very rarely fall on one place; the later then takes the next free one."""
+    wanted = [position_of(0, place_of(project, key, unit_id)) for unit_id, key, _ in anchors]
+    taken = set(Item.objects.filter(project=project, position__in=wanted).values_list("position", flat=True))
+    positions = []
+    for position in wanted:
+        while position in taken:
+            position += 1
+            if Item.objects.filter(project=project, position=position).exists():
+                taken.add(position)
+        taken.add(position)
+        positions.append(position)
+    return positions
+
+
+def retire_items_of(unit_ids: Iterable[int]) -> int:
+    """Take items off the queue whose content was superseded. Returns how many were retired.
+
+    What was judged stays, and an answer to a page somebody has before them now is still accepted. An item nobody has
+    judged or has before them, and whose anchor is still the newest, goes on with the newest units instead.
+    """
+    unit_ids = list(unit_ids)
+    retired = 0
+    for start in range(0, len(unit_ids), 1000):
+        touched = unit_ids[start : start + 1000]
+        with transaction.atomic():
+            items = list(
+                Item.objects.filter(item_units__unit__in=touched)
+                .union(Item.objects.filter(anchor__in=touched))
+                .values_list("id", flat=True)
+            )
+            live = Item.objects.filter(pk__in=items).exclude(state=Item.State.RETIRED)
+            refreshed = _refresh_units(live)
+            going = live.exclude(pk__in=refreshed)
+            projects = set(going.values_list("project_id", flat=True))
+            Assignment.objects.filter(item__in=going, state=Assignment.State.OPEN).update(
+                state=Assignment.State.CANCELLED, returned=False
+            )
+            retired += Item.objects.filter(pk__in=list(going.values_list("pk", flat=True))).update(
+                state=Item.State.RETIRED
+            )
+            Project.objects.filter(pk__in=projects).update(label_version=F("label_version") + 1)
+    return retired
+
+
+def _refresh_units(items) -> list[int]:
+    refreshed = []
+    untouched = (
+        items.filter(anchor__superseded_at=None)
+        .exclude(pk__in=Annotation.objects.filter(item__in=items).values("item_id"))
+        .exclude(pk__in=Assignment.objects.filter(item__in=items, rater__isnull=False).values("item_id"))
+        .select_related("project", "anchor")
+    )
+    for item in untouched:
+        anchor = item.anchor
+        found = units_of(task_type(item.project.task_type), [(anchor.pk, anchor.key, anchor.response_id)])[anchor.pk]
+        if not found:
+            continue
+        ItemUnit.objects.filter(item=item).delete()
+        ItemUnit.objects.bulk_create(ItemUnit(item=item, unit_id=unit, index=n) for n, unit in enumerate(found))
+        Item.objects.filter(pk=item.pk).update(unit_count=len(found))
+        refreshed.append(item.pk)
+    return refreshed
