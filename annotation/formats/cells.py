@@ -186,50 +186,68 @@ def unknown_label(value: object, column: str, accepted: Iterable[str]) -> BadCel
 
 def digest(*parts: str) -> bytes:
     """16 bytes that stand for the parts; they tell ('ab', 'c') from ('a', 'bc')."""
-    if len(parts) == 1:
-        return hashlib.blake2b(parts[0].encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    joined = b"".join(struct.pack("<Q", len(raw)) + raw for raw in (part.encode("utf-8", "surrogatepass") for part in parts))
+    raws = [part.encode("utf-8", "surrogatepass") for part in parts]
+    joined = raws[0] if len(raws) == 1 else b"".join(struct.pack("<Q", len(raw)) + raw for raw in raws)
     return hashlib.blake2b(joined, digest_size=16).digest()
 
 
-class SeenKeys:
-    """Where each key stood first, in some 100 bytes per key. A key that comes again raises BadCell."""
+class Places:
+    """Where something stood first: file and line in one number, so that a million of them stay small."""
 
     def __init__(self) -> None:
-        self.places: dict[bytes, str | int] = {}
+        self.files: list[str] = []
+        self.base = 0
 
-    def add(self, key: str, column: str, place: str | int) -> None:
+    def start(self, file: str) -> None:
+        self.base = len(self.files) << 40
+        self.files.append(file)
+
+    def describe(self, place: int) -> str:
+        file, line = place >> 40, place & ((1 << 40) - 1)
+        return f"line {line:,}" if file == self.base >> 40 else f"line {line:,} of {self.files[file]}"
+
+
+class SeenKeys(Places):
+    """Where each key stood first, in some 150 bytes per key. A key that comes again raises BadCell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[bytes, int] = {}
+
+    def add(self, key: str, column: str, line: int) -> None:
         mark = digest(key)
-        first = self.places.setdefault(mark, place)
-        if first is not place:
-            where = f"line {first:,}" if isinstance(first, int) else first
-            raise BadCell(column, key, f"stands already on {where}")
+        first = self.places.get(mark)
+        if first is not None:
+            raise BadCell(column, key, f"stands already on {self.describe(first)}")
+        self.places[mark] = self.base + line
 
 
-class SeenParents:
+class SeenParents(Places):
     """Parents that many rows repeat: new the first time, known while they stay equal, BadCell when they differ."""
 
     def __init__(self, kind: str, fields: tuple[str, ...]):
+        super().__init__()
         self.kind, self.fields = kind, fields
-        self.marks: dict[bytes, tuple[str | int, bytes]] = {}
+        self.marks: dict[bytes, tuple[int, bytes]] = {}
         self.last_key: str | None = None
         self.last_values: tuple = ()
 
-    def is_new(self, key: str, values: tuple, place: str | int) -> bool:
+    def knows(self, key: str) -> bool:
+        return digest(key) in self.marks
+
+    def is_new(self, key: str, values: tuple, line: int) -> bool:
+        """`values` are hashable and stand in the order of `fields`."""
         if key == self.last_key and values == self.last_values:
             return False
         mark = digest(key)
         packed = struct.pack(f"{len(values)}q", *map(hash, values))
         first = self.marks.get(mark)
         if first is None:
-            self.marks[mark] = (place, packed)
+            self.marks[mark] = (self.base + line, packed)
         elif first[1] != packed:
-            position = next(i for i in range(len(values)) if first[1][8 * i : 8 * i + 8] != packed[8 * i : 8 * i + 8])
-            where = f"line {first[0]:,}" if isinstance(first[0], int) else first[0]
-            value = values[position]
-            shown = value if isinstance(value, str) else "" if value is None else str(value)
-            raise BadCell(
-                self.fields[position], shown, f"differs from what {where} says of the same {self.kind} {shorten(key)!r}"
-            )
+            at = next(i for i in range(len(values)) if first[1][8 * i : 8 * i + 8] != packed[8 * i : 8 * i + 8])
+            value = "" if values[at] is None else values[at] if isinstance(values[at], str) else str(values[at])
+            reason = f"differs from {self.describe(first[0])}, which is about the same {self.kind} {shorten(key)}"
+            raise BadCell(self.fields[at], value, reason)
         self.last_key, self.last_values = key, values
         return first is None

@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -32,16 +33,18 @@ class Blob:
     stream: BlobReader
     path: str | None = None
 
-    def on_disk(self) -> tuple[BinaryIO, Callable[[], None]]:
-        """A seekable file with the bytes, and what closes it; compressed ones are unpacked to a temporary file."""
+    @contextmanager
+    def on_disk(self) -> Iterator[BinaryIO]:
+        """A seekable file with the bytes; compressed ones are unpacked to a temporary file."""
         if self.path is not None:
-            handle = open(self.path, "rb")
-            return handle, handle.close
-        spool = tempfile.TemporaryFile()
-        while block := self.stream.read(MIB):
-            spool.write(block)
-        spool.seek(0)
-        return spool, spool.close
+            with open(self.path, "rb") as handle:
+                yield handle
+            return
+        with tempfile.TemporaryFile() as spool:
+            while block := self.stream.read(MIB):
+                spool.write(block)
+            spool.seek(0)
+            yield spool
 
 
 class BlobReader:
@@ -68,8 +71,8 @@ class BlobReader:
         consumed = self.consumed()
         if self.compressed and self.out > self.limits.ratio_from and self.out > self.limits.ratio * max(consumed, 1):
             raise FormatError(
-                f"{self.name}: unpacks to more than {self.limits.ratio} times its size. Text does not compress so well; "
-                "unpack it yourself if it is what it should be."
+                f"{self.name}: unpacks to more than {self.limits.ratio} times its size. Text does not compress "
+                "so well; unpack it yourself if it is what it should be."
             )
         self.budget.report(consumed)
         return block
@@ -95,7 +98,8 @@ class Budget:
     def spend(self, count: int, name: str) -> None:
         self.left -= count
         if self.left < 0:
-            raise FormatError(f"{name}: holds more than {self.limit:,} bytes after unpacking; split it into several files")
+            advice = "split it into several files"
+            raise FormatError(f"{name}: holds more than {self.limit:,} bytes after unpacking; {advice}")
 
     def report(self, consumed: int) -> None:
         if self.progress is not None:

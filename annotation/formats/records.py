@@ -108,6 +108,8 @@ class AnnotationRecord:
     suggestion_shown: bool | None = None
     comment: str = ""
     metadata: dict = field(default_factory=dict)
+    task_type: str = ""  # identifier, where the file says it
+    surplus: bool = False  # outside the overlap that was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +146,4 @@ Record = (
 
 
 class FormatError(Exception):
-    """The file as a whole cannot be read: wrong format, wrong encoding, broken container. The message says what to do."""
+    """The file as a whole cannot be read: wrong format or encoding, broken container. The message says what to do."""

@@ -11,7 +11,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file on disk. `name` is its original name or relative path: what errors show, and what names are guessed from."""
+    """A file on disk. `name` is its original name or relative path, which errors show and names are guessed from."""
 
     path: str | Path
     name: str = ""

@@ -1,4 +1,4 @@
-"""From bytes to text: decoding, lines with a length limit, and JSON values one at a time, all in bounded memory.
+"""From bytes to text: decoding, and lines with a length limit, in bounded memory.
 
 Text is UTF-8, with or without a byte order mark; UTF-16 and UTF-32 are read where a byte order mark announces them.
 CRLF becomes LF. Nothing else is changed.
@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
-import math
-import re
 from collections.abc import Iterator
 
 from .containers import BlobReader
@@ -24,8 +21,6 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# A JSON error this close to the end of what has been read may only mean that the value goes on.
-NEAR_END = 16
 
 
 class TextReader:
@@ -43,7 +38,7 @@ class TextReader:
     def blocks(self) -> Iterator[str]:
         pending: list[bytes] = []
         size = 0
-        for block in self._utf8_blocks():
+        for block in self.utf8_blocks():
             cut = block.rfind(b"\n") + 1
             if not cut:
                 pending.append(block)
@@ -60,15 +55,13 @@ class TextReader:
         if last := b"".join(pending):
             yield self._decode(last)
 
-    def _utf8_blocks(self) -> Iterator[bytes]:
+    def utf8_blocks(self) -> Iterator[bytes]:
         head = self.blob.peek(BLOCK)
         if not head:
             raise FormatError(f"{self.name}: the file is empty")
         bom, encoding = next(((bom, encoding) for bom, encoding in BOMS if head.startswith(bom)), (b"", "utf-8"))
         if encoding == "utf-8":
             self.offset = len(bom)
-            if head == bom and not self.blob.limits.record_bytes:
-                return
             first = self.blob.read(BLOCK)[len(bom) :]
             if first:
                 yield first
@@ -82,7 +75,9 @@ class TextReader:
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
-                raise FormatError(f"{self.name}: is not {encoding.upper()} near byte {at:,} ({error.reason})") from error
+                raise FormatError(
+                    f"{self.name}: is not {encoding.upper()} near byte {at:,} ({error.reason})"
+                ) from error
             if text:
                 yield text.encode("utf-8", "surrogatepass")
             if not block:
@@ -116,199 +111,3 @@ class TextReader:
         """Lines with their line feeds. Only a line feed ends a line."""
         for block in self.blocks():
             yield from io.StringIO(block, newline="\n")
-
-
-def has_bad_characters(text: str) -> bool:
-    """Whether text holds a NUL or a lone surrogate, which no database stores."""
-    if "\0" in text:
-        return True
-    if text.isascii():
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _number(literal: str) -> float | str:
-    value = float(literal)
-    return value if math.isfinite(value) else literal
-
-
-# NaN is how pandas writes a missing value; infinities have no place in JSON columns and stay words.
-_DECODER = json.JSONDecoder(parse_float=_number, parse_constant=lambda name: None if name == "NaN" else name)
-# Escapes that can put a NUL or a lone surrogate into a string; others cannot, so strings are not searched for them.
-_RISKY_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_SPACE = re.compile(r"[ \t\n\r]*")
-
-
-def decode_json(text: str) -> object:
-    """One JSON value, alone. Raises ValueError with a reason that names the character."""
-    try:
-        value, end = _DECODER.raw_decode(text, _SPACE.match(text).end())
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not valid JSON: {error.msg} at character {error.pos + 1:,}") from error
-    except RecursionError as error:
-        raise ValueError("not readable JSON: nested too deeply") from error
-    if _SPACE.match(text, end).end() != len(text):
-        raise ValueError(f"not valid JSON: something follows the value at character {end + 1:,}")
-    return value
-
-
-def risky_json(text: str) -> bool:
-    """Whether the strings in a JSON text must be searched for bad characters."""
-    return "\\u" in text and _RISKY_ESCAPE.search(text) is not None
-
-
-def find_bad_string(value: object, path: str = "") -> tuple[str, str] | None:
-    """Path and text of the first string (or key) with a bad character in a decoded JSON value."""
-    if isinstance(value, str):
-        return (path, value) if has_bad_characters(value) else None
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            shown = f"{path}.{key}" if path else key
-            if has_bad_characters(key):
-                return path, key
-            if found := find_bad_string(inner, shown):
-                return found
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            if found := find_bad_string(inner, f"{path}[{index}]"):
-                return found
-    return None
-
-
-class JsonValues:
-    """The elements of one JSON array, or values that follow each other, decoded one at a time.
-
-    Iterating yields (line, value, risky): the 1-based line on which the value starts, the value, and whether its
-    strings may hold bad characters.
-    """
-
-    def __init__(self, reader: TextReader):
-        self.reader, self.name, self.limit = reader, reader.name, reader.limit
-        self.blocks = self._pieces()
-        self.buffer, self.position, self.line, self.column = "", 0, 1, 1
-        self.ended = False
-
-    def _pieces(self) -> Iterator[str]:
-        """Text without regard to lines: JSON may come without any, so a long line is no error here."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        lines_before = 1
-        for block in self.reader._utf8_blocks():
-            try:
-                text = decoder.decode(block)
-            except UnicodeDecodeError as error:
-                line = lines_before + error.object.count(b"\n", 0, error.start)
-                pending = len(error.object) - len(block)
-                at = self.reader.offset - pending + error.start
-                raise FormatError(
-                    f"{self.name}: is not UTF-8: byte 0x{error.object[error.start]:02X} at byte {at:,} (line {line:,}). "
-                    "Save the file as UTF-8 and try again."
-                ) from error
-            self.reader.offset += len(block)
-            lines_before += text.count("\n")
-            yield text
-        if decoder.getstate()[0]:
-            raise FormatError(f"{self.name}: the file ends inside a character; it is cut short")
-
-    def __iter__(self) -> Iterator[tuple[int, object, bool]]:
-        if not self._skip_space():
-            raise FormatError(f"{self.name}: the file is empty")
-        in_array = self._next() == "["
-        if in_array:
-            self._advance(1)
-            self._skip_space()
-            if self._next() == "]":
-                self._advance(1)
-                self._finish()
-                return
-        while True:
-            if not self._skip_space():
-                if not in_array:
-                    return
-                self._fail("the file ends inside its list; it is cut short")
-            line = self.line
-            value, end = self._value()
-            text_risky = "\\u" in self.buffer and _RISKY_ESCAPE.search(self.buffer, self.position, end) is not None
-            self._advance(end - self.position)
-            yield line, value, text_risky
-            self._skip_space()
-            if not in_array:
-                continue
-            mark = self._next()
-            if mark == "]":
-                self._advance(1)
-                self._finish()
-                return
-            if mark != ",":
-                self._fail(
-                    f"expected ',' or ']' but found {mark!r}" if mark else "the file ends inside its list; it is cut short"
-                )
-            self._advance(1)
-
-    def _value(self) -> tuple[object, int]:
-        while True:
-            try:
-                value, end = _DECODER.raw_decode(self.buffer, self.position)
-            except json.JSONDecodeError as error:
-                unterminated = error.msg.startswith("Unterminated string")
-                if not self.ended and (unterminated or error.pos >= len(self.buffer) - NEAR_END):
-                    self._more()
-                    continue
-                self._advance(error.pos - self.position)
-                cut = self.ended and (unterminated or error.pos >= len(self.buffer))
-                self._fail("the file ends in the middle of a value; it is cut short" if cut else f"{error.msg}")
-            except (RecursionError, ValueError) as error:
-                self._fail(f"a value cannot be read ({error})")
-            else:
-                if end < len(self.buffer) or self.ended:
-                    return value, end
-                self._more()  # a number may go on in the next block
-
-    def _more(self) -> None:
-        """Read on, doubling what is held, so that one long value is not decoded again for every block."""
-        held = len(self.buffer) - self.position
-        if held > self.limit:
-            raise FormatError(f"{self.name}: the value that starts on line {self.line:,} is longer than {self.limit:,} bytes")
-        parts, size = [self.buffer[self.position :]], 0
-        while size <= held:
-            piece = next(self.blocks, None)
-            if piece is None:
-                self.ended = True
-                break
-            parts.append(piece)
-            size += len(piece)
-        self.buffer, self.position = "".join(parts), 0
-
-    def _skip_space(self) -> bool:
-        """Go to the next character that is no space; False at the end of the file."""
-        while True:
-            self._advance(_SPACE.match(self.buffer, self.position).end() - self.position)
-            if self.position < len(self.buffer):
-                return True
-            if self.ended:
-                return False
-            self.buffer, self.position = next(self.blocks, ""), 0
-            self.ended = not self.buffer
-
-    def _next(self) -> str:
-        return self.buffer[self.position : self.position + 1]
-
-    def _advance(self, count: int) -> None:
-        end = self.position + count
-        newlines = self.buffer.count("\n", self.position, end)
-        if newlines:
-            self.line += newlines
-            self.column = end - self.buffer.rfind("\n", self.position, end)
-        else:
-            self.column += count
-        self.position = end
-
-    def _finish(self) -> None:
-        if self._skip_space():
-            self._fail(f"something follows the list: {self._next()!r}")
-
-    def _fail(self, reason: str) -> None:
-        raise FormatError(f"{self.name}: line {self.line:,}, character {self.column:,}: {reason}")

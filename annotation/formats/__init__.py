@@ -1,0 +1,92 @@
+"""Every file format there is. To add one: a module beside this one with `read` and `write`, and a line in `FORMATS`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+from .records import FormatError
+from .sources import Limits, Options, Source
+
+TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`module` is imported on first use. `task_type` is the identifier of the task type that fits its labels."""
+
+    slug: str
+    title: str
+    extensions: tuple[str, ...]  # each also with .gz, and several of them in a .zip
+    reads: str
+    module: str
+    task_type: str = ""
+    needs_mapping: bool = False
+
+    def load(self) -> ModuleType:
+        """The module, with `read(sources, options)` and `write(…)`."""
+        return import_module(self.module)
+
+    def read(self, sources: list[Source], options: Options | None = None):
+        """Records of the sources, streamed; FormatError where a file as a whole cannot be read."""
+        return self.load().read(sources, options if options is not None else Options())
+
+
+FORMATS: dict[str, Format] = {
+    "druid": Format(
+        slug="druid",
+        title="DRUID / DRUID+",
+        extensions=TEXT_TABLES,
+        reads="Claims with evidence, and relevance and stance where the file has them.",
+        module="annotation.formats.druid",
+        task_type="claim-evidence/six-way/1",
+    ),
+    "climate-fever": Format(
+        slug="climate-fever",
+        title="CLIMATE-FEVER",
+        extensions=(".jsonl", ".json"),
+        reads="Claims with five pieces of evidence each, and every vote on them.",
+        module="annotation.formats.climate_fever",
+        task_type="claim-evidence/three-way/1",
+    ),
+    "refchecker": Format(
+        slug="refchecker",
+        title="RefChecker human annotations",
+        extensions=(".json", ".jsonl"),
+        reads="Answers of several models with their claim-triplets and human labels.",
+        module="annotation.formats.refchecker",
+        task_type="triplets/-/1",
+    ),
+    "table": Format(
+        slug="table",
+        title="Table with columns of your own",
+        extensions=TEXT_TABLES,
+        reads="Claims with evidence, or responses with triplets, from the columns that you name.",
+        module="annotation.formats.table",
+        needs_mapping=True,
+    ),
+    "assay": Format(
+        slug="assay",
+        title="Assay export",
+        extensions=TEXT_TABLES,
+        reads="A content file together with the file of its single annotations.",
+        module="annotation.formats.assay",
+    ),
+}
+
+
+def get_format(slug: str) -> Format:
+    """The format of that name. Unknown names raise KeyError."""
+    try:
+        return FORMATS[slug]
+    except KeyError:
+        raise KeyError(f"There is no format {slug!r}; there are {', '.join(FORMATS)}") from None
+
+
+def detect(path, original_name: str = "") -> str | None:
+    """The slug of the format that a file most likely has, from its columns; None where it has no readable row."""
+    return import_module("annotation.formats.detection").detect(Source(path, original_name))
+
+
+__all__ = ["FORMATS", "Format", "FormatError", "Limits", "Options", "Source", "detect", "get_format"]

@@ -1,0 +1,246 @@
+"""Rows of a file, whatever it is stored as: delimited text, JSON Lines, a JSON array or Parquet.
+
+Every row comes as (line, {column: value}) or as a RowError, in file order and in bounded memory. What a file is, is
+told from its first bytes; its name only decides between tab and comma.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from .cells import SHOWN_CHARS, shorten
+from .containers import Blob, open_blobs
+from .json_streams import JsonValues, decode_json, find_bad_string, risky_json
+from .records import FormatError, RowError
+from .sources import Limits, Options, Source
+from .spreadsheets import is_marked_header, unescape
+from .streams import TextReader
+
+Row = tuple[int, dict[str, object]]
+BATCH_ROWS = 256
+BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
+
+
+@dataclass(slots=True)
+class Table:
+    """One file's rows. `columns` is None where every row names its own (JSON)."""
+
+    name: str
+    kind: str  # delimited | json-lines | json | parquet
+    columns: tuple[str, ...] | None
+    rows: Iterator[Row | RowError]
+
+
+def open_tables(sources: list[Source], options: Options) -> Iterator[Table]:
+    """The tables in the sources, one after the other; each is readable until the next is asked for.
+
+    Raises FormatError for an empty, broken or oversized file, a wrong encoding, or a header that names a column twice.
+    """
+    for blob in open_blobs(sources, options):
+        with ExitStack() as files:
+            yield _open_table(blob, options.limits, files)
+
+
+def _open_table(blob: Blob, limits: Limits, files: ExitStack) -> Table:
+    head = blob.stream.peek(4096)
+    if not head:
+        raise FormatError(f"{blob.name}: the file is empty")
+    if head.startswith(b"PAR1") or blob.name.lower().endswith(".parquet"):
+        return _parquet(blob, head, limits, files)
+    reader = TextReader(blob.stream)
+    start = re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", head).replace(b"\0", b"").lstrip(b" \t\r\n")[:1]
+    if start == b"[":
+        return Table(blob.name, "json", None, _json_rows(reader))
+    if start == b"{":
+        if _spans_lines(head):
+            return Table(blob.name, "json", None, _json_rows(reader))
+        return Table(blob.name, "json-lines", None, _json_line_rows(reader))
+    if blob.name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        raise FormatError(f"{blob.name}: is not JSON: it starts with {shorten(head[:20].decode('utf-8', 'replace'))!r}")
+    return _delimited(blob.name, reader, limits)
+
+
+def _spans_lines(head: bytes) -> bool:
+    """Whether the JSON object that a file starts with is laid out over several lines."""
+    first = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").split(b"\n", 1)[0].replace(b"\0", b"").rstrip()
+    return first == b"{"
+
+
+# --- delimited text -------------------------------------------------------------------------------------------------
+
+
+def _delimited(name: str, reader: TextReader, limits: Limits) -> Table:
+    lines = reader.lines()
+    first = next(lines, "")
+    if "\0" in first:
+        raise FormatError(f"{name}: the header holds NUL bytes. UTF-16 is read only with a byte order mark.")
+    if "\r" in first.rstrip("\r\n"):
+        raise FormatError(f"{name}: lines end with a carriage return alone; save the file with LF or CRLF line ends")
+    # Process-wide, so it is only ever raised; the real limit is kept by the reader of lines.
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * limits.record_bytes))
+    delimiter = _delimiter(name, first)
+    marked = is_marked_header(first, delimiter)
+    columns = _columns(name, next(csv.reader([first], delimiter=delimiter), []), limits)
+    rows = _delimited_rows(name, reader, lines, delimiter, columns, limits)
+    return Table(name, "delimited", columns, _unescaped(rows) if marked else rows)
+
+
+def _delimiter(name: str, header: str) -> str:
+    """What the name says, if the header has any of it; otherwise what the header has most of."""
+    named = "," if name.lower().endswith(".csv") else "\t"
+    counts = {mark: header.count(mark) for mark in (named, "\t", ",", ";")}
+    return named if counts[named] else max(counts, key=counts.__getitem__)
+
+
+def _columns(name: str, header: list[str], limits: Limits) -> tuple[str, ...]:
+    columns = tuple(cell.strip() or f"column {number}" for number, cell in enumerate(header, start=1))
+    return check_columns(name, columns, limits)
+
+
+def check_columns(name: str, columns: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
+    if len(columns) > limits.columns:
+        raise FormatError(f"{name}: has {len(columns):,} columns; at most {limits.columns:,} are read")
+    twice = [column for position, column in enumerate(columns) if column in columns[:position]]
+    if twice:
+        raise FormatError(f"{name}: columns that stand twice: {', '.join(twice)}. Found: {listed(columns)}")
+    return columns
+
+
+def listed(columns: tuple[str, ...]) -> str:
+    shown = ", ".join(shorten(column) for column in columns[:40])
+    return shown + (f" and {len(columns) - 40} more" if len(columns) > 40 else "")
+
+
+def _delimited_rows(
+    name: str, reader: TextReader, lines: Iterator[str], delimiter: str, columns: tuple[str, ...], limits: Limits
+) -> Iterator[Row | RowError]:
+    held = _HeldLines(name, lines, limits.record_bytes)
+    # strict: a quote that is neither doubled nor followed by a delimiter is an error instead of silently other text.
+    parsed = csv.reader(held, delimiter=delimiter, strict=True)
+    width = len(columns)
+    done = 1
+    while True:
+        line, held.size, held.line = done + 1, 0, done + 1
+        try:
+            cells = next(parsed)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            done = 1 + parsed.line_num
+            reason = f"quotes that do not match, in lines {line:,} to {done:,} ({error})"
+            yield RowError(name, line, "", shorten(held.last), reason)
+            continue
+        done = 1 + parsed.line_num
+        if len(cells) != width:
+            if cells:
+                reason = f"has {len(cells)} cells where the header has {width}"
+                yield RowError(name, line, "", shorten(delimiter.join(cells[:20])), reason)
+            continue
+        if reader.suspect and (bad := _first_bad(columns, cells)):
+            yield RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
+            continue
+        yield line, dict(zip(columns, cells, strict=True))
+
+
+def _first_bad(columns: tuple[str, ...], cells) -> tuple[str, object] | None:
+    return next(((name, cell) for name, cell in zip(columns, cells, strict=True) if find_bad_string(cell)), None)
+
+
+class _HeldLines:
+    """Passes lines on, and refuses a row that grows over too many of them: a quote that is never closed."""
+
+    def __init__(self, name: str, lines: Iterator[str], limit: int):
+        self.name, self.lines, self.limit = name, lines, limit
+        self.size, self.line, self.last = 0, 1, ""
+
+    def __iter__(self) -> _HeldLines:
+        return self
+
+    def __next__(self) -> str:
+        self.last = text = next(self.lines)
+        self.size += len(text)
+        if self.size > self.limit:
+            raise FormatError(
+                f"{self.name}: the row that starts on line {self.line:,} is longer than {self.limit:,} bytes. "
+                "Is a quote opened there that is never closed?"
+            )
+        return text
+
+
+def _unescaped(rows: Iterator[Row | RowError]) -> Iterator[Row | RowError]:
+    for row in rows:
+        if not isinstance(row, RowError):
+            for column, cell in row[1].items():
+                if cell[:1] == "'":
+                    row[1][column] = unescape(cell)
+        yield row
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def _json_line_rows(reader: TextReader) -> Iterator[Row | RowError]:
+    for line, text in enumerate(reader.lines(), start=1):
+        try:
+            if not text.strip():
+                continue
+            value = decode_json(text)
+        except ValueError as error:
+            yield RowError(reader.name, line, "", shorten(text[:SHOWN_CHARS]), str(error))
+            continue
+        yield _object_row(reader.name, line, value, reader.suspect or risky_json(text))
+
+
+def _json_rows(reader: TextReader) -> Iterator[Row | RowError]:
+    for line, value, risky in JsonValues(reader):
+        yield _object_row(reader.name, line, value, risky)
+
+
+def _object_row(name: str, line: int, value: object, risky: bool) -> Row | RowError:
+    if not isinstance(value, dict):
+        return RowError(name, line, "", shorten(value), "is not a JSON object")
+    if risky and (bad := find_bad_string(value)):
+        return RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
+    return line, value
+
+
+# --- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def _parquet(blob: Blob, head: bytes, limits: Limits, files: ExitStack) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not head.startswith(b"PAR1"):
+        raise FormatError(f"{blob.name}: is not a Parquet file, though its name says so")
+    try:
+        file = pq.ParquetFile(files.enter_context(blob.on_disk()), pre_buffer=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"{blob.name}: is not a whole Parquet file; it is cut short or damaged ({error})") from error
+    columns = check_columns(blob.name, tuple(file.schema_arrow.names), limits)
+    return Table(blob.name, "parquet", columns, _parquet_rows(blob, file, columns, limits))
+
+
+def _parquet_rows(blob: Blob, file, columns: tuple[str, ...], limits: Limits) -> Iterator[Row | RowError]:
+    import pyarrow as pa
+
+    total, done, number = file.metadata.num_rows, 0, 0
+    try:
+        for batch in file.iter_batches(batch_size=BATCH_ROWS):
+            if batch.nbytes > BATCH_ROWS * limits.record_bytes:
+                reason = f"are longer than {limits.record_bytes:,} bytes"
+                raise FormatError(f"{blob.name}: rows {done + 1:,} and following {reason}")
+            for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                number += 1
+                if bad := _first_bad(columns, cells):
+                    yield RowError(blob.name, number, bad[0], shorten(bad[1]), BAD_CHARACTER)
+                    continue
+                yield number, dict(zip(columns, cells, strict=True))
+            done += batch.num_rows
+            blob.stream.budget.report(int(blob.stream.out * done / max(total, 1)))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{blob.name}: the Parquet file is damaged after row {number:,} ({error})") from error
