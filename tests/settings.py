@@ -7,6 +7,10 @@ os.environ.setdefault("ASSAY_SECRET_KEY", "only-for-tests-" + "x" * 40)
 os.environ.setdefault("ASSAY_DEBUG", "1")
 os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
 
+# Importing `config` starts Celery, which reads the settings at once: it must not find these half loaded.
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 from config.settings import *  # noqa: E402, F403
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
