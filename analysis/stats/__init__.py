@@ -2,14 +2,14 @@
 
 from .alpha import Alpha, krippendorff_alpha
 from .bootstrap import Estimate, Interval
-from .classification import Classification, LabelFigures, classification
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
+from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .fleiss import FleissKappa, fleiss_kappa
-from .label_rates import LabelRates, ModelRates, label_rates
 from .labels import Labels, encode
-from .majority import Majority, majority
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
+from .rates import LabelRates, ModelRates, label_rates
+from .voting import Majority, majority
 
 __all__ = [
     "Alpha",

@@ -140,8 +140,8 @@ def kendall_tau_b(
     """Kendall's tau-b, ``(C - D) / sqrt((pairs - ties in score) (pairs - ties in label))``.
 
     C and D count the pairs of items that score and label order alike and unlike. In a resample an item drawn twice
-    forms a pair tied on both sides. Work per resample is the number of items times the number of distinct labels. Parameters,
-    missing values and undefined cases as in `pearson`.
+    forms a pair tied on both sides. Work per resample is the number of items times the number of distinct labels.
+    Parameters, missing values and undefined cases as in `pearson`.
 
     Returns
     -------

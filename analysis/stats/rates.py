@@ -139,10 +139,7 @@ def label_rates(
         row[code] += 1
     kept_labels = tuple(categories[code] for code in kept)
     models = tuple(
-        _rates_of_model(
-            name, np.array(list(rows.values())).reshape(-1, len(categories)), n_responses[name], kept, categories
-        )
-        for name, rows in counts.items()
+        _rates_of_model(name, list(rows.values()), n_responses[name], kept, categories) for name, rows in counts.items()
     )
     return LabelRates(
         models=models,
@@ -163,9 +160,7 @@ def _rates_of_model(
     n_abstained = n_responses - len(counts)
     n_answered = int((n_kept > 0).sum())
     # Per response: shares of the kept labels, answered, abstained, any. All without triplets are one pattern.
-    shares = np.divide(
-        counts[:, kept], n_kept[:, None], out=np.zeros((len(counts), len(kept))), where=n_kept[:, None] > 0
-    )
+    shares = counts[:, kept] / np.maximum(n_kept, 1)[:, None]
     with_triplets = np.column_stack([shares, n_kept > 0, np.zeros(len(counts)), np.ones(len(counts))])
     without = np.array([[0.0] * len(kept) + [0, 1, 1]])
     features = np.vstack([with_triplets, without])

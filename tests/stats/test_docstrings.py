@@ -1,0 +1,19 @@
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+from analysis import stats
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(stats.__path__)])
+def test_worked_examples_print_what_they_say(name):
+    assert doctest.testmod(importlib.import_module(f"analysis.stats.{name}")).failed == 0
+
+
+def test_importing_needs_no_django():
+    code = "import sys, analysis.stats; sys.exit('django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
