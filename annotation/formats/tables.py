@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 
 from .cells import SHOWN_CHARS, shorten
 from .containers import Blob, open_blobs
@@ -119,26 +120,24 @@ def _delimited_rows(
     name: str, reader: TextReader, lines: Iterator[str], delimiter: str, columns: tuple[str, ...], limits: Limits
 ) -> Iterator[Row | RowError]:
     held = _HeldLines(name, lines, limits.record_bytes)
-    # strict: a quote that is neither doubled nor followed by a delimiter is an error instead of silently other text.
-    parsed = csv.reader(held, delimiter=delimiter, strict=True)
     width = len(columns)
-    done = 1
-    while True:
-        line, held.size, held.line = done + 1, 0, done + 1
-        try:
-            cells = next(parsed)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            done = 1 + parsed.line_num
-            reason = f"quotes that do not match, in lines {line:,} to {done:,} ({error})"
-            yield RowError(name, line, "", shorten(held.last), reason)
-            continue
-        done = 1 + parsed.line_num
+    while text := held.first_of_row():
+        line = held.line
+        if '"' not in text:
+            # Most rows need no parser, and splitting is several times as fast.
+            cells = text.removesuffix("\n").split(delimiter)
+        else:
+            # strict: a quote neither doubled nor before a delimiter is an error instead of silently other text.
+            try:
+                cells = next(csv.reader(chain((text,), held), delimiter=delimiter, strict=True))
+            except csv.Error as error:
+                reason = f"quotes that do not match, in lines {line:,} to {held.line:,} ({error})"
+                yield RowError(name, line, "", shorten(text), reason)
+                continue
         if len(cells) != width:
-            if cells:
+            if text.strip():
                 reason = f"has {len(cells)} cells where the header has {width}"
-                yield RowError(name, line, "", shorten(delimiter.join(cells[:20])), reason)
+                yield RowError(name, line, "", shorten(text), reason)
             continue
         if reader.suspect and (bad := _first_bad(columns, cells)):
             yield RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
@@ -151,21 +150,27 @@ def _first_bad(columns: tuple[str, ...], cells) -> tuple[str, object] | None:
 
 
 class _HeldLines:
-    """Passes lines on, and refuses a row that grows over too many of them: a quote that is never closed."""
+    """Passes lines on, counts them, and refuses a row that grows over too many: a quote that is never closed."""
 
     def __init__(self, name: str, lines: Iterator[str], limit: int):
         self.name, self.lines, self.limit = name, lines, limit
-        self.size, self.line, self.last = 0, 1, ""
+        self.size, self.start, self.line = 0, 1, 1  # the header is line 1
 
     def __iter__(self) -> _HeldLines:
         return self
 
+    def first_of_row(self) -> str:
+        """The next line, with which a row starts; "" at the end."""
+        self.size, self.start = 0, self.line + 1
+        return next(self, "")
+
     def __next__(self) -> str:
-        self.last = text = next(self.lines)
+        text = next(self.lines)
+        self.line += 1
         self.size += len(text)
         if self.size > self.limit:
             raise FormatError(
-                f"{self.name}: the row that starts on line {self.line:,} is longer than {self.limit:,} bytes. "
+                f"{self.name}: the row that starts on line {self.start:,} is longer than {self.limit:,} bytes. "
                 "Is a quote opened there that is never closed?"
             )
         return text
