@@ -1,0 +1,101 @@
+"""A checker without a judgement of its own, for tests and demonstrations: quick, repeatable, and failing on demand.
+
+Everything is drawn from sha256 of the seed and the input's fields (not its id), so equal texts get equal answers, and
+an input that fails does so on every attempt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelPrediction, LabelSpace, PredictedSpan, Prediction
+from ..inputs import answer_each, check_text
+from ..labelling import answer, kept_spans, prediction
+
+# What a fixed label gets; the rest is shared by the others.
+FIXED_PROBABILITY = 0.9
+
+
+class FakeChecker:
+    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
+        self.info, self.spaces, self.parameters = info, spaces, parameters
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "model": "",
+            "revision": "",
+            "parameters": dict(self.parameters),
+            "device": "cpu",
+            "libraries": {},
+            "dimensions": [space.dimension for space in self.spaces],
+        }
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        return answer_each(inputs, self._answer)
+
+    def _answer(self, item: CheckerInput) -> Prediction:
+        time.sleep(self.parameters["delay_ms"] / 1000)
+        texts = _texts(item)
+        draw = self._draw(texts, "failure")
+        if draw < self.parameters["permanent_failure_share"]:
+            raise InputError("fake-permanent", "this input was chosen to fail for good")
+        if draw < self.parameters["permanent_failure_share"] + self.parameters["failure_share"]:
+            raise InputError("fake-transient", "this input was chosen to fail", permanent=False)
+        labels = answer(self.spaces, lambda space: self._label(space, texts))
+        return Prediction(
+            item.id, labels, {"draw": self._draw(texts, "score")}, kept_spans(self.spaces, labels, self._span(texts))
+        )
+
+    def _label(self, space: LabelSpace, texts: dict[str, str]) -> LabelPrediction:
+        fixed = self.parameters["label"]
+        if fixed not in space.values:
+            return prediction(
+                space, {value: 0.01 + self._draw(texts, space.dimension, value) for value in space.values}
+            )
+        others = len(space.values) - 1
+        shared = (1 - FIXED_PROBABILITY) / others if others else 0.0
+        return prediction(space, {value: FIXED_PROBABILITY if value == fixed else shared for value in space.values})
+
+    def _span(self, texts: dict[str, str]) -> PredictedSpan | None:
+        """One word of the evidence or of a passage."""
+        found = [
+            (field, match)
+            for field, text in texts.items()
+            if field == "evidence" or field.startswith("passages[")
+            for match in re.finditer(r"\S+", text)
+        ]
+        if not found:
+            return None
+        draw = self._draw(texts, "span")
+        field, match = found[int(draw * len(found))]
+        return PredictedSpan(field, match.start(), match.end(), match.group(), draw)
+
+    def _draw(self, texts: dict[str, str], *purpose: str) -> float:
+        """A number in [0, 1)."""
+        key = json.dumps([self.parameters["seed"], purpose, sorted(texts.items())])
+        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big") / 2**48
+
+
+def _texts(item: CheckerInput) -> dict[str, str]:
+    """Every text of the input by name, members of a tuple as `name[i]`."""
+    texts = {}
+    for name, value in item.fields.items():
+        many = isinstance(value, tuple | list)
+        texts |= (
+            {f"{name}[{i}]": check_text(name, text) for i, text in enumerate(value)}
+            if many
+            else {name: check_text(name, value)}
+        )
+    if not any(text.strip() for text in texts.values()):
+        raise InputError("empty-input", "there is no text to judge")
+    return texts
+
+
+build = FakeChecker

@@ -1,0 +1,201 @@
+"""What every checker takes and gives. Nothing here imports anything but the standard library.
+
+A checker answers `LabelSpace`s, which the caller hands over, about `CheckerInput`s, and gives one `Prediction` per
+input: `predict(inputs)` keeps order and length, and an input that cannot be answered fails alone, with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+# What a question is about. A checker declares which of these it can answer.
+#   relevance   does the passage bear on the claim? polarity from 0 (no) to 1 (yes)
+#   stance      what does the evidence say about the claim? polarity from -1 (against) to 1 (for)
+#   entailment  do the passages entail the claim? polarity from -1 (contradicted) to 1 (entailed)
+ROLES = ("relevance", "stance", "entailment")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSpace:
+    """One question to answer.
+
+    `labels` are pairs of a value and its polarity; a label with polarity None lies outside the scale, and a checker
+    that only measures polarity never predicts it. `asked_when` names another dimension and the labels of it under
+    which this one is asked. `span_field` is the field whose spans belong to the answer.
+    """
+
+    dimension: str
+    role: str
+    labels: tuple[tuple[str, float | None], ...]
+    asked_when: tuple[str, tuple[str, ...]] | None = None
+    span_field: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise SpaceError(f"{self.dimension}: role {self.role!r} is not one of {', '.join(ROLES)}")
+        values = self.values
+        if not values or len(set(values)) != len(values):
+            raise SpaceError(f"{self.dimension}: labels must be given and distinct, not {values!r}")
+        for value, polarity in self.labels:
+            if polarity is not None and not -1 <= polarity <= 1:
+                raise SpaceError(f"{self.dimension}: polarity of {value!r} is {polarity}, outside -1 to 1")
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(value for value, _ in self.labels)
+
+
+# Ready-made questions for notebooks; the web app hands over its own.
+RELEVANCE = LabelSpace("relevance", "relevance", (("relevant", 1.0), ("not_relevant", 0.0)))
+STANCE = LabelSpace(
+    "stance", "stance", (("refutes", -1.0), ("not_enough_info", 0.0), ("supports", 1.0)), span_field="evidence"
+)
+ENTAILMENT = LabelSpace("entailment", "entailment", (("entailment", 1.0), ("neutral", 0.0), ("contradiction", -1.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerInput:
+    """One unit to judge. `fields` has `claim` (the hypothesis) and either `evidence` (one passage) or `passages`."""
+
+    id: str
+    fields: dict[str, str | tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPrediction:
+    """The predicted label, its probability, and the probability of every label of the space (they sum to 1)."""
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSpan:
+    """A stretch of a field that the answer rests on: code points, end exclusive, `quote == text[start:end]`.
+
+    `field` is `evidence`, or `passages[i]` for the passage that decided.
+    """
+
+    field: str
+    start: int
+    end: int
+    quote: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionError:
+    """Why there is no answer. `reason` is a slug to count by; a permanent error would come again on a retry."""
+
+    reason: str
+    message: str
+    permanent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The answer about one input. A score that is undefined for it is None; labels not asked are absent."""
+
+    id: str
+    labels: dict[str, LabelPrediction] = field(default_factory=dict)
+    scores: dict[str, float | None] = field(default_factory=dict)
+    spans: tuple[PredictedSpan, ...] = ()
+    error: PredictionError | None = None
+
+
+class Checker(Protocol):
+    def describe(self) -> dict[str, Any]:
+        """Provenance, JSON-serialisable: checker, version, model, revision (hash of the weights), parameters,
+        device, libraries (name to version), dimensions answered."""
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        """One prediction per input, in the order of the inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """One setting of a checker: enough to derive a form field and to check a value."""
+
+    name: str
+    title: str
+    kind: str  # float | int | str | bool
+    default: float | int | str | bool
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreInfo:
+    """One number that a checker gives beside its labels. low and high are the ends of its range, None where open."""
+
+    name: str
+    title: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package that must be importable as `module`; `requirement` is what pip installs."""
+
+    module: str
+    requirement: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerInfo:
+    """What is known about a checker without loading it."""
+
+    slug: str
+    version: str  # raised whenever the same input may get another answer
+    kind: str  # lexical | embedding | fake | ...
+    title: str
+    summary: str
+    roles: tuple[str, ...]
+    needs: str  # cpu | gpu | server: also the queue its work belongs to
+    packages: tuple[Package, ...] = ()
+    model: str = ""  # the default model; empty where there is none
+    licence: str = ""
+    parameters: tuple[ParameterInfo, ...] = ()
+    scores: tuple[ScoreInfo, ...] = ()
+
+
+class CheckerError(Exception):
+    """Base of everything that stops a checker from being loaded or run."""
+
+
+class UnknownCheckerError(CheckerError):
+    pass
+
+
+class SpaceError(CheckerError):
+    """A label space is malformed, or asks what the checker cannot answer."""
+
+
+class ModelError(CheckerError):
+    """A model cannot be loaded, or must not be (no safetensors, code of its own)."""
+
+
+class MissingPackageError(CheckerError):
+    def __init__(self, slug: str, requirements: tuple[str, ...]) -> None:
+        self.requirements = requirements
+        super().__init__(f"{slug} needs a package that is not installed: pip install {' '.join(requirements)}")
+
+
+class ParameterError(CheckerError):
+    def __init__(self, name: str, problem: str) -> None:
+        self.name = name
+        super().__init__(f"parameter {name!r}: {problem}")
+
+
+class InputError(CheckerError):
+    """One input cannot be answered. Raised inside checkers; callers meet it as `Prediction.error`."""
+
+    def __init__(self, reason: str, message: str, permanent: bool = True) -> None:
+        self.reason, self.message, self.permanent = reason, message, permanent
+        super().__init__(message)
