@@ -13,6 +13,8 @@ class StoredReport(models.Model):
     # None until the first computation ends. Older than the project's: stale, shown as such and refreshed.
     label_version = models.PositiveBigIntegerField(null=True)
     result = models.JSONField(default=dict)
+    # Figure -> ids of the units behind it; kept apart so that a page of figures does not load them.
+    behind = models.JSONField(default=dict)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
     computed_at = models.DateTimeField(null=True)
 

@@ -1,1 +1,12 @@
-urlpatterns = []
+"""Addresses of the pages that show figures."""
+
+from django.urls import path
+
+from analysis import views
+
+urlpatterns = [
+    path("projects/<slug:slug>/agreement/", views.project_agreement, name="project_agreement"),
+    path("projects/<slug:slug>/comparison/", views.project_comparison, name="project_comparison"),
+    path("projects/<slug:slug>/rates/", views.project_rates, name="project_rates"),
+    path("projects/<slug:slug>/behind/<slug:name>/", views.project_behind, name="project_behind"),
+]

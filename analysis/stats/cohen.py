@@ -103,8 +103,8 @@ def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[Cohen
     >>> [(k.rater_a, k.rater_b, k.n_pairable) for k in cohen_kappa_table(labels)]
     [('x', 'y', 3), ('y', 'z', 1)]
     """
-    if labels.n_labels:
-        labels.rater_code(0)  # refuses exchangeable raters
+    labels.refuse_exchangeable()
+    _disagreement_weights(weights, len(labels.categories))  # refuses unknown weights even without any pair
     a, b, value_a, value_b, unit = _label_pairs(labels)
     if not len(a):
         return ()

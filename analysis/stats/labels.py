@@ -137,8 +137,7 @@ class Labels:
 
     def rater_code(self, rater: int | str) -> int:
         """Code of a rater given by code or by name; ValueError where there is none or raters are exchangeable."""
-        if self.exchangeable:
-            raise ValueError("raters are exchangeable: a rater's number names nobody, so there is no figure per rater")
+        self.refuse_exchangeable()
         if isinstance(rater, str):
             if rater not in self.rater_names:
                 raise ValueError(f"no rater {rater!r}")
@@ -146,6 +145,11 @@ class Labels:
         if not 0 <= rater < self.n_raters:
             raise ValueError(f"no rater {rater}; there are {self.n_raters}")
         return int(rater)
+
+    def refuse_exchangeable(self) -> None:
+        """ValueError where a rater's number names nobody; called by figures about particular raters."""
+        if self.exchangeable:
+            raise ValueError("raters are exchangeable: a rater's number names nobody, so there is no figure per rater")
 
     def rater_name(self, code: int) -> str:
         return self.rater_names[code] if self.rater_names else str(code)

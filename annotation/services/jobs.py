@@ -19,11 +19,11 @@ from typing import Protocol
 
 from celery import current_app
 from django.conf import settings
-from django.db import connection, connections, transaction
-from django.db.models import F, Q, Sum
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.models import DateTimeField, F, Max, Q, Sum, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from kombu.exceptions import OperationalError
 
 from annotation.models import Chunk, Job
 
@@ -35,15 +35,21 @@ HANDLERS = {
     Job.Kind.ITEMS: "annotation.services.item_job.HANDLER",
     Job.Kind.CHECKER_RUN: "annotation.services.suggesting.HANDLER",
     Job.Kind.EXPORT: "annotation.services.releasing.HANDLER",
-    Job.Kind.REPORT: "analysis.reports.jobs.HANDLER",
+    Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
 }
 
 # The last chunk of every job; it is given out only when all others are done.
 FINISH_INDEX = 2_000_000_000
 MAX_ATTEMPTS = 3
+# A chunk that was taken this often and never answered for kills its workers (or outlives its lease), so the job fails.
+MAX_LEASES = 5
 # A worker goes on with a job's chunks for this long before it lets other jobs have a turn.
 TURN_SECONDS = 10.0
 MAX_WAKE_MESSAGES = 8
+# How often a worker looks whether its job was cancelled while a chunk is in its hands.
+CANCEL_SECONDS = 1.0
+BROKER_RETRIES = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
+UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 class JobError(Exception):
@@ -100,14 +106,49 @@ def create_job(
     return job
 
 
+def add_chunks(job: Job, chunks: Iterable[tuple[dict, int]]) -> bool:
+    """Give a job that is done more to do; its last chunk runs again afterwards. False if it was not done."""
+    chunks = list(chunks)
+    with transaction.atomic():
+        changed = Job.objects.filter(pk=job.pk, state=Job.State.DONE).update(
+            state=Job.State.QUEUED,
+            cancel_requested=False,
+            finished_at=None,
+            progress_total=F("progress_total") + sum(size for _, size in chunks),
+        )
+        if not changed:
+            return False
+        last = job.chunks.exclude(index=FINISH_INDEX).aggregate(last=Max("index"))["last"]
+        first = 0 if last is None else last + 1
+        Chunk.objects.bulk_create(
+            [Chunk(job=job, index=first + n, payload=payload, size=size) for n, (payload, size) in enumerate(chunks)],
+            batch_size=1000,
+        )
+        job.chunks.filter(index=FINISH_INDEX).update(state=Chunk.State.OPEN, attempts=0, done_at=None, error="")
+        job.refresh_from_db()
+        transaction.on_commit(lambda: wake(job))
+    return True
+
+
 def wake(job: Job) -> None:
-    """Send workers to the job. Sending more often than needed is harmless, and so is a broker that is away: the sweep
-    sends again."""
-    waiting = job.chunks.filter(state=Chunk.State.OPEN).count()
-    for _ in range(min(max(waiting - 1, 1), MAX_WAKE_MESSAGES)):
+    """Send workers to a job that nobody works on yet, one message per chunk up to a limit."""
+    waiting = job.chunks.filter(state=Chunk.State.OPEN).exclude(index=FINISH_INDEX).count()
+    _send(job, min(max(waiting, 1), MAX_WAKE_MESSAGES))
+
+
+def go_on_later(job: Job) -> None:
+    """Queue up again behind other jobs. One message for the one whose turn is over, or they would multiply."""
+    _send(job, 1)
+
+
+def _send(job: Job, messages: int, expires: float = 300.0) -> None:
+    """Messages are hints: one too many finds nothing to do, and for one that is lost the sweep sends another."""
+    for _ in range(messages):
         try:
-            current_app.send_task("annotation.work_on", args=[job.pk], queue=job.queue, expires=300, retry=False)
-        except OperationalError as error:
+            current_app.send_task(
+                "annotation.work_on", args=[job.pk], queue=job.queue, expires=expires, retry_policy=BROKER_RETRIES
+            )
+        except Exception as error:  # every transport fails in its own way, and none of them may undo what is committed
             log.warning("The broker took no message for job %s: %s", job.uuid, error)
             return
 
@@ -161,7 +202,7 @@ def claim_chunk(job_id: int) -> Lease | None:
         candidates = Chunk.objects.filter(
             Q(state=Chunk.State.OPEN) | Q(state=Chunk.State.LEASED, lease_expires_at__lt=now),
             job_id=job_id,
-            job__state__in=[Job.State.QUEUED, Job.State.RUNNING],
+            job__state__in=UNFINISHED,
         )
         if others.exclude(state=Chunk.State.DONE).exists():
             candidates = candidates.exclude(index=FINISH_INDEX)
@@ -178,7 +219,13 @@ def claim_chunk(job_id: int) -> Lease | None:
             attempts=F("attempts") + 1,
             started_at=now,
         )
-        Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(state=Job.State.RUNNING, started_at=now)
+        # Also locks the job's row, so that nothing is taken from a job while it is being cancelled.
+        taken = Job.objects.filter(pk=job_id, state__in=UNFINISHED, cancel_requested=False).update(
+            state=Job.State.RUNNING, started_at=Coalesce("started_at", Value(now, DateTimeField()))
+        )
+        if not taken:
+            transaction.set_rollback(True)
+            return None
     chunk.refresh_from_db()
     return Lease(chunk, token, threading.Event(), threading.Event())
 
@@ -189,21 +236,25 @@ def kept_alive(lease: Lease):
     stop = threading.Event()
 
     def extend() -> None:
-        try:
-            while not stop.wait(settings.CHUNK_LEASE_SECONDS / 4):
+        due = time.monotonic() + settings.CHUNK_LEASE_SECONDS / 4
+        while not stop.wait(min(CANCEL_SECONDS, settings.CHUNK_LEASE_SECONDS / 4)):
+            try:
+                if Job.objects.filter(pk=lease.chunk.job_id, cancel_requested=True).exists():
+                    lease._cancelled.set()
+                if time.monotonic() < due:
+                    continue
                 kept = Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
                     lease_expires_at=timezone.now() + timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
                 )
+                due = time.monotonic() + settings.CHUNK_LEASE_SECONDS / 4
                 if not kept:
                     lease._lost.set()
-                    return
-                if Job.objects.filter(pk=lease.chunk.job_id, cancel_requested=True).exists():
-                    lease._cancelled.set()
-        except Exception:
-            # The lease then runs out by itself, and whoever takes the chunk next does it again.
-            log.exception("Could not extend the lease of chunk %s", lease.chunk.pk)
-        finally:
-            connections.close_all()
+                    break
+            except DatabaseError as error:
+                # Tried again; if it stays away, the lease runs out and whoever takes the chunk next does it again.
+                log.warning("Could not extend the lease of chunk %s: %s", lease.chunk.pk, error)
+                connections.close_all()
+        connections.close_all()
 
     thread = threading.Thread(target=extend, name=f"lease-{lease.chunk.pk}", daemon=True)
     thread.start()
@@ -226,6 +277,9 @@ def work_on(job_id: int, *, turn_seconds: float | None = TURN_SECONDS) -> bool:
             return False
         lease = claim_chunk(job_id)
         if lease is None:
+            return False
+        if lease.chunk.attempts > MAX_LEASES:
+            _close_failed(job, lease, f"Workers died or hung {MAX_LEASES} times on part {lease.chunk.index + 1}")
             return False
         work_on_chunk(job, lease)
         if turn_seconds is not None and time.monotonic() - started > turn_seconds:
@@ -269,19 +323,21 @@ def _reopen(lease: Lease, error: str = "") -> None:
 
 def _close_failed(job: Job, lease: Lease, message: str) -> None:
     with transaction.atomic():
-        Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
+        held = Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
             state=Chunk.State.FAILED, lease_token=None, lease_expires_at=None, error=message
         )
-        Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, message=message, finished_at=timezone.now())
-    job.refresh_from_db()
-    import_string(HANDLERS[job.kind]).clean_up(job)
+        # Whoever has the chunk now decides what becomes of the job.
+        failed = held and Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(
+            state=Job.State.FAILED, message=message, finished_at=timezone.now()
+        )
+    if failed:
+        job.refresh_from_db()
+        import_string(HANDLERS[job.kind]).clean_up(job)
 
 
 def request_cancel(job: Job) -> None:
     """Ask the job to stop. A running chunk notices at its next beat; with nothing running it stops at once."""
-    Job.objects.filter(pk=job.pk).exclude(
-        state__in=[Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED]
-    ).update(cancel_requested=True)
+    Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(cancel_requested=True)
     job.refresh_from_db()
     if job.cancel_requested and not job.is_finished:
         close_cancelled(job)
@@ -293,10 +349,10 @@ def close_cancelled(job: Job) -> None:
     with transaction.atomic():
         if job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__gte=now).exists():
             return
-        job.chunks.filter(state=Chunk.State.LEASED).update(
+        job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__lt=now).update(
             state=Chunk.State.OPEN, lease_token=None, lease_expires_at=None
         )
-        closed = Job.objects.filter(pk=job.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING]).update(
+        closed = Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(
             state=Job.State.CANCELLED, finished_at=now, message="Cancelled"
         )
     if closed:
@@ -319,21 +375,21 @@ def resume(job: Job) -> None:
 
 
 def sweep() -> int:
-    """Wake workers for every unfinished job that has something to take. The number of jobs woken."""
-    now = timezone.now()
+    """Send a worker to every unfinished job that has something to take. The number of jobs.
+
+    Also to a job that somebody works on: the others may have died. The message is short-lived, so that it is dropped
+    where every worker has its hands full.
+    """
     takeable = Q(chunks__state=Chunk.State.OPEN) | Q(
-        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=now
+        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=timezone.now()
     )
-    jobs = Job.objects.filter(takeable, state__in=[Job.State.QUEUED, Job.State.RUNNING]).distinct()
-    woken = 0
+    jobs = Job.objects.filter(takeable, state__in=UNFINISHED).distinct()
     for job in jobs:
-        being_worked_on = job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__gte=now).exists()
         if job.cancel_requested:
             close_cancelled(job)
-        elif not being_worked_on:
-            wake(job)
-            woken += 1
-    return woken
+        else:
+            _send(job, 1, expires=2.0 * settings.SWEEP_SECONDS)
+    return len(jobs)
 
 
 def run_here(job: Job) -> Job:

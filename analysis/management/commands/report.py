@@ -1,0 +1,49 @@
+"""`manage.py report PROJECT NAME`: the numbers that the page shows, computed anew."""
+
+import json
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.reports.metrics import REPORTS, get_report
+from analysis.reports.text import as_text
+from annotation.models import CheckerRun, Project
+
+
+class Command(BaseCommand):
+    help = "Compute a report: " + ", ".join(REPORTS)
+
+    def add_arguments(self, parser):
+        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("name", choices=list(REPORTS))
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+        parser.add_argument("--raters", choices=["all", "members", "imported"], help="agreement: whose labels")
+        parser.add_argument("--run", help="comparison: the run's UUID, or a checker's slug for its newest run")
+        parser.add_argument("--reference", help="comparison, rates: majority, imported or adjudicated")
+        parser.add_argument("--score", help="comparison: which of the run's scores is correlated")
+        parser.add_argument("--touched", action="store_true", default=None, help="comparison: count touched labels too")
+
+    def handle(self, *args, project, name, format, **options):
+        found = Project.objects.filter(slug=project).first()
+        if found is None:
+            raise CommandError(f"There is no project {project!r}")
+        given = {key: options[key] for key in ("raters", "run", "reference", "score", "touched")}
+        parameters = {key: value for key, value in given.items() if value is not None}
+        if name == "comparison":
+            parameters["run"] = self.run_of(found, parameters.get("run"))
+        try:
+            result = get_report(name).compute(found, **parameters)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        result.pop("behind", None)  # ids of rows: they mean something in this database only
+        if format == "json":
+            self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
+        else:
+            self.stdout.write(as_text(result))
+
+    def run_of(self, project: Project, wanted: str | None) -> str:
+        runs = CheckerRun.objects.filter(project=project).order_by("-created_at")
+        for run in runs:
+            if wanted in (None, str(run.uuid), run.checker):
+                return str(run.uuid)
+        known = ", ".join(f"{run.checker} ({run.uuid})" for run in runs) or "none"
+        raise CommandError(f"Project {project.slug} has no such checker run; it has: {known}")

@@ -1,0 +1,47 @@
+"""Every report there is. To add one: a module with `compute(project, **parameters)`, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+
+@dataclass(frozen=True)
+class Report:
+    name: str
+    title: str
+    module: str
+    parameters: tuple[str, ...] = ()
+
+    def compute(self, project, **parameters) -> dict:
+        """The report as plain data. Unknown parameters and wrong values raise ValueError."""
+        unknown = sorted(set(parameters) - set(self.parameters))
+        if unknown:
+            raise ValueError(
+                f"report {self.name} has no parameter {', '.join(unknown)}; it has {', '.join(self.parameters) or 'none'}"
+            )
+        function: Callable[..., dict] = import_module(self.module).compute
+        return function(project, **parameters)
+
+
+REPORTS: dict[str, Report] = {
+    report.name: report
+    for report in (
+        Report("agreement", "Agreement between people", "analysis.reports.agreement", ("raters",)),
+        Report(
+            "comparison",
+            "A checker against people",
+            "analysis.reports.comparison",
+            ("run", "reference", "touched", "score"),
+        ),
+        Report("rates", "Label and abstain rates", "analysis.reports.rates", ("reference",)),
+    )
+}
+
+
+def get_report(name: str) -> Report:
+    """The report of that name. Unknown names raise ValueError."""
+    if name not in REPORTS:
+        raise ValueError(f"There is no report {name!r}; there are {', '.join(REPORTS)}")
+    return REPORTS[name]

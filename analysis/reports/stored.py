@@ -1,0 +1,103 @@
+"""Reports for pages: computed by workers, kept with the version of the labels, refreshed when that has moved on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from annotation.models import Chunk, Job, Project
+from annotation.queries.work import label_version
+from annotation.services.jobs import JobError, Lease, create_job
+
+
+def parameters_hash(parameters: dict) -> str:
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+
+
+def stored_report(project: Project, name: str, parameters: dict, user) -> StoredReport:
+    """The report as last computed. Where it is missing or stale, a job to compute it is on its way."""
+    get_report(name)
+    digest = parameters_hash(parameters)
+    report = (
+        StoredReport.objects.defer("behind")
+        .select_related("job", "project")
+        .filter(project=project, name=name, parameters_hash=digest)
+        .first()
+    )
+    if report is None:
+        try:
+            with transaction.atomic():
+                report = StoredReport.objects.create(
+                    project=project, name=name, parameters=parameters, parameters_hash=digest
+                )
+        except IntegrityError:
+            report = StoredReport.objects.get(project=project, name=name, parameters_hash=digest)
+    if is_stale(report) and not is_refreshing(report):
+        refresh(report, user)
+    return report
+
+
+def is_stale(report: StoredReport) -> bool:
+    return report.label_version != label_version(report.project)
+
+
+def is_refreshing(report: StoredReport) -> bool:
+    return report.job is not None and not report.job.is_finished
+
+
+def failed(report: StoredReport) -> str:
+    """Why the newest computation failed; empty where it did not."""
+    return report.job.message if report.job is not None and report.job.state == Job.State.FAILED else ""
+
+
+def refresh(report: StoredReport, user) -> None:
+    """Start one computation; where another request just did, this one does nothing."""
+    with transaction.atomic():
+        locked = StoredReport.objects.select_for_update().select_related(None).get(pk=report.pk)
+        current = Job.objects.filter(pk=locked.job_id).first() if locked.job_id else None
+        if current is not None and not current.is_finished:
+            report.job = current
+            return
+        version = label_version(report.project)
+        if current is not None and current.state == Job.State.FAILED and current.parameters.get("version") == version:
+            return  # the same labels would fail the same way
+        report.job = create_job(
+            Job.Kind.REPORT,
+            user,
+            chunks=[({"report": report.pk}, 0)],
+            project=report.project,
+            parameters={"name": report.name, "version": version, **report.parameters},
+        )
+        StoredReport.objects.filter(pk=report.pk).update(job=report.job)
+
+
+class ReportHandler:
+    def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
+        report = StoredReport.objects.select_related("project").filter(pk=chunk.payload["report"]).first()
+        if report is None:
+            raise JobError("The report was removed")
+        version = label_version(report.project)  # before the labels are read: what comes later makes it stale
+        try:
+            result = get_report(report.name).compute(report.project, **report.parameters)
+        except ValueError as error:
+            raise JobError(str(error)) from error
+        behind = result.pop("behind", {})
+        with transaction.atomic():
+            StoredReport.objects.filter(pk=report.pk).update(
+                result=result, behind=behind, label_version=version, computed_at=timezone.now()
+            )
+            lease.complete()
+
+    def finish(self, job: Job, lease: Lease) -> dict:
+        return {}
+
+    def clean_up(self, job: Job) -> None:
+        """Nothing is staged; the last good result stays."""
+
+
+HANDLER = ReportHandler()

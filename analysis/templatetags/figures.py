@@ -1,0 +1,60 @@
+"""How figures are written on pages: the estimate with its interval, or why there is none."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.filter
+def estimate(figure: dict, digits: int = 3) -> str:
+    if figure is None or figure["estimate"] is None:
+        return "undefined"
+    return f"{figure['estimate']:.{digits}f}"
+
+
+@register.filter
+def percent(figure: dict) -> str:
+    if figure is None or figure["estimate"] is None:
+        return "undefined"
+    return f"{100 * figure['estimate']:.2f} %"
+
+
+def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
+    if figure is None:
+        return ""
+    if figure["undefined"]:
+        return figure["undefined"]
+    if figure["low"] is None:
+        return figure["interval"]["undefined"] or "no interval"
+    return format_html(
+        '<span class="interval">{} to {}</span>',
+        f"{scale * figure['low']:.{digits}f}",
+        f"{scale * figure['high']:.{digits}f}",
+    )
+
+
+@register.filter
+def interval(figure: dict, digits: int = 3) -> SafeString | str:
+    return _interval(figure, 1, digits)
+
+
+@register.filter
+def percent_interval(figure: dict) -> SafeString | str:
+    return _interval(figure, 100, 2)
+
+
+@register.filter
+def left_out(figure: dict) -> str:
+    return "; ".join(f"{n} {reason}" for reason, n in figure["left_out"].items() if n) or "nothing"
+
+
+@register.filter
+def number(value: float | None, digits: int = 3) -> str:
+    return "undefined" if value is None else f"{value:.{digits}f}"
+
+
+@register.filter
+def get(mapping: dict, key):
+    return mapping.get(key)
