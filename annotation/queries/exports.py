@@ -14,8 +14,10 @@ from django.db import connection
 from django.db.models import Max
 from django.db.models.functions import Collate
 
+from annotation.formats.assay import sort_key
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
 from annotation.models import Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, UnitKind
+from annotation.task_types import task_type
 
 BATCH = 500
 # Where several decisions stand for a unit, the first of these is the one exported.
@@ -40,8 +42,8 @@ class ExportedItem:
 
     item: Item
     unit_keys: dict[int, str]  # unit id -> key, in the item's order
-    annotations: list[tuple[AnnotationRecord, bool]] = field(default_factory=list)  # every revision; is it surplus?
-    latest: list[tuple[AnnotationRecord, bool]] = field(default_factory=list)  # one per rater
+    annotations: list[AnnotationRecord] = field(default_factory=list)  # every revision
+    latest: list[AnnotationRecord] = field(default_factory=list)  # one per rater
     decisions: dict[tuple[str, str], str] = field(default_factory=dict)  # (unit key, dimension) -> label
 
     def label(self, unit_key: str, dimension: str) -> str | None:
@@ -50,12 +52,12 @@ class ExportedItem:
         return decided if decided is not None else majority(self.latest, unit_key, dimension)
 
 
-def majority(annotations: list[tuple[AnnotationRecord, bool]], unit_key: str, dimension: str) -> str | None:
+def majority(annotations: list[AnnotationRecord], unit_key: str, dimension: str) -> str | None:
     """The one most frequent label of annotations that are not surplus; None where there is none or several."""
     counts = Counter(
         judgement.label
-        for annotation, is_surplus in annotations
-        if not is_surplus
+        for annotation in annotations
+        if not annotation.surplus
         for judgement in annotation.judgements
         if judgement.unit == unit_key and judgement.dimension == dimension
     )
@@ -76,7 +78,7 @@ def exported_items(project: Project, moment: Moment) -> Iterator[ExportedItem]:
     )
     anchors = (
         ("anchor__response__question", "anchor__response__claim")
-        if _anchor_kind(project) == UnitKind.RESPONSE
+        if task_type(project.task_type).anchor_kind == UnitKind.RESPONSE
         else ("anchor__evidence__claim", "anchor__evidence__question")
     )
     raters = {rater.pk: rater for rater in Rater.objects.filter(project=project)}
@@ -88,12 +90,6 @@ def exported_items(project: Project, moment: Moment) -> Iterator[ExportedItem]:
             return
         yield from _with_labels(batch, project, moment, raters)
         after = batch[-1].key
-
-
-def _anchor_kind(project: Project) -> str:
-    from annotation.task_types import task_type
-
-    return task_type(project.task_type).anchor_kind
 
 
 def _with_labels(
@@ -118,14 +114,14 @@ def _with_labels(
     judgements = _judgements(revisions, unit_item, found)
     for revision in revisions:
         annotation = revision.annotation
-        record = _record(revision, raters[annotation.rater_id], found[annotation.item_id].item.key, judgements)
         entry = found[annotation.item_id]
-        entry.annotations.append((record, annotation.is_surplus))
-        if entry.latest and entry.latest[-1][0].rater == record.rater:
+        record = _record(revision, raters[annotation.rater_id], entry.item.key, project.task_type, judgements)
+        entry.annotations.append(record)
+        if entry.latest and entry.latest[-1].rater == record.rater:
             entry.latest.pop()
-        entry.latest.append((record, annotation.is_surplus))
+        entry.latest.append(record)
     for entry in found.values():
-        entry.annotations.sort(key=lambda pair: (pair[0].rater.encode(), pair[0].revision))
+        entry.annotations.sort(key=sort_key)
 
     decisions = Decision.objects.filter(
         project=project, unit__item_units__item_id__in=ids, id__lte=moment.decision
@@ -150,10 +146,10 @@ def _judgements(
     ):
         spans[judgement_id].append(SpanRecord(*values))
     by_revision: dict[int, list[tuple[int, JudgementRecord]]] = defaultdict(list)
-    places = {
-        unit_id: place for entry in found.values() for place, unit_id in enumerate(entry.unit_keys)
-    }
-    rows = Judgement.objects.filter(revision_id__in=ids).values_list("id", "revision_id", "unit_id", "dimension", "label")
+    places = {unit_id: place for entry in found.values() for place, unit_id in enumerate(entry.unit_keys)}
+    rows = Judgement.objects.filter(revision_id__in=ids).values_list(
+        "id", "revision_id", "unit_id", "dimension", "label"
+    )
     for judgement_id, revision_id, unit_id, dimension, label in rows:
         key = found[unit_item[unit_id]].unit_keys[unit_id]
         record = JudgementRecord(key, dimension, label, tuple(spans.get(judgement_id, ())))
@@ -165,7 +161,7 @@ def _judgements(
 
 
 def _record(
-    revision: Revision, rater: Rater, item_key: str, judgements: dict[int, list[JudgementRecord]]
+    revision: Revision, rater: Rater, item_key: str, task_type: str, judgements: dict[int, list[JudgementRecord]]
 ) -> AnnotationRecord:
     return AnnotationRecord(
         item=item_key,
@@ -180,4 +176,6 @@ def _record(
         suggestion_shown=revision.suggestion_shown,
         comment=revision.comment,
         metadata=revision.metadata,
+        task_type=task_type,
+        surplus=revision.annotation.is_surplus,
     )

@@ -1,0 +1,33 @@
+"""`manage.py export_dataset PROJECT FOLDER`: what the export page offers, written to a folder."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Project
+from annotation.services.jobs import JobError
+from annotation.services.releasing import write_export
+
+
+class Command(BaseCommand):
+    help = "Write a project's content with decided labels, every single annotation, and a manifest with their hashes."
+
+    def add_arguments(self, parser):
+        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("folder", type=Path, help="where the files go; made if it is not there")
+        parser.add_argument("--format", action="append", dest="kinds", metavar="KIND", help="tsv, jsonl or parquet")
+
+    def handle(self, *args, project, folder, kinds, **options):
+        found = Project.objects.filter(slug=project).first()
+        if found is None:
+            raise CommandError(f"There is no project {project!r}")
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise CommandError(f"{folder} is not an empty folder")
+        try:
+            manifest = write_export(found, folder, kinds)
+        except JobError as error:
+            raise CommandError(str(error)) from None
+        for name, count in manifest["counts"].items():
+            self.stdout.write(f"{name.replace('_', ' ')}: {count}")
+        for name, file in manifest["files"].items():
+            self.stdout.write(f"{folder / name}  {file['bytes']} bytes  sha256 {file['sha256']}")
