@@ -11,7 +11,7 @@ def work_on(job_id: int) -> None:
     if jobs.work_on(job_id):
         job = Job.objects.filter(pk=job_id).first()
         if job is not None:
-            jobs.wake(job)
+            jobs.go_on_later(job)
 
 
 @shared_task(name="annotation.sweep", acks_late=False)

@@ -1,0 +1,105 @@
+"""Checker runs in real Celery workers, which are killed in the middle."""
+
+import socket
+
+import pytest
+from celery import Celery
+
+from annotation.models import Chunk, Job
+from annotation.services import jobs, suggesting
+from config.celery import app
+from tests import factories
+from tests.suggesting.workers import running_worker, wait_for, worker_environment
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+def reachable(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def service(url: str, port: int, name: str):
+    return pytest.param(
+        url,
+        marks=[
+            pytest.mark.services,
+            pytest.mark.skipif(not reachable(port), reason=f"{name} does not answer on {port}"),
+        ],
+        id=name,
+    )
+
+
+BROKERS = [
+    pytest.param("filesystem://", id="embedded"),
+    service("redis://127.0.0.1:6379/11", 6379, "Redis"),
+    service("amqp://guest:guest@127.0.0.1:5672//", 5672, "RabbitMQ"),
+]
+
+
+@pytest.fixture
+def broker(request, tmp_path, monkeypatch):
+    """This process sends through the broker that the workers read from; its queues are emptied first."""
+    url = request.param
+    sender = Celery("sender", broker=url, set_as_current=False)
+    sender.conf.update(task_queues=app.conf.task_queues, task_create_missing_queues=False)
+    if url.startswith("filesystem"):
+        folders = {name: tmp_path / name for name in ("broker", "broker-control")}
+        for folder in folders.values():
+            folder.mkdir()
+        sender.conf.broker_transport_options = {
+            "data_folder_in": str(folders["broker"]),
+            "data_folder_out": str(folders["broker"]),
+            "control_folder": str(folders["broker-control"]),
+        }
+    with sender.connection_for_write() as link:
+        for queue in app.conf.task_queues:
+            bound = queue(link.default_channel)
+            bound.declare()
+            bound.purge()
+    monkeypatch.setattr(jobs, "current_app", sender)
+    yield url
+    sender.close()
+
+
+def start(n: int, **parameters):
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, n)
+    project = factories.make_project(dataset, overlap=1)
+    return suggesting.start_run(project, project.created_by, "fake", parameters)
+
+
+def done_chunks(run) -> dict[int, tuple]:
+    rows = run.job.chunks.filter(state=Chunk.State.DONE).exclude(index=jobs.FINISH_INDEX)
+    return {row.index: (row.attempts, row.started_at, row.done_at) for row in rows}
+
+
+def state_of(run) -> str:
+    return Job.objects.get(pk=run.job_id).state
+
+
+@pytest.mark.parametrize("broker", BROKERS, indirect=True)
+def test_a_killed_worker_loses_nothing_and_repeats_nothing(broker, tmp_path):
+    run = start(2000, delay_ms=4)
+    environment = worker_environment(tmp_path, broker)
+    with running_worker(tmp_path, environment) as first:
+        wait_for(lambda: len(done_chunks(run)) >= 4, 60, "some chunks were done", first)
+        first.kill()
+    before = done_chunks(run)
+    in_hand = run.job.chunks.filter(state=Chunk.State.LEASED).count()
+    assert 4 <= len(before) < 16 and 1 <= in_hand <= 2
+    assert run.suggestions.filter(dimension="relevance").count() == sum(
+        run.job.chunks.filter(index__in=before).values_list("size", flat=True)
+    )
+    with running_worker(tmp_path, environment) as second:
+        wait_for(lambda: state_of(run) == Job.State.DONE, 60, "the run was done", second)
+        assert second.stop() == 0
+    after = done_chunks(run)
+    assert {index: after[index] for index in before} == before
+    attempts = [attempt for attempt, _, _ in after.values()]
+    assert len(attempts) == 16 and sorted(attempts)[-in_hand:] == [2] * in_hand and sum(attempts) == 16 + in_hand
+    assert run.suggestions.filter(dimension="relevance").count() == 2000  # one per unit, by the constraint
+    assert run.scores.filter(name="draw").count() == 2000
+    run.job.refresh_from_db()
+    assert run.job.progress_done == run.job.progress_total == 2000
