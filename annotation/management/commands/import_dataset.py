@@ -1,0 +1,193 @@
+"""Import files into a data set, and the labels in them into a project: all or nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_slug
+
+from annotation.formats import FORMATS, FormatError, Source, get_format
+from annotation.formats.table_mapping import guess_mapping, preview
+from annotation.models import Dataset, Job, User
+from annotation.queries.content import has_content
+from annotation.services import importing, jobs
+from annotation.services.import_publish import ON_JUDGED, REFUSE
+from annotation.services.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
+
+ERRORS_SHOWN = 50
+POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Import FILE... into a data set. Prints what is created and changed; exits with 1 when anything is wrong."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
+        parser.add_argument("--format", required=True, choices=list(FORMATS))
+        parser.add_argument("--dataset", required=True, metavar="SLUG", help="made if there is none")
+        parser.add_argument("--project", metavar="SLUG", help="make it, or use it, and bring in the labels of the file")
+        parser.add_argument("--task-type", default="", metavar="SLUG/VARIANT/VERSION")
+        parser.add_argument("--overlap", type=int, default=0, help="judgements per item in a new project (default 0)")
+        parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+        parser.add_argument("--mapping", type=Path, metavar="FILE.json", help="field -> column, for the format table")
+        parser.add_argument("--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed rows that carry judgements")
+        parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
+        parser.add_argument("--title", default="", help="of the data set, when it is made")
+        parser.add_argument("--model", default="", help="for refchecker, where the path does not tell")
+        parser.add_argument("--setting", default="", help="for refchecker, where the path does not tell")
+
+    def handle(self, *args, **options) -> None:
+        for path in options["files"]:
+            if not path.is_file():
+                raise CommandError(f"There is no file {path}")
+        for slug in filter(None, (options["dataset"], options["project"])):
+            _check_slug(slug)
+        request = ImportRequest(
+            format=options["format"],
+            files=importing.files_of_paths(options["files"]),
+            choices=self._choices(options),
+            on_judged=options["on_judged"],
+            project=_wish(options),
+        )
+        dataset = Dataset.objects.filter(slug=options["dataset"]).first()
+        try:
+            importing.check(request, dataset)
+            if options["dry_run"]:
+                result = importing.dry_run(request, dataset).as_json()
+                self._print_result(result, "Would be")
+                if result["judged_count"] and request.on_judged == REFUSE:
+                    raise CommandError("Rows that were judged would change; choose --on-judged supersede or keep")
+                if result["error_count"]:
+                    raise CommandError(f"{result['error_count']:,} bad rows")
+                return
+            self._import(request, dataset, options)
+        except (ImportProblem, FormatError) as error:
+            raise CommandError(str(error)) from error
+
+    def _choices(self, options: dict) -> FileChoices:
+        said = {"model": options["model"], "setting": options["setting"]}
+        if not get_format(options["format"]).needs_mapping:
+            return FileChoices(**said)
+        if options["mapping"]:
+            try:
+                stored = json.loads(options["mapping"].read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                raise CommandError(f"{options['mapping']}: {error}") from error
+            if not isinstance(stored, dict):
+                raise CommandError(f"{options['mapping']}: expected an object of field and column")
+            mapping, values = stored.get("mapping", stored), stored.get("values", {})
+            return FileChoices(mapping=mapping, values=values, **said)
+        first = options["files"][0]
+        try:
+            seen = preview(Source(first))
+        except FormatError as error:
+            raise CommandError(str(error)) from error
+        guess = guess_mapping(seen.columns, seen.rows)
+        if guess.missing:
+            raise CommandError(
+                f"No column could be guessed for {', '.join(guess.missing)}; say them with --mapping FILE.json. "
+                f"Columns: {', '.join(seen.columns)}"
+            )
+        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.mapping.items()))
+        return FileChoices(mapping=guess.mapping, **said)
+
+    def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
+        owner = _owner(options["owner"], dataset)
+        is_new = dataset is None
+        if is_new:
+            dataset = Dataset.objects.create(
+                slug=options["dataset"], title=options["title"] or options["dataset"], owner=owner
+            )
+        job = None
+        try:
+            job = importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False)
+            job = _work_off(job)
+        finally:
+            result = job.result if job is not None else {}
+            if is_new and (job is None or job.state in (Job.State.FAILED, Job.State.CANCELLED)):
+                _remove_if_empty(dataset)
+        if "content" in result:
+            self._print_result(result, "Imported:" if job.state == Job.State.DONE else "Found:")
+        if job.state != Job.State.DONE:
+            raise CommandError(job.message or f"The import ended as {job.state}")
+
+    def _print_result(self, result: dict, verb: str) -> None:
+        say = self.stdout.write
+        for kind, counts in result["content"].items():
+            say(
+                f"{verb} {kind}: " + ", ".join(f"{counts.get(c, 0):,} {c}" for c in ("created", "changed", "unchanged"))
+            )
+        for dimension, labels in result["labels"].items():
+            say(
+                f"Labels of {dimension}: "
+                + ", ".join(f"{label} {number:,}" for label, number in sorted(labels.items()))
+            )
+        if result["annotations"]:
+            say(f"In the file: {result['annotations']:,} annotations by {result['raters']:,} raters")
+        if result["decisions"]:
+            say(f"In the file: {result['decisions']:,} decisions")
+        if done := result.get("labels_stored"):
+            say(
+                f"Project: {done['items']:,} items, {done['annotations']:,} new annotations, {done['revisions']:,} revised, "
+                f"{done['unchanged']:,} unchanged; {done['decisions']:,} new decisions, "
+                f"{done['decisions_changed']:,} changed, {done['decisions_unchanged']:,} unchanged"
+            )
+        if result["is_unchanged"] and not result["error_count"]:
+            say("The content is as it was: nothing changed.")
+        for row in result["judged"][:ERRORS_SHOWN]:
+            say(f"Judged and changed: {row['kind']} {row['key']} ({', '.join(row['columns'])})")
+        for error in result["errors"][:ERRORS_SHOWN]:
+            place = f"{error['file']}:{error['line']}" if error["line"] else error["file"] or "labels"
+            self.stderr.write(f"{place}: {error['column'] or 'row'}: {error['value']!r} {error['reason']}")
+        if result["error_count"] > ERRORS_SHOWN:
+            self.stderr.write(f"... and {result['error_count'] - ERRORS_SHOWN:,} more bad rows")
+
+
+def _work_off(job: Job) -> Job:
+    """Do the job here. Should a worker have taken it up, wait for that one."""
+    while not job.is_finished:
+        job = jobs.run_here(job)
+        if not job.is_finished:
+            time.sleep(POLL_SECONDS)
+    return job
+
+
+def _remove_if_empty(dataset: Dataset) -> None:
+    if not has_content(dataset) and not dataset.projects.exists():
+        dataset.delete()
+
+
+def _check_slug(slug: str) -> None:
+    try:
+        validate_slug(slug)
+    except ValidationError:
+        raise CommandError(f"{slug!r} is no address: use letters, digits, - and _") from None
+
+
+def _wish(options: dict) -> ProjectWish | None:
+    if not options["project"]:
+        return None
+    return ProjectWish(
+        slug=options["project"],
+        title=options["title"] or options["project"],
+        task_type=options["task_type"],
+        overlap=options["overlap"],
+    )
+
+
+def _owner(email: str | None, dataset: Dataset | None) -> User:
+    if email:
+        owner = User.objects.filter(email__iexact=email, is_active=True).first()
+        if owner is None:
+            raise CommandError(f"There is no account with the address {email}")
+        return owner
+    if dataset is not None:
+        return dataset.owner
+    owner = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if owner is None:
+        raise CommandError("There is no site administrator yet; name the owner with --owner EMAIL")
+    return owner

@@ -1,0 +1,69 @@
+"""What an import says about a file: counts per kind, labels per dimension, bad rows, and rows that carry judgements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from annotation.formats.cells import shorten
+from annotation.formats.records import RowError
+
+KEPT = 1000  # bad rows that are listed; all of them are counted
+
+CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
+
+
+@dataclass(slots=True)
+class Findings:
+    """Grows while a file is read, and is stored as the job's result."""
+
+    content: dict[str, Counter] = field(default_factory=dict)  # kind -> created, changed, unchanged
+    labels: dict[str, Counter] = field(default_factory=dict)  # dimension -> label -> how often it stands in the file
+    annotations: int = 0
+    decisions: int = 0
+    raters: set[str] = field(default_factory=set)
+    error_count: int = 0
+    errors: list[RowError] = field(default_factory=list)
+    judged_count: int = 0
+    judged: list[dict] = field(default_factory=list)  # changed rows whose content carries judgements
+
+    def count(self, kind: str, what: str, number: int = 1) -> None:
+        self.content.setdefault(kind, Counter())[what] += number
+
+    def add_error(self, error: RowError) -> None:
+        self.error_count += 1
+        if len(self.errors) < KEPT:
+            self.errors.append(error)
+
+    def add_problem(self, column: str, value: object, reason: str) -> None:
+        """A problem found beside the file: its reader knew the line, the tables know the key."""
+        self.add_error(RowError("", None, column, shorten(value), reason))
+
+    def add_judged(self, kind: str, key: str, columns: Iterable[str]) -> None:
+        self.judged_count += 1
+        if len(self.judged) < KEPT:
+            self.judged.append({"kind": kind, "key": key, "columns": sorted(columns)})
+
+    def add_label(self, dimension: str, label: str) -> None:
+        self.labels.setdefault(dimension, Counter())[label] += 1
+
+    def total(self, what: str) -> int:
+        return sum(counts[what] for counts in self.content.values())
+
+    def as_json(self) -> dict:
+        return {
+            "content": {kind: dict(counts) for kind, counts in self.content.items()},
+            "labels": {dimension: dict(counts) for dimension, counts in self.labels.items()},
+            "annotations": self.annotations,
+            "decisions": self.decisions,
+            "raters": len(self.raters),
+            "error_count": self.error_count,
+            "errors": [
+                {"file": e.file, "line": e.line, "column": e.column, "value": e.value, "reason": e.reason}
+                for e in self.errors
+            ],
+            "judged_count": self.judged_count,
+            "judged": self.judged,
+            "is_unchanged": not self.total(CREATED) and not self.total(CHANGED),
+        }

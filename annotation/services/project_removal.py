@@ -1,0 +1,60 @@
+"""Takes back a project that is still being prepared, in short transactions. Projects that were open are never removed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Decision,
+    Guideline,
+    Item,
+    ItemUnit,
+    Judgement,
+    Membership,
+    Project,
+    Rater,
+    Revision,
+    Span,
+)
+
+AT_ONCE = 2000
+PAUSE_SECONDS = 0.02
+
+# Children first, each with the way to its project.
+TABLES = (
+    (Span, "judgement__revision__annotation__item__project"),
+    (Judgement, "revision__annotation__item__project"),
+    (Revision, "annotation__item__project"),
+    (Annotation, "item__project"),
+    (Decision, "project"),
+    (Assignment, "project"),
+    (ItemUnit, "item__project"),
+    (Item, "project"),
+    (Rater, "project"),
+    (Guideline, "project"),
+    (Membership, "project"),
+)
+
+
+def remove_project(project: Project, beat: Callable[[], None] = lambda: None) -> None:
+    """Delete the project and all in it. ValueError for one that people may already have worked in."""
+    if project.state != Project.State.PREPARING:
+        raise ValueError(f"{project} is {project.state}; only a project in preparation is taken back")
+    for model, path in TABLES:
+        while _delete_some(model.objects.filter(**{path: project})):
+            beat()
+            time.sleep(PAUSE_SECONDS)
+    project.delete()
+
+
+def _delete_some(rows: QuerySet) -> int:
+    with transaction.atomic():
+        ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
+        # What points at these rows was deleted before them, so there is nothing to cascade to.
+        return QuerySet(rows.model).filter(pk__in=ids)._raw_delete(rows.db) if ids else 0

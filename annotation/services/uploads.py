@@ -1,0 +1,87 @@
+"""Files that people send, stored under names that the server chooses."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+
+from annotation.models import Dataset, Upload, User
+
+NAME_CHARS = 300
+
+
+class UploadError(Exception):
+    """The file cannot be taken; the message is for its sender."""
+
+
+def folder() -> Path:
+    return Path(settings.MEDIA_ROOT) / "uploads"
+
+
+def path_of(upload: Upload) -> Path:
+    """Where an upload lies. The name its sender gave it has no part in this."""
+    return folder() / upload.uuid.hex
+
+
+def store(user: User, dataset: Dataset, file, *, relative_path: str = "") -> Upload:
+    """Write the sent file in pieces. `file` has `name` and `chunks()`, as Django's uploaded files do.
+
+    `relative_path` is kept for showing and for guessing from (RefChecker's setting stands in the folder's name).
+    """
+    name = shown_name(relative_path or file.name or "")
+    identifier = uuid.uuid4()
+    folder().mkdir(parents=True, exist_ok=True)
+    target = folder() / identifier.hex
+    partial = target.with_suffix(".part")
+    digest, size = hashlib.sha256(), 0
+    try:
+        with open(partial, "xb") as out:
+            for block in file.chunks():
+                size += len(block)
+                if size > settings.UPLOAD_LIMIT:
+                    raise UploadError(
+                        f"{name} is larger than {settings.UPLOAD_LIMIT // 1024**2:,} MB; split it, compress it, or ask "
+                        "the administrator to raise ASSAY_UPLOAD_LIMIT_MB"
+                    )
+                digest.update(block)
+                out.write(block)
+        if size == 0:
+            raise UploadError(f"{name} is empty")
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return Upload.objects.create(
+        uuid=identifier, owner=user, dataset=dataset, file_name=name, size=size, sha256=digest.hexdigest()
+    )
+
+
+def store_all(user: User, dataset: Dataset, files: Iterable, relative_paths: Iterable[str] = ()) -> list[Upload]:
+    """Store several files; all or none."""
+    stored: list[Upload] = []
+    paths = iter(relative_paths)
+    try:
+        for file in files:
+            stored.append(store(user, dataset, file, relative_path=next(paths, "")))
+    except UploadError:
+        for upload in stored:
+            remove(upload)
+        raise
+    return stored
+
+
+def remove(upload: Upload) -> None:
+    path = path_of(upload)
+    upload.delete()
+    path.unlink(missing_ok=True)
+
+
+def shown_name(raw: str) -> str:
+    """The sender's name for the file without anything that could lead somewhere: parts like `..` and empty ones go."""
+    cleaned = "".join(character for character in raw.replace("\\", "/") if character.isprintable())
+    parts = [part for part in PurePosixPath(cleaned).parts if part not in ("..", ".", "/")]
+    return "/".join(parts)[-NAME_CHARS:] or "file"
