@@ -161,7 +161,7 @@ export function createItem(node, payload, onChange) {
 
   Object.assign(item, {
     render, isAsked,
-    get current() { return groups[current]; },
+    current: () => groups[current],
     label: (group) => labels[group.key],
     /** Mark a group as the one that digits answer. Returns false when it is not asked. */
     setCurrent(group) {

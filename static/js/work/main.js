@@ -155,12 +155,11 @@ function show(next) {
   refresh();
   next.render();
   window.scrollTo(0, 0);
-  next.current.box.focus({ preventScroll: true });
+  next.current().box.focus({ preventScroll: true });
   performance.mark("assay:shown");
   if (next.stage === "open" && !next.isReported) {
     next.isReported = true;
-    saveDraft(next);
-    reportShown(next);
+    setTimeout(() => reportShown(next), 0); // after the paint
   }
   announce(`${isFirst ? "New item" : "Item"}. ${next.node.getAttribute("aria-label")}`);
 }
@@ -342,7 +341,7 @@ function answered(entry, reply) {
       held.stage = "review";
       held.suggest(reply.suggestions);
       reportShown(held);
-      focusGroup(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current);
+      focusGroup(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
       refresh();
       announce(one("[data-status]", held.node).textContent);
     } else finish(held);
@@ -435,7 +434,7 @@ function focusGroup(group) {
 }
 
 function digit(key) {
-  const group = item?.current;
+  const group = item?.current();
   if (!group || item.stage === "waiting") return;
   const label = group.dimension.labels.find((candidate) => String(candidate.key) === key);
   if (!label) return;
@@ -444,7 +443,7 @@ function digit(key) {
 }
 
 function accept() {
-  const group = item?.current;
+  const group = item?.current();
   if (group && item.accept(group)) focusGroup(item.neighbour(1) ?? group);
 }
 
@@ -478,7 +477,7 @@ function highlight() {
         if (index >= 0) return item.removeSpan(candidate, index), announce("Highlight removed");
       }
     },
-    leave: () => focusGroup(item.current) ?? leaveCaret(),
+    leave: () => focusGroup(item.current()) ?? leaveCaret(),
     moved(span) {
       item.setCaret({ field, ...span });
       element.querySelector("mark.caret")?.scrollIntoView({ block: "nearest" });
@@ -559,12 +558,16 @@ document.addEventListener("submit", (event) => {
   }
 });
 
+let isPointing = false; // walking through radios with the arrows makes clicks too
+document.addEventListener("pointerdown", () => (isPointing = true), true);
+document.addEventListener("keydown", () => (isPointing = false), true);
+
 // A click on a label answers and hands the keyboard to the next group; walking with Tab stays inside the group.
 stage.addEventListener("click", (event) => {
   const box = event.target.closest("[data-group]");
-  if (!box || !event.target.matches('input[type="radio"]') || event.screenX + event.screenY + event.clientX === 0) return;
+  if (!box || !event.target.matches('input[type="radio"]') || !isPointing) return;
   const group = item.groupOf(box);
-  if (item.setCurrent(group)) queueMicrotask(() => focusGroup(item.neighbour(1) ?? group));
+  if (item.setCurrent(group)) setTimeout(() => focusGroup(item.neighbour(1) ?? group), 0); // after the change event
 });
 stage.addEventListener("focusin", (event) => {
   const box = event.target.closest("[data-group]");

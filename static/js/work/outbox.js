@@ -61,6 +61,16 @@ export function createStore(prefix) {
   };
 }
 
+/** The same after a reload, so that a tab goes on with what it left waiting. */
+function tabName() {
+  try {
+    sessionStorage["assay:tab"] ??= uuid();
+    return sessionStorage["assay:tab"];
+  } catch {
+    return uuid();
+  }
+}
+
 /** Drafts by assignment; those of a month ago are forgotten. */
 export function createDrafts(space) {
   const store = createStore(`assay:draft:${space}:`);
@@ -79,7 +89,7 @@ export function createDrafts(space) {
  */
 export function createOutbox(space, token, on) {
   const store = createStore(`assay:outbox:${space}:`);
-  const tab = uuid();
+  const tab = tabName();
   let sending = null;
   let isSignedOut = false;
   let isPumping = false;
