@@ -36,7 +36,7 @@ def read(sources: list[Source], options: Options) -> Iterator[Record]:
 
     by_format: dict[str, list[Source]] = {}
     for source in sources:
-        slug = detect(source.path, source.name)
+        slug = detect(source)
         if slug is None:
             next(open_tables([source], options))  # says what is wrong with the file, where something is
             raise FormatError(f"{source.label}: has no row that can be read")

@@ -48,7 +48,8 @@ def decode_json(text: str) -> object:
         raise ValueError(f"not valid JSON: {error.msg} at character {error.pos + 1:,}") from error
     except RecursionError as error:
         raise ValueError("not readable JSON: nested too deeply") from error
-    if _SPACE.match(text, end).end() != len(text):
+    end = _SPACE.match(text, end).end()
+    if end != len(text):
         raise ValueError(f"not valid JSON: something follows the value at character {end + 1:,}")
     return value
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
-from .cells import STANDARD_LABELS, guess_label, normal
+from .cells import FALSE, STANDARD_LABELS, TRUE, guess_label, normal
 from .records import RowError
 from .sources import Options, Source
 from .tables import open_tables
@@ -152,7 +152,8 @@ def _guess_layout(
         for target in targets:
             if target.slug in fields:
                 continue
-            name = next((name for name in target.names[names_from:names_to] if name in free), None)
+            usable = (name for name in target.names[names_from:names_to] if name in free)
+            name = next((name for name in usable if _values_fit(target, free[name], rows)), None)
             if name is not None:
                 fields[target.slug] = Guess(free.pop(name), confidence)
     for target in targets:
@@ -175,6 +176,11 @@ def _guess_layout(
 
 def _distinct(column: str, rows: list) -> list[str]:
     return sorted({str(row[column]) for row in rows if row.get(column) not in (None, "")})
+
+
+def _values_fit(target: Target, column: str, rows: list) -> bool:
+    """A column called "gold" may hold gold labels as well as truth values."""
+    return target.slug != "is_gold" or all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
 
 
 def _looks_like_labels(column: str, rows: list, dimension: str, accepted: Mapping[str, tuple[str, ...]]) -> bool:

@@ -23,6 +23,7 @@ from .streams import TextReader
 
 Row = tuple[int, dict[str, object]]
 BATCH_ROWS = 256
+SNIFFED_BYTES = 4096
 BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
 
 
@@ -47,8 +48,8 @@ def open_tables(sources: list[Source], options: Options) -> Iterator[Table]:
 
 
 def _open_table(blob: Blob, limits: Limits, files: ExitStack) -> Table:
-    head = blob.stream.peek(4096)
-    if not head:
+    head = blob.stream.peek(SNIFFED_BYTES)
+    if len(head) < SNIFFED_BYTES and not head.strip():
         raise FormatError(f"{blob.name}: the file is empty")
     if head.startswith(b"PAR1") or blob.name.lower().endswith(".parquet"):
         return _parquet(blob, head, limits, files)
