@@ -4,7 +4,7 @@ Who is no member of a project does not learn that it exists (404); a member with
 """
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from annotation.models import Assignment, Dataset, Job, Membership, Project, User
@@ -111,3 +111,18 @@ def job_for(user: User, uuid) -> Job:
         if job.project is None and job.dataset is not None and may_edit_dataset(user, job.dataset):
             return job
     raise Http404("No such job")
+
+
+def assignment_for(user: User, uuid) -> Assignment:
+    """An assignment of a project in which the person annotates, with its item, project and rater. One query.
+
+    The id is a secret of whoever was given the page, and a lost lease does not take it back: late answers are kept.
+    """
+    annotates = Membership.objects.filter(project=OuterRef("project"), user=user, role=ANNOTATOR, is_active=True)
+    assignment = (
+        Assignment.objects.filter(Exists(annotates), uuid=uuid).select_related("item", "project", "rater").first()
+    )
+    if assignment is None:
+        raise Http404("No such assignment")
+    assignment.item.project = assignment.project
+    return assignment

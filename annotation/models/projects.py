@@ -118,6 +118,9 @@ class Rater(models.Model):
     # Where this annotator's search for work goes on, so that finding work does not slow down with work done.
     cursor = models.BigIntegerField(default=-1)
     cursor_epoch = models.PositiveIntegerField(default=0)
+    # Raised with each of the rater's revisions. Summed up with the project's own version it tells stale figures; a
+    # counter on the project's row would make all annotators wait for each other.
+    label_version = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [

@@ -1,0 +1,320 @@
+"""Who works on what: taking, showing, giving back, skipping.
+
+An item has its planned number of assignment rows from birth, and a person can hold one row per item (the database
+forbids a second), so nothing here counts judgements. Taking locks the person's rater row, then claims one open row
+that nobody else is claiming. Each annotator has a cursor: the position of the last row taken from the queue. Work ahead
+of it is found in one index step however much lies done behind it; rows that come back are searched first, since they
+may lie behind everybody's cursor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
+from annotation.services.item_making import BAND, MAX_PRIORITY
+from annotation.services.projects import rater_of
+
+ATTEMPTS = 5
+# What was fetched ahead and never looked at is soon somebody else's.
+AHEAD_LEASE = timedelta(minutes=10)
+# How often a process looks for expired leases of a project while people take work from it.
+EXPIRY_CHECK_SECONDS = 5.0
+START = -1
+
+_last_expiry_check: dict[tuple[str, int], float] = {}
+
+
+class AssigningError(Exception):
+    """What was asked for cannot be done; the message is for the person who asked."""
+
+
+def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignment | None:
+    """The next assignment for this person, leased to them, or None where there is nothing for them now.
+
+    What they hold already comes first, an item they have seen before one they have not. `ahead` is for fetching while
+    another item is on the screen: `after` is that item's assignment, which is not given again; the lease is short
+    until the item is shown.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                rater = _locked_rater(project, user)
+                taken = _take(rater, ahead=ahead, after=after, check_leases=attempt == 0)
+            break
+        except IntegrityError:
+            continue  # the same person took a row of the same item in another tab
+    else:
+        return None
+    if taken is None and return_expired_leases(project):
+        with transaction.atomic():
+            return _take(_locked_rater(project, user), ahead=ahead, after=after, check_leases=False)
+    return taken
+
+
+def _locked_rater(project: Project, user) -> Rater:
+    """The person's rater with its project as they are now. The lock puts one person's tabs in a row, nobody else."""
+    rows = Rater.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    rater = rows.filter(project=project, user=user).first()
+    if rater is None:
+        rater_of(project, user)
+        rater = rows.get(project=project, user=user)
+    return rater
+
+
+def _take(rater: Rater, *, ahead: bool, after, check_leases: bool) -> Assignment | None:
+    project = rater.project
+    if project.state != Project.State.OPEN:
+        return None
+    if check_leases and _is_expiry_check_due(project):
+        return_expired_leases(project)
+    now = timezone.now()
+    held = _held(rater, now, ahead=ahead, after=after)
+    if held is not None:
+        held.rater = rater
+        _lease(held, project, now, ahead=ahead)
+        return held
+
+    cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
+    found = _first(_takeable(rater).filter(returned=True))
+    if found is None:
+        found = _first(_takeable(rater).filter(position__gt=cursor))
+        if found is None and cursor != START:
+            found = _first(_takeable(rater))
+        if found is not None:
+            Rater.objects.filter(pk=rater.pk).update(cursor=found.position, cursor_epoch=project.queue_epoch)
+    if found is not None:
+        found.rater = rater
+        _lease(found, project, now, ahead=ahead)
+    return found
+
+
+def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | None:
+    held = Assignment.objects.select_related("item").filter(
+        rater=rater, state=Assignment.State.LEASED, lease_expires_at__gt=now
+    )
+    if after is not None:
+        held = held.exclude(uuid=after)
+        if ahead:
+            held = held.filter(shown_at=None)  # what is shown may be on the screen of another tab
+    return held.order_by(F("shown_at").desc(nulls_last=True), "leased_at").first()
+
+
+def _takeable(rater: Rater):
+    own_row = Assignment.objects.filter(item=OuterRef("item"), rater=rater)
+    # Late answers that were kept as surplus have no row.
+    own_answer = Annotation.objects.filter(item=OuterRef("item"), rater=rater)
+    return Assignment.objects.filter(~Exists(own_row), ~Exists(own_answer), project=rater.project_id, state="open")
+
+
+def _first(rows) -> Assignment | None:
+    rows = rows.select_related("item").select_for_update(skip_locked=True, no_key=True, of=("self",))
+    return rows.order_by("position", "id").first()
+
+
+def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bool) -> None:
+    """Store the lease: long for what is being worked on, short for what was only fetched. A row that changes hands
+    starts anew: what its last holder saw does not count for this one."""
+    whole = timedelta(minutes=project.lease_minutes)
+    changes = {"lease_expires_at": now + (min(AHEAD_LEASE, whole) if ahead else whole)}
+    if assignment.state == Assignment.State.OPEN:
+        changes |= {
+            "state": Assignment.State.LEASED,
+            "rater": assignment.rater,
+            "leased_at": now,
+            "returned": False,
+            "prefill_arm": project.prefill,
+            "shown_at": None,
+            "suggestions_shown_at": None,
+            "exposure": [],
+        }
+    for name, value in changes.items():
+        setattr(assignment, name, value)
+    assignment.project = project
+    Assignment.objects.filter(pk=assignment.pk).update(**changes)
+
+
+def expose(assignment: Assignment, run, suggestions: int) -> None:
+    """Note which suggestions a page carries, before it leaves the server."""
+    exposure = [{"run": str(run.uuid), "suggestions": suggestions}]
+    if assignment.exposure != exposure:
+        assignment.exposure = exposure
+        Assignment.objects.filter(pk=assignment.pk).update(exposure=exposure)
+
+
+def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: bool = False) -> bool:
+    """The page came to the person's eyes: from now on its lease is a whole one. False if it is no longer theirs."""
+    now = timezone.now()
+    at = min(at or now, now)
+    changes = {
+        "shown_at": Coalesce("shown_at", at),
+        "lease_expires_at": now + timedelta(minutes=assignment.project.lease_minutes),
+    }
+    if suggestions and assignment.exposure:
+        changes["suggestions_shown_at"] = Coalesce("suggestions_shown_at", at)
+    return bool(
+        Assignment.objects.filter(pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED).update(**changes)
+    )
+
+
+def release(assignment: Assignment, user) -> bool:
+    """Give back what was fetched ahead and never shown."""
+    with transaction.atomic():
+        return bool(
+            _reopen(
+                Assignment.objects.filter(
+                    pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED, shown_at=None
+                )
+            )
+        )
+
+
+def release_item(item: Item) -> int:
+    """Take the item back from whoever has it now: others get it. An answer that still comes is kept."""
+    with transaction.atomic():
+        return _reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
+
+
+def return_expired_leases(project: Project | None = None) -> int:
+    """Open again what was leased for too long: of one project, or of all. Returns how many rows came back."""
+    rows = Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=timezone.now())
+    if project is not None:
+        rows = rows.filter(project=project)
+        _last_expiry_check[connection.alias, project.pk] = time.monotonic()
+    if not rows.exists():  # on SQLite a transaction would wait for the writer's turn
+        return 0
+    with transaction.atomic():
+        # What is locked is being answered at this moment.
+        expired = list(
+            rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).values_list("pk", flat=True)[:1000]
+        )
+        return _reopen(Assignment.objects.filter(pk__in=expired))
+
+
+def _is_expiry_check_due(project: Project) -> bool:
+    last = _last_expiry_check.get((connection.alias, project.pk))
+    return last is None or time.monotonic() - last > EXPIRY_CHECK_SECONDS
+
+
+def _reopen(rows) -> int:
+    free = {"rater": None, "leased_at": None, "lease_expires_at": None}
+    retired = Q(item__state=Item.State.RETIRED)
+    cancelled = rows.filter(retired).update(state=Assignment.State.CANCELLED, **free)
+    return cancelled + rows.exclude(retired).update(state=Assignment.State.OPEN, returned=True, **free)
+
+
+def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) -> bool:
+    """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing.
+
+    False if the person has answered the item already. A lease that was lost does not matter: the refusal is kept.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _skip(assignment, user, reason, flag)
+        except IntegrityError:
+            continue
+    raise AssigningError("The item changed hands again and again; try once more")
+
+
+def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
+    rater = _locked_rater(assignment.project, user)
+    item_id = assignment.item_id
+    if Annotation.objects.filter(item=item_id, rater=rater).exists():
+        return False
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.filter(item=item_id, rater=rater).first()
+    if row is not None and row.state == Assignment.State.SKIPPED:
+        return True
+    if row is None:
+        row = rows.filter(pk=assignment.pk, state=Assignment.State.OPEN).first()
+    if row is None:
+        # Somebody else has the place now; a row outside the planned ones says that this person will not do the item.
+        row = Assignment(project_id=assignment.project_id, item_id=item_id, position=assignment.position)
+        replaces = False
+    else:
+        replaces = True
+    row.state, row.rater, row.done_at = Assignment.State.SKIPPED, rater, timezone.now()
+    row.lease_expires_at, row.returned = None, False
+    row.skip_reason, row.is_flagged = reason, flag
+    row.save()
+    if replaces:
+        is_stuck = _is_out_of_reach(row.item_id, rater.project_id)
+        # A row that nobody can take must not lie in everybody's way; who joins later finds it in the queue.
+        Assignment.objects.create(
+            project_id=row.project_id,
+            item_id=item_id,
+            position=row.position,
+            reason=Assignment.Reason.REPLACES_SKIP,
+            returned=not is_stuck,
+        )
+        if is_stuck:
+            Item.objects.filter(pk=item_id, state=Item.State.ACTIVE).update(state=Item.State.STUCK)
+    return True
+
+
+def _is_out_of_reach(item_id: int, project_id: int) -> bool:
+    """Whether every active annotator of the project has a row of the item already."""
+    own_row = Assignment.objects.filter(item=item_id, rater__user=OuterRef("user"))
+    own_answer = Annotation.objects.filter(item=item_id, rater__user=OuterRef("user"))
+    return not Membership.objects.filter(
+        ~Exists(own_row),
+        ~Exists(own_answer),
+        project=project_id,
+        role=Membership.Role.ANNOTATOR,
+        is_active=True,
+        user__is_active=True,
+    ).exists()
+
+
+def settle_stuck(item: Item) -> None:
+    """After an answer to a stuck item: it is one no longer when no place is left open."""
+    if not Assignment.objects.filter(item=item, state=Assignment.State.OPEN).exists():
+        Item.objects.filter(pk=item.pk, state=Item.State.STUCK).update(state=Item.State.ACTIVE)
+
+
+def ask_for_one_more(item: Item, note: str, by) -> Assignment:
+    """One judgement more than planned, by somebody who has not judged the item yet."""
+    if item.state == Item.State.RETIRED or item.unit_count == 0:
+        raise AssigningError("This item has nothing to judge any more")
+    return Assignment.objects.create(
+        project_id=item.project_id,
+        item=item,
+        position=item.position,
+        reason=Assignment.Reason.EXTRA,
+        note=f"{by}: {note}" if note else str(by),
+        returned=True,
+    )
+
+
+def set_priority(project: Project, items: Iterable[Item], priority: int) -> None:
+    """Move items before all of lower priority; among equals the order stays as it was drawn."""
+    if abs(priority) > MAX_PRIORITY:
+        raise AssigningError(f"Priorities lie between {-MAX_PRIORITY} and {MAX_PRIORITY}")
+    ids = [item.pk for item in items]
+    for start in range(0, len(ids), 1000):
+        with transaction.atomic():
+            chosen = Item.objects.filter(project=project, pk__in=ids[start : start + 1000])
+            try:
+                with transaction.atomic():
+                    chosen.update(position=F("position") + (F("priority") - priority) * BAND, priority=priority)
+            except IntegrityError:  # two items on one place, once in a very long while
+                for item in chosen:
+                    _move_to_free_position(item, priority)
+            position = Item.objects.filter(pk=OuterRef("item")).values("position")
+            Assignment.objects.filter(item__in=chosen).update(position=Subquery(position))
+    Project.objects.filter(pk=project.pk).update(queue_epoch=F("queue_epoch") + 1)
+
+
+def _move_to_free_position(item: Item, priority: int) -> None:
+    position = item.position + (item.priority - priority) * BAND
+    while Item.objects.filter(project=item.project_id, position=position).exclude(pk=item.pk).exists():
+        position += 1
+    Item.objects.filter(pk=item.pk).update(position=position, priority=priority)

@@ -1,1 +1,113 @@
-urlpatterns = []
+"""The labelling page, and the fragments that it and the JSON API share."""
+
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils import timezone
+
+from annotation import access
+from annotation.models import Assignment, Project, Rater
+from annotation.queries import pages, work
+from annotation.queries.projects import current_guideline, guidelines_changed_for
+from annotation.services import assigning
+from annotation.services.guidelines import render as render_markdown
+from annotation.services.projects import rater_of
+from annotation.task_types import task_type
+
+RETRY_SECONDS = 60
+NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
+
+
+def offer(project: Project, rater: Rater, assignment: Assignment | None) -> dict:
+    """What the browser is given next: an item with its payload, or the reason why there is none."""
+    if assignment is None:
+        return _nothing(project, rater)
+    return {"state": "item", **item_parts(assignment, rater)}
+
+
+def item_parts(assignment: Assignment, rater: Rater, *, revisit: bool = False) -> dict:
+    """`html` and `payload` of an assignment's page as its holder may see it now."""
+    project = assignment.project
+    page = pages.load_page(assignment.item, task_type(project.task_type))
+    suggestions = pages.suggestions_for(page, project) if pages.shows_suggestions(assignment) else []
+    if suggestions and assignment.state == Assignment.State.LEASED:
+        assigning.expose(assignment, project.prefill_run, len(suggestions))
+    revision, answers = pages.own_answers(assignment.item, rater) if revisit else (None, [])
+    expires = assignment.lease_expires_at
+    payload = pages.make_payload(
+        page,
+        assignment,
+        project,
+        lease_seconds=max(0, int((expires - timezone.now()).total_seconds())) if expires else 0,
+        suggestions=suggestions,
+        revision=revision,
+        answers=answers,
+    )
+    html = render_to_string("annotation/work/item.html", pages.template_context(page, payload))
+    return {"html": html, "payload": payload}
+
+
+def _nothing(project: Project, rater: Rater) -> dict:
+    finished = work.is_finished(project)
+    context = {
+        "finished": finished,
+        "retry_seconds": 0 if finished else RETRY_SECONDS,
+        "progress": work.progress(project, rater),
+        "project": project,
+    }
+    html = render_to_string("annotation/work/empty.html", context)
+    return {"state": "empty", "html": html, "retry_seconds": context["retry_seconds"]}
+
+
+def _addresses(project: Project) -> dict:
+    def of_assignment(name: str) -> str:
+        return reverse(name, args=[NO_ASSIGNMENT]).replace(NO_ASSIGNMENT, "__assignment__")
+
+    return {
+        "next": reverse("api_work_next", args=[project.slug]),
+        "submit": of_assignment("api_work_submit"),
+        "skip": of_assignment("api_work_skip"),
+        "release": of_assignment("api_work_release"),
+        "shown": of_assignment("api_work_shown"),
+        "item": of_assignment("api_work_item"),
+        "leave": f"/projects/{project.slug}/",
+        "login": reverse("account_login"),
+    }
+
+
+def _guidelines(project: Project, user) -> dict | None:
+    guideline = current_guideline(project)
+    if guideline is None or not guideline.markdown.strip():
+        return None
+    return {
+        "version": guideline.version,
+        "html": render_markdown(guideline.markdown),
+        "changed": guidelines_changed_for(project, user),
+    }
+
+
+@login_required
+def work_page(request, slug):
+    project = access.project_for(request.user, slug, access.ANNOTATOR)
+    assignment = assigning.take(project, request.user)
+    rater = assignment.rater if assignment else rater_of(project, request.user)
+    first = offer(project, rater, assignment)
+    return render(
+        request,
+        "annotation/work/page.html",
+        {
+            "project": project,
+            "type": task_type(project.task_type),
+            "urls": _addresses(project),
+            "item_html": first["html"],
+            "state": first["state"],
+            "retry_seconds": first.get("retry_seconds", 0),
+            "progress": work.progress(project, rater),
+            "guidelines": _guidelines(project, request.user),
+            "recent": work.recent_assignments(rater),
+        },
+    )
+
+
+urlpatterns = [path("projects/<slug:slug>/work/", work_page, name="work_page")]

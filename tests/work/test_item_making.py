@@ -14,7 +14,7 @@ from tests.factories import (
     make_responses_with_triplets,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_each_item_is_born_with_exactly_its_planned_open_assignments():

@@ -1,0 +1,179 @@
+"""Read-only JSON for researchers: projects, items, annotations, jobs. Keys and UUIDs, never row numbers."""
+
+from django.core.exceptions import BadRequest
+from django.db.models import Count, Prefetch, Q
+from rest_framework.decorators import api_view
+from rest_framework.pagination import CursorPagination
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.models import Annotation, Assignment, Item, Judgement, Membership, Project, Rater, Revision, Span
+from annotation.task_types import task_type
+
+# Parameter -> (lookup, allowed values or None for any). What is not named here is refused.
+ITEM_FILTERS = {
+    "state": ("state", Item.State.values),
+    "key": ("key", None),
+    "is_multiple": ("is_multiple", ("true", "false")),
+}
+ANNOTATION_FILTERS = {
+    "item": ("item__key", None),
+    "rater": ("rater__pseudonym", None),
+    "rater_kind": ("rater__kind", Rater.Kind.values),
+    "surplus": ("is_surplus", ("true", "false")),
+}
+PROJECT_FILTERS = {"state": ("state", Project.State.values), "dataset": ("dataset__slug", None)}
+PAGING = ("cursor", "page_size")
+_BOOLEANS = {"true": True, "false": False}
+
+
+class Pages(CursorPagination):
+    """By a cursor, so that the last page costs what the first does."""
+
+    page_size = 100
+    page_size_query_param = "page_size"
+    max_page_size = 1000
+    ordering = "id"
+
+
+def _filtered(rows, request, filters: dict):
+    for name, value in request.query_params.items():
+        if name in PAGING:
+            continue
+        if name not in filters:
+            raise BadRequest(f"Unknown parameter {name!r}; known are {', '.join(filters)}")
+        lookup, allowed = filters[name]
+        if (allowed is not None and value not in allowed) or "\0" in value:
+            raise BadRequest(f"{name} must be one of {', '.join(allowed or ())}")
+        rows = rows.filter(**{lookup: _BOOLEANS[value] if allowed == ("true", "false") else value})
+    return rows
+
+
+def _paged(rows, request, filters: dict, show) -> Response:
+    paginator = Pages()
+    try:
+        rows = _filtered(rows, request, filters)
+    except BadRequest as error:
+        return Response({"detail": str(error)}, status=400)
+    return paginator.get_paginated_response([show(row) for row in paginator.paginate_queryset(rows, request)])
+
+
+def show_project(project: Project) -> dict:
+    return {
+        "slug": project.slug,
+        "title": project.title,
+        "dataset": project.dataset.slug,
+        "task_type": project.task_type,
+        "state": project.state,
+        "overlap": project.overlap,
+        "multiple_share": project.multiple_share,
+        "order": project.order,
+        "seed": project.seed,
+        "prefill": project.prefill,
+        "created_at": project.created_at,
+    }
+
+
+def show_item(item: Item) -> dict:
+    return {
+        "uuid": item.uuid,
+        "key": item.key,
+        "state": item.state,
+        "priority": item.priority,
+        "planned": item.planned,
+        "is_multiple": item.is_multiple,
+        "unit_count": item.unit_count,
+        "done": item.done,
+        "skipped": item.skipped,
+    }
+
+
+def show_annotation(annotation: Annotation) -> dict:
+    [revision] = annotation.latest
+    return {
+        "item": annotation.item.key,
+        "rater": annotation.rater.pseudonym,
+        "rater_kind": annotation.rater.kind,
+        "surplus": annotation.is_surplus,
+        "revision": revision.number,
+        "shown_at": revision.shown_at,
+        "submitted_at": revision.submitted_at,
+        "active_ms": revision.active_ms,
+        "guideline_version": revision.guideline_version,
+        "suggestion_shown": revision.suggestion_shown,
+        "comment": revision.comment,
+        "judgements": [
+            {
+                "unit": row.unit.key,
+                "dimension": row.dimension,
+                "label": row.label,
+                "spans": [
+                    {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+                    for span in row.spans.all()
+                ],
+            }
+            for row in revision.judgements.all()
+        ],
+    }
+
+
+@api_view(["GET"])
+def projects(request):
+    rows = access.visible_projects(request.user).select_related("dataset")
+    return _paged(rows, request, PROJECT_FILTERS, show_project)
+
+
+@api_view(["GET"])
+def project(request, slug):
+    found = access.project_for(request.user, slug)
+    description = task_type(found.task_type)
+    dimensions = [
+        {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": dimension.values}
+        for dimension in description.dimensions
+    ]
+    return Response(show_project(found) | {"description": found.description, "dimensions": dimensions})
+
+
+@api_view(["GET"])
+def items(request, slug):
+    found = access.project_for(request.user, slug, Membership.Role.RESEARCHER, Membership.Role.ADJUDICATOR)
+    rows = found.items.annotate(
+        done=Count("assignments", filter=Q(assignments__state=Assignment.State.DONE)),
+        skipped=Count("assignments", filter=Q(assignments__state=Assignment.State.SKIPPED)),
+    )
+    return _paged(rows, request, ITEM_FILTERS, show_item)
+
+
+@api_view(["GET"])
+def annotations(request, slug):
+    found = access.project_with_labels_for(request.user, slug)
+    spans = Prefetch("spans", Span.objects.order_by("field", "start", "end"))
+    judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
+    latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
+    rows = (
+        Annotation.objects.filter(item__project=found)
+        .select_related("item", "rater")
+        .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
+    )
+    return _paged(rows, request, ANNOTATION_FILTERS, show_annotation)
+
+
+@api_view(["GET"])
+def job(request, uuid):
+    found = access.job_for(request.user, uuid)
+    return Response(
+        {
+            "uuid": found.uuid,
+            "kind": found.kind,
+            "state": found.state,
+            "project": found.project.slug if found.project else None,
+            "dataset": found.dataset.slug if found.dataset else None,
+            "progress_done": found.progress_done,
+            "progress_total": found.progress_total,
+            "message": found.message,
+            "result": found.result,
+            "created_at": found.created_at,
+            "started_at": found.started_at,
+            "finished_at": found.finished_at,
+        }
+    )

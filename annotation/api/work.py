@@ -1,0 +1,179 @@
+"""What the labelling page says to the server. Plain JSON views: every millisecond here is waited for by a person.
+
+An answer is stored in one transaction; the next item is taken in another, after the first is safe on disk.
+"""
+
+import json
+import logging
+from functools import wraps
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import DatabaseError
+from django.http import Http404, JsonResponse
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import access
+from annotation.models import Annotation, Assignment
+from annotation.queries import work
+from annotation.services import annotating, assigning
+from annotation.services.projects import rater_of
+from annotation.views.work import item_parts, offer
+
+log = logging.getLogger(__name__)
+
+MAX_REASON = 2000
+
+
+def json_view(view):
+    """Signed-in people only; whatever goes wrong is told in JSON."""
+
+    @wraps(view)
+    def answer(request, *args, **kwargs):
+        if not request.user.is_authenticated:
+            return JsonResponse({"status": "signed-out", "message": "Please sign in."}, status=401)
+        try:
+            return view(request, *args, **kwargs)
+        except annotating.InvalidSubmission as invalid:
+            errors = [
+                {"unit": error.unit, "dimension": error.dimension, "field": error.field, "message": error.message}
+                for error in invalid.errors
+            ]
+            return JsonResponse({"status": "invalid", "errors": errors}, status=422)
+        except (annotating.Conflict, assigning.AssigningError) as conflict:
+            return JsonResponse({"status": "conflict", "message": str(conflict)}, status=409)
+        except Http404 as missing:
+            return JsonResponse({"status": "missing", "message": str(missing)}, status=404)
+        except PermissionDenied as denied:
+            return JsonResponse({"status": "forbidden", "message": str(denied)}, status=403)
+
+    return never_cache(answer)
+
+
+def _body(request) -> dict:
+    """The request's JSON object. Beacons come as forms, which carry nothing but the token."""
+    if request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        return {}
+    try:
+        body = json.loads(request.body or b"{}")
+    except RequestDataTooBig:
+        raise annotating.InvalidSubmission([annotating.FieldError("The request is too large")]) from None
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise annotating.InvalidSubmission([annotating.FieldError("The request is not a JSON object")])
+    return body
+
+
+def _uuid_or_none(value) -> str | None:
+    return value if isinstance(value, str) and len(value) == 36 else None
+
+
+def _ahead(request, assignment: Assignment, body: dict) -> dict | None:
+    """The next item, where it was asked for. The answer before it is stored: no failure here may look like its own."""
+    if not body.get("want_next"):
+        return None
+    try:
+        after = _uuid_or_none(body.get("after")) or str(assignment.uuid)
+        taken = assigning.take(assignment.project, request.user, ahead=True, after=after)
+        rater = taken.rater if taken else rater_of(assignment.project, request.user)
+        return offer(assignment.project, rater, taken)
+    except (DatabaseError, ValueError):
+        log.exception("No item could be fetched ahead in %s", assignment.project.slug)
+        return None
+
+
+@require_GET
+@json_view
+def next_item(request, slug):
+    project = access.project_for(request.user, slug, access.ANNOTATOR)
+    taken = assigning.take(
+        project,
+        request.user,
+        ahead=request.GET.get("ahead") == "1",
+        after=_uuid_or_none(request.GET.get("after")),
+    )
+    rater = taken.rater if taken else rater_of(project, request.user)
+    return JsonResponse(offer(project, rater, taken))
+
+
+@require_POST
+@json_view
+def submit(request, uuid):
+    body = _body(request)
+    assignment = access.assignment_for(request.user, uuid)
+    stored = annotating.submit(assignment, request.user, body)
+    rater = rater_of(assignment.project, request.user)
+    return JsonResponse(
+        {
+            "status": "saved",
+            "revision": stored.revision,
+            "surplus": stored.is_surplus,
+            "suggestions": stored.suggestions,
+            "progress": work.progress(assignment.project, rater),
+            "ahead": _ahead(request, assignment, body),
+        }
+    )
+
+
+@require_POST
+@json_view
+def skip(request, uuid):
+    body = _body(request)
+    reason = body.get("reason") or ""
+    if not isinstance(reason, str) or len(reason) > MAX_REASON or "\0" in reason:
+        raise annotating.InvalidSubmission(
+            [annotating.FieldError(f"The reason must be text of at most {MAX_REASON} characters", field="reason")]
+        )
+    assignment = access.assignment_for(request.user, uuid)
+    if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
+        raise annotating.Conflict("You have answered this item already; change the answer instead.")
+    rater = rater_of(assignment.project, request.user)
+    return JsonResponse(
+        {
+            "status": "saved",
+            "progress": work.progress(assignment.project, rater),
+            "ahead": _ahead(request, assignment, body),
+        }
+    )
+
+
+@require_POST
+@json_view
+def shown(request, uuid):
+    body = _body(request)
+    try:
+        at = parse_datetime(body.get("at") or "")
+    except (TypeError, ValueError):
+        at = None
+    assignment = access.assignment_for(request.user, uuid)
+    kept = assigning.shown(
+        assignment,
+        request.user,
+        at if at is not None and at.tzinfo is not None else None,
+        suggestions=body.get("suggestions") is True,
+    )
+    return JsonResponse({"status": "saved" if kept else "lost"})
+
+
+@require_POST
+@json_view
+def release(request, uuid):
+    assignment = access.assignment_for(request.user, uuid)
+    return JsonResponse({"status": "released" if assigning.release(assignment, request.user) else "kept"})
+
+
+@require_GET
+@json_view
+def own_item(request, uuid):
+    """An item that this person holds or has answered, with what they said last."""
+    assignment = access.assignment_for(request.user, uuid)
+    rater = rater_of(assignment.project, request.user)
+    if assignment.rater_id != rater.pk:
+        # Answered late and kept as surplus: the place is somebody else's, the answer is not.
+        if not Annotation.objects.filter(item=assignment.item_id, rater=rater).exists():
+            raise Http404("No such assignment")
+        assignment.prefill_arm, assignment.suggestions_shown_at = "off", None
+        assignment.state, assignment.lease_expires_at = Assignment.State.DONE, None
+    return JsonResponse(item_parts(assignment, rater, revisit=True))

@@ -1,0 +1,123 @@
+"""Reads of the work itself: how far it is, what is left for whom, and which labels reports have seen."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+from django.core.cache import cache
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Item, Project, Rater
+
+# A count may take this share of the time between two counts, so that a big project does not count all day.
+COUNTING_SHARE = 0.005
+SHORTEST_SECONDS = 2.0
+LONGEST_SECONDS = 900.0
+# Above this many open rows "left for you" is a bound instead of a count.
+EXACT_LIMIT = 50_000
+RECENT = timedelta(minutes=2)
+
+
+def label_version(project: Project) -> int:
+    """Grows with every committed change of the project's labels, suggestions and decisions: reports are cached by it.
+
+    The sum of the project's own counter (imports, decisions, runs, retired items) and of one counter per rater, which
+    the submit path raises in the transaction that stores a revision. Nobody's submit waits for another's.
+    """
+    own = Project.objects.filter(pk=project.pk).values_list("label_version", flat=True).get()
+    return own + (Rater.objects.filter(project=project).aggregate(total=Sum("label_version"))["total"] or 0)
+
+
+def progress(project: Project, rater: Rater) -> dict:
+    """`mine`: answered by this person, exact. The others may be some seconds old:
+    `mine_total_open`: items left that this person could still get; `team_done` of `team_total` judgements."""
+    mine = done_by(rater)
+    counted = _team(project)
+    left, mine_then = _left(project, rater, counted["open"])
+    return {
+        "mine": mine,
+        "mine_total_open": max(0, left - max(0, mine - mine_then)),
+        "team_done": max(counted["done"], mine),
+        "team_total": max(counted["total"], mine),
+    }
+
+
+def done_by(rater: Rater) -> int:
+    """Rows this person has answered. What is older than two minutes is counted once an hour, the rest each time."""
+    name = f"done-by:{rater.pk}"
+    done = Assignment.objects.filter(rater=rater, state=Assignment.State.DONE)
+    kept = cache.get(name)
+    if kept is None or kept[2] < time.time() - 600:
+        until = timezone.now() - RECENT
+        kept = (done.filter(done_at__lte=until).count(), until, time.time())
+        cache.set(name, kept, 3600)
+    base, until, _ = kept
+    return base + done.filter(done_at__gt=until).count()
+
+
+def _kept(name: str, count):
+    """The result of `count()`, kept for as long as it was expensive."""
+    value = cache.get(name)
+    if value is None:
+        started = time.perf_counter()
+        value = count()
+        spent = time.perf_counter() - started
+        cache.set(name, value, min(LONGEST_SECONDS, max(SHORTEST_SECONDS, spent / COUNTING_SHARE)))
+    return value
+
+
+def _team(project: Project) -> dict:
+    def count() -> dict:
+        states = dict(
+            Assignment.objects.filter(project=project).values_list("state").annotate(rows=Count("pk")).order_by()
+        )
+        done, opened = states.get("done", 0), states.get("open", 0)
+        return {"done": done, "open": opened, "total": done + opened + states.get("leased", 0)}
+
+    return _kept(f"team:{project.pk}", count)
+
+
+def _left(project: Project, rater: Rater, opened: int) -> tuple[int, int]:
+    """Items with a place for this person, and how many they had answered when that was counted."""
+
+    def count() -> tuple[int, int]:
+        mine = done_by(rater)
+        if opened > EXACT_LIMIT:
+            items = _kept(f"items:{project.pk}", lambda: project.items.filter(unit_count__gt=0, state="active").count())
+            return min(opened, max(0, items - Assignment.objects.filter(rater=rater).count())), mine
+        return open_items_for(rater).count() + holds(rater).count(), mine
+
+    return _kept(f"left:{rater.pk}", count)
+
+
+def open_items_for(rater: Rater):
+    """Items with an open place that this person may still take."""
+    return Item.objects.filter(
+        Exists(Assignment.objects.filter(item=OuterRef("pk"), state=Assignment.State.OPEN)),
+        ~Exists(Assignment.objects.filter(item=OuterRef("pk"), rater=rater)),
+        ~Exists(Annotation.objects.filter(item=OuterRef("pk"), rater=rater)),
+        project=rater.project_id,
+    )
+
+
+def holds(rater: Rater):
+    return Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED)
+
+
+def is_finished(project: Project) -> bool:
+    """Whether nothing is left to judge, for anybody."""
+    return not Assignment.objects.filter(
+        Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.LEASED), project=project
+    ).exists()
+
+
+def recent_assignments(rater: Rater, count: int = 20) -> list[str]:
+    """The ids of what this person answered last, oldest first."""
+    rows = (
+        Assignment.objects.filter(rater=rater, state=Assignment.State.DONE)
+        .order_by("-done_at")
+        .values_list("uuid", flat=True)[:count]
+    )
+    return [str(uuid) for uuid in reversed(rows)]

@@ -1,0 +1,299 @@
+"""Storing an answer: checked against the task type, once per client id, never dropped.
+
+An answer whose lease was lost takes its place back while that is open and is otherwise kept as surplus. A changed
+answer is a new revision. What reports are cached by is raised on the person's own rater row (`Rater.label_version`),
+which this transaction holds anyway: one counter on the project's row would make all annotators wait for each other.
+`annotation.queries.work.label_version` adds the counters up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from annotation.models import Annotation, Assignment, Item, Judgement, Project, Rater, Revision, Span
+from annotation.queries import pages
+from annotation.services import assigning
+from annotation.services.answer_rules import MAX_COMMENT, CheckedJudgement, FieldError, InvalidSubmission, check
+from annotation.services.projects import rater_of
+
+ATTEMPTS = 4
+# Two clocks are involved, and a request's way.
+MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
+MAX_BIGINT = 2**63 - 1
+
+__all__ = ["Conflict", "FieldError", "InvalidSubmission", "SubmitResult", "submit"]
+
+
+class Conflict(Exception):
+    """The request contradicts what is stored; the message is for the person."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    client_id: uuid.UUID
+    shown_at: datetime | None
+    submitted_at: datetime | None
+    active_ms: int | None
+    comment: str
+    text_hash: str
+    guideline_version: int | None
+    judgements: object
+    body_hash: str
+
+
+@dataclass(frozen=True)
+class SubmitResult:
+    revision: int
+    is_surplus: bool
+    suggestions: list[dict] = field(default_factory=list)
+    is_repeat: bool = False
+
+
+def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
+    """Store what `user` says about the assignment's item.
+
+    `assignment` comes from `access.assignment_for`, with item and project. Raises InvalidSubmission with everything
+    that is wrong, or Conflict where the client id is taken by another answer or the shown texts are not those stored.
+    """
+    submission = _parse(assignment, body)
+    page = pages.load_page(assignment.item, None)
+    if submission.text_hash and submission.text_hash != page.text_hash:
+        raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
+    judgements = check(page.type, page.unit_keys, page.contents.texts, submission.judgements)
+    newest_guideline = pages.guideline_version(assignment.project)
+    for _ in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _store(assignment, user, submission, page, judgements, newest_guideline)
+        except IntegrityError:
+            continue  # another request of the same person was faster; look again at what is stored now
+    raise Conflict("The item changed hands while the answer arrived. Please send it again.")
+
+
+def _parse(assignment: Assignment, body: dict) -> Submission:
+    errors: list[FieldError] = []
+
+    def wrong(name: str, message: str) -> None:
+        errors.append(FieldError(message, field=name))
+
+    def instant(name: str) -> datetime | None:
+        value = body.get(name)
+        if value is None:
+            return None
+        try:
+            parsed = parse_datetime(value)
+            if parsed is None or parsed.tzinfo is None:
+                raise ValueError
+        except (ValueError, TypeError):
+            return wrong(name, f"{name} must be a date and time with its zone")
+        return parsed
+
+    def whole(name: str) -> int | None:
+        value = body.get(name)
+        if value is None or (type(value) is int and 0 <= value <= MAX_BIGINT):
+            return value
+        return wrong(name, f"{name} must be a whole number")
+
+    def text(name: str, limit: int) -> str:
+        value = body.get(name) or ""
+        if not isinstance(value, str) or len(value) > limit or "\0" in value:
+            wrong(name, f"{name} must be text of at most {limit} characters")
+            return ""
+        return value
+
+    try:
+        client_id = uuid.UUID(body.get("client_id"))
+    except (ValueError, TypeError, AttributeError):
+        client_id = None
+        wrong("client_id", "client_id must be a UUID")
+    comment = text("comment", MAX_COMMENT)
+    parsed = Submission(
+        client_id,
+        instant("shown_at"),
+        instant("submitted_at"),
+        whole("active_ms"),
+        comment,
+        text("text_hash", 64),
+        whole("guideline_version"),
+        body.get("judgements"),
+        _body_hash(assignment, comment, body.get("judgements")),
+    )
+    if errors:
+        raise InvalidSubmission(errors)
+    return parsed
+
+
+def _body_hash(assignment: Assignment, comment: str, judgements) -> str:
+    """Of what must not differ when a client id comes again: the item and what is said about it."""
+    canonical = json.dumps(
+        [str(assignment.item.uuid), comment, judgements], sort_keys=True, ensure_ascii=True, separators=(",", ":")
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _store(
+    assignment: Assignment,
+    user,
+    submission: Submission,
+    page: pages.Page,
+    judgements: list[CheckedJudgement],
+    newest_guideline: int | None,
+) -> SubmitResult:
+    rater = _locked_rater(assignment, user)
+    project = rater.project
+    before = (
+        Revision.objects.filter(client_id=submission.client_id)
+        .select_related("annotation__assignment", "annotation__rater")
+        .first()
+    )
+    if before is not None:
+        return _answer_again(before, rater, submission, page, project)
+
+    now = timezone.now()
+    row, is_own = _place(assignment, rater)
+    annotation = None
+    if row is None or row.state != Assignment.State.LEASED:
+        annotation = pages.own_annotation(assignment.item, rater)
+    number = 1
+    if annotation is not None:
+        row, is_own = annotation.assignment, annotation.assignment is not None
+        number = annotation.revisions.filter(is_latest=True).values_list("number", flat=True).get() + 1
+        annotation.revisions.filter(is_latest=True).update(is_latest=False)
+    else:
+        _check_time(project, row if is_own else None, submission, now)
+        annotation = Annotation.objects.create(
+            item=assignment.item, rater=rater, assignment=row, is_surplus=row is None
+        )
+
+    changes = _exposure(row, is_own, page, project, now) if row is not None else {}
+    suggestion_shown = _was_shown(row, is_own, project, number)
+    revision = Revision.objects.create(
+        annotation=annotation,
+        number=number,
+        client_id=submission.client_id,
+        body_hash=submission.body_hash,
+        shown_at=submission.shown_at,
+        submitted_at=submission.submitted_at,
+        active_ms=submission.active_ms,
+        guideline_version=_guideline(submission, newest_guideline),
+        text_hash=page.text_hash,
+        suggestion_shown=suggestion_shown,
+        comment=submission.comment,
+    )
+    _store_judgements(revision, page, judgements)
+    suggestions: list[dict] = []
+    if row is not None:
+        if row.prefill_arm == Project.Prefill.AFTER:
+            suggestions = _reveal(row, page, project, now, changes)
+        if row.state != Assignment.State.DONE:
+            changes |= {
+                "state": Assignment.State.DONE,
+                "rater": rater,
+                "done_at": now,
+                "lease_expires_at": None,
+                "returned": False,
+            }
+        if changes:
+            Assignment.objects.filter(pk=row.pk).update(**changes)
+            if assignment.item.state == Item.State.STUCK:
+                assigning.settle_stuck(assignment.item)
+    Rater.objects.filter(pk=rater.pk).update(label_version=F("label_version") + 1)
+    return SubmitResult(number, annotation.is_surplus, suggestions)
+
+
+def _locked_rater(assignment: Assignment, user) -> Rater:
+    rows = Rater.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    rater = rows.filter(project=assignment.project_id, user=user).first()
+    return rater or rows.get(pk=rater_of(assignment.project, user).pk)
+
+
+def _answer_again(
+    before: Revision, rater: Rater, submission: Submission, page: pages.Page, project: Project
+) -> SubmitResult:
+    annotation = before.annotation
+    if annotation.rater_id != rater.pk or before.body_hash != submission.body_hash:
+        raise Conflict("Another answer was sent under this id already.")
+    row = annotation.assignment
+    shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and row.suggestions_shown_at is not None
+    return SubmitResult(
+        before.number, annotation.is_surplus, pages.suggestions_for(page, project) if shows else [], is_repeat=True
+    )
+
+
+def _place(assignment: Assignment, rater: Rater) -> tuple[Assignment | None, bool]:
+    """The row that this answer fills, and whether it was the person's own: the one they hold of the item, or the one
+    named if it is open again. None where there is no place: the answer is surplus."""
+    rows = list(
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .filter(Q(pk=assignment.pk) | Q(item=assignment.item_id, rater=rater))
+        .order_by("pk")
+    )
+    own = next((row for row in rows if row.rater_id == rater.pk), None)
+    if own is not None:
+        return (own, True) if own.state in (Assignment.State.LEASED, Assignment.State.DONE) else (None, False)
+    named = next(row for row in rows if row.pk == assignment.pk)
+    return (named, False) if named.state == Assignment.State.OPEN else (None, False)
+
+
+def _check_time(project: Project, row: Assignment | None, submission: Submission, now: datetime) -> None:
+    if not project.minimum_seconds:
+        return
+    shown_at = (row.shown_at if row is not None else None) or submission.shown_at
+    spent = now - shown_at if shown_at is not None else timedelta(milliseconds=submission.active_ms or 0)
+    if spent + MINIMUM_TIME_TOLERANCE < timedelta(seconds=project.minimum_seconds):
+        raise InvalidSubmission(
+            [FieldError(f"Please take at least {project.minimum_seconds} seconds for an item", field="active_ms")]
+        )
+
+
+def _exposure(row: Assignment, is_own: bool, page: pages.Page, project: Project, now: datetime) -> dict:
+    """A page that carried suggestions showed them, even where the browser's note of it went missing."""
+    if is_own and row.prefill_arm == Project.Prefill.SHOWN and row.exposure and row.suggestions_shown_at is None:
+        row.suggestions_shown_at = row.shown_at or now
+        return {"suggestions_shown_at": row.suggestions_shown_at}
+    return {}
+
+
+def _was_shown(row: Assignment | None, is_own: bool, project: Project, number: int) -> bool | None:
+    """Whether the person had seen a suggestion before this revision; None where a lost lease took the trace."""
+    if row is not None and is_own:
+        return row.suggestions_shown_at is not None
+    arm = row.prefill_arm if row is not None else project.prefill
+    return None if arm == Project.Prefill.SHOWN else False
+
+
+def _reveal(row: Assignment, page: pages.Page, project: Project, now: datetime, changes: dict) -> list[dict]:
+    """After the first answer: the suggestions, and the note that from now on they have been seen."""
+    suggestions = pages.suggestions_for(page, project)
+    if suggestions and row.suggestions_shown_at is None:
+        changes["suggestions_shown_at"] = now
+        changes["exposure"] = [{"run": str(project.prefill_run.uuid), "suggestions": len(suggestions)}]
+    return suggestions
+
+
+def _guideline(submission: Submission, newest: int | None) -> int | None:
+    """The version that the page named, if there can have been one; guidelines may change while somebody reads."""
+    version = submission.guideline_version
+    return version if version and newest and version <= newest else newest
+
+
+def _store_judgements(revision: Revision, page: pages.Page, judgements: list[CheckedJudgement]) -> None:
+    units = {unit.key: unit.pk for unit in page.units}
+    stored = Judgement.objects.bulk_create(
+        Judgement(revision=revision, unit_id=units[one.unit], dimension=one.dimension, label=one.label)
+        for one in judgements
+    )
+    Span.objects.bulk_create(
+        Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote)
+        for judgement, one in zip(stored, judgements, strict=True)
+        for span in one.spans
+    )

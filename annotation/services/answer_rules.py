@@ -1,0 +1,151 @@
+"""What counts as a complete answer, derived from the task type: nothing here knows any particular type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.task_types import Dimension, TaskType
+
+# More than anybody marks by hand; keeps a broken or hostile client from filling the database.
+MAX_SPANS = 200
+MAX_COMMENT = 10_000
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """What is wrong with an answer and where; the places are empty where the whole answer is meant."""
+
+    message: str
+    unit: str = ""
+    dimension: str = ""
+    field: str = ""
+
+
+class InvalidSubmission(Exception):
+    """The answer cannot be stored as it is. `errors` say why, for people."""
+
+    def __init__(self, errors: Sequence[FieldError]):
+        super().__init__("; ".join(error.message for error in errors))
+        self.errors = list(errors)
+
+
+@dataclass(frozen=True)
+class CheckedSpan:
+    field: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class CheckedJudgement:
+    unit: str
+    dimension: str
+    label: str
+    spans: tuple[CheckedSpan, ...] = ()
+
+
+def check(
+    description: TaskType, units: Sequence[str], texts: Mapping[str, str], judgements: object
+) -> list[CheckedJudgement]:
+    """The judgements, in the order of units and dimensions, or InvalidSubmission with everything that is wrong.
+
+    `units` are the keys on the page, `texts` the shown texts by field (offsets are code points of them).
+    """
+    errors: list[FieldError] = []
+    given = _by_place(description, units, judgements, errors)
+    checked = []
+    for unit in units:
+        answers = {
+            dimension.slug: given[unit, dimension.slug]["label"]
+            for dimension in description.dimensions
+            if (unit, dimension.slug) in given
+        }
+        for dimension in description.dimensions:
+            judgement = given.get((unit, dimension.slug))
+            if not description.is_asked(dimension, answers):
+                if judgement is not None:
+                    errors.append(FieldError(f"{dimension.title} is not asked here", unit, dimension.slug))
+                continue
+            if judgement is None:
+                errors.append(FieldError(f"{dimension.title} has no answer", unit, dimension.slug))
+                continue
+            spans = _checked_spans(dimension, unit, judgement, texts, errors)
+            checked.append(CheckedJudgement(unit, dimension.slug, judgement["label"], spans))
+    if errors:
+        raise InvalidSubmission(errors)
+    return checked
+
+
+def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], dict]:
+    """The judgements whose unit, dimension and label are known, by unit and dimension."""
+    known_units = set(units)
+    dimensions = {dimension.slug: dimension for dimension in description.dimensions}
+    found: dict[tuple[str, str], dict] = {}
+    if not isinstance(judgements, list):
+        raise InvalidSubmission([FieldError("The answer has no list of judgements", field="judgements")])
+    for judgement in judgements:
+        if not isinstance(judgement, dict):
+            raise InvalidSubmission([FieldError("A judgement is not an object", field="judgements")])
+        unit, slug, label = (judgement.get(name) for name in ("unit", "dimension", "label"))
+        if not all(isinstance(value, str) for value in (unit, slug, label)):
+            errors.append(FieldError("A judgement needs a unit, a dimension and a label", field="judgements"))
+        elif unit not in known_units:
+            errors.append(FieldError("This is not on the page", unit, slug))
+        elif slug not in dimensions:
+            errors.append(FieldError("This is not asked in this task", unit, slug))
+        elif label not in dimensions[slug].values:
+            errors.append(FieldError(f"{dimensions[slug].title} has no such label", unit, slug, "label"))
+        elif (unit, slug) in found:
+            errors.append(FieldError(f"{dimensions[slug].title} is answered twice", unit, slug))
+        else:
+            found[unit, slug] = judgement
+    return found
+
+
+def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tuple[CheckedSpan, ...]:
+    rule, label = dimension.spans, judgement["label"]
+    spans = judgement.get("spans") or []
+
+    def wrong(message: str) -> None:
+        errors.append(FieldError(message, unit, dimension.slug, "spans"))
+
+    if not isinstance(spans, list):
+        wrong("Highlights must be a list")
+        return ()
+    may_carry = rule is not None and (not rule.labels or label in rule.labels)
+    if spans and not may_carry:
+        wrong("Highlights do not belong to this answer")
+        return ()
+    if may_carry and rule.required and not spans:
+        wrong(f"{rule.title}: nothing is highlighted")
+    if len(spans) > MAX_SPANS:
+        wrong(f"More than {MAX_SPANS} highlights")
+        return ()
+    checked = []
+    for span in spans:
+        problem, good = _checked_span(span, rule.field, texts)
+        if good is None:
+            wrong(problem)
+        elif good in checked:
+            wrong("The same highlight twice")
+        else:
+            checked.append(good)
+    return tuple(checked)
+
+
+def _checked_span(span, field: str, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
+    if not isinstance(span, dict):
+        return "A highlight is not an object", None
+    start, end = span.get("start"), span.get("end")
+    if span.get("field") != field or field not in texts:
+        return "A highlight lies in a text that takes none", None
+    if not all(type(value) is int for value in (start, end)):
+        return "A highlight needs whole numbers as its start and end", None
+    text = texts[field]
+    if not 0 <= start < end <= len(text):
+        return "A highlight lies outside its text", None
+    if span.get("quote") != text[start:end]:
+        return "A highlight does not quote its text", None
+    return "", CheckedSpan(field, start, end, text[start:end])
