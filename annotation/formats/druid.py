@@ -272,10 +272,10 @@ def write(rows: Iterable[DruidRow], path: str | Path, kind: str = "") -> int:
     if kind in ("tsv", "csv"):
         return write_delimited(path, COLUMNS, map(_cells, rows), kind)
     if kind == "jsonl":
-        return write_json_lines(path, map(_object, rows))
+        return write_json_lines(path, map(as_object, rows))
     if kind == "parquet":
         types = {column: "bool" if column in ("is_gold", "relevant") else "string" for column in COLUMNS}
-        return write_parquet(path, types, map(_object, rows))
+        return write_parquet(path, types, map(as_object, rows))
     raise ValueError(f"DRUID files are tsv, csv, jsonl or parquet, not {kind!r}")
 
 
@@ -300,12 +300,19 @@ def _cells(row: DruidRow) -> tuple[str, ...]:
     )
 
 
-def _object(row: DruidRow) -> dict:
+def as_object(row: DruidRow) -> dict:
+    """The row as it stands in JSON Lines and Parquet."""
     values = {name: getattr(row, name) for name in _NAMES}
     values["claim_date"] = row.claim_date or None
     values["evidence_date"] = row.evidence_date or None
     values["evidence_stance"] = row.evidence_stance or None
     return values
+
+
+def from_object(values: dict) -> DruidRow:
+    """The row that `as_object` made this from."""
+    dates = {name: values[name] or "" for name in ("claim_date", "evidence_date")}
+    return DruidRow(**values | dates)
 
 
 _NAMES = tuple(field.name for field in fields(DruidRow))

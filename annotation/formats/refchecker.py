@@ -26,6 +26,7 @@ from .cells import (
 )
 from .records import (
     AnnotationRecord,
+    DecisionRecord,
     EvidenceRecord,
     FormatError,
     JudgementRecord,
@@ -52,7 +53,9 @@ KG = re.compile(r"(?P<extractor>.+)_response_kg\Z")
 FILE_NAME = re.compile(r"(?:(?P<dataset>[A-Za-z0-9]+)_)?(?P<model>.+?)_answers\Z")
 NAMES = ("setting", "model", "dataset")
 ROW_KEYS = frozenset({"id", "response", "question", "context", *NAMES})
-TRIPLET_KEYS = frozenset({"triplet", "claim", "human_label"})
+# A label that stands for the triplet without naming who gave it: Assay's exports have it, RefChecker's files do not.
+DECIDED = "decided_label"
+TRIPLET_KEYS = frozenset({"triplet", "claim", "human_label", DECIDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +186,7 @@ def _records_of(
         kinds = ", ".join(name for _, name in found) or "none"
         raise BadCell("", kinds, "is the list of <extractor>_response_kg columns; exactly one is read")
     extractor, column = found[0]
-    triplets, judgements = _triplets_of(cells[column], column, key, labels)
+    triplets, judgements, decisions = _triplets_of(cells[column], column, key, labels)
     if not text.strip() and triplets:
         raise BadCell("response", text, "is empty, but has triplets")
     metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name != column}
@@ -201,17 +204,18 @@ def _records_of(
     records.extend(triplets)
     if judgements:
         records.append(AnnotationRecord(key, RATER, judgements, rater_kind="slot"))
+    records.extend(decisions)
     return records
 
 
 def _triplets_of(
     kg: object, column: str, response: str, labels: tuple[str, ...]
-) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...]]:
+) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...], list[DecisionRecord]]:
     if kg is None:
         kg = []
     if not isinstance(kg, list):
         raise BadCell(column, kg, "is not a list")
-    triplets, judgements = [], []
+    triplets, judgements, decisions = [], [], []
     for index, entry in enumerate(kg):
         path = f"{column}[{index}]"
         if not isinstance(entry, dict):
@@ -224,12 +228,21 @@ def _triplets_of(
         extra = {name: value for name, value in entry.items() if name not in TRIPLET_KEYS}
         head, relation, tail = (to_text(part, path) for part in parts)
         triplets.append(TripletRecord(key, response, index, head, relation, tail, extra))
-        if value := entry.get("human_label"):
-            label = guess_label(value, "entailment", labels) if isinstance(value, str) else None
-            if label is None:
-                raise unknown_label(value, f"{path}.human_label", labels)
+        if label := _label_of(entry, "human_label", path, labels):
             judgements.append(JudgementRecord(key, "entailment", label))
-    return triplets, tuple(judgements)
+        if label := _label_of(entry, DECIDED, path, labels):
+            decisions.append(DecisionRecord(key, "entailment", label))
+    return triplets, tuple(judgements), decisions
+
+
+def _label_of(entry: dict, name: str, path: str, labels: tuple[str, ...]) -> str | None:
+    value = entry.get(name)
+    if not value:
+        return None
+    label = guess_label(value, "entailment", labels) if isinstance(value, str) else None
+    if label is None:
+        raise unknown_label(value, f"{path}.{name}", labels)
+    return label
 
 
 @dataclass(slots=True)
@@ -296,10 +309,11 @@ def write(rows: Iterable[RefCheckerRow], path: str | Path, names: bool = True) -
     With `names` every row says its setting, model and data set, so that one file holds several models; without, the
     rows have RefChecker's own layout and the path must say them.
     """
-    return write_json_lines(path, (_object(row, names) for row in rows))
+    return write_json_lines(path, (as_object(row, names) for row in rows))
 
 
-def _object(row: RefCheckerRow, names: bool) -> dict:
+def as_object(row: RefCheckerRow, names: bool = True) -> dict:
+    """The row as it stands in a file; see `write` for `names`."""
     result: dict = {}
     if names:
         result |= {what: getattr(row, what) for what in NAMES if getattr(row, what)}
