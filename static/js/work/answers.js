@@ -226,7 +226,10 @@ export function createItem(node, payload, onChange) {
     missing() {
       for (const group of groups) {
         if (!isAsked(group)) continue;
-        if (!(group.key in labels)) return { group, message: `Choose: ${group.dimension.title}` };
+        if (!(group.key in labels)) {
+          const left = groups.filter((other) => isAsked(other) && !(other.key in labels)).length;
+          return { group, message: payload.units.length > 1 ? `${left} to go` : `Choose: ${group.dimension.title}` };
+        }
         if (group.dimension.spans?.required && mayCarry(group) && !item.spansOf(group).length) {
           return { group, message: "Highlight what made you decide" };
         }
@@ -301,6 +304,9 @@ function createTimer() {
     alive: () => settle(performance.now()),
     pause: () => settle(null),
     total: () => Math.round(total + since()),
+    reset() {
+      total = 0;
+    },
     restore(milliseconds) {
       total = Math.max(total, milliseconds);
     },

@@ -15,6 +15,7 @@ const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? w
 const now = () => new Date().toISOString();
 const one = (selector, root = document) => root.querySelector(selector);
 
+const numbers = new Intl.NumberFormat("en");
 const SUGGESTION_WAIT_MS = 4000; // how long an answer waits for the suggestion that follows it
 const TRAIL_LENGTH = 50;
 const KEPT_ITEMS = 20;
@@ -76,7 +77,7 @@ function showState({ waiting, sending, refused, isSignedOut, isSafe }) {
   indicator.dataset.saveState = state;
   const words = one("[data-save-text]");
   if (words.textContent !== text) words.textContent = text;
-  const here = "They are kept in this browser and will be sent when you are signed in again.";
+  const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
   const signIn = [["Sign in", () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener")], ["Try again", () => outbox.retry()]];
   notice("signed-out", "error", isSignedOut && waiting ? `You are signed out. ${waiting === 1 ? "One answer is" : `${waiting} answers are`} not sent yet. ${here}` : "", signIn);
   if (waiting && !sending && !isSignedOut && open && !ahead) fetchAhead();
@@ -85,8 +86,7 @@ function showState({ waiting, sending, refused, isSignedOut, isSafe }) {
 
 function showProgress(progress) {
   if (!progress) return;
-  const number = (value) => Number(value ?? 0).toLocaleString();
-  const put = (selector, value) => (one(selector).textContent = number(value));
+  const put = (selector, value) => (one(selector).textContent = numbers.format(value ?? 0));
   put("[data-mine]", progress.mine);
   put("[data-open]", progress.mine_total_open);
   put("[data-team]", progress.team_done);
@@ -97,7 +97,7 @@ function showProgress(progress) {
 
 // ---- items in and out ----
 
-const saveDraft = (one) => one.stage === "sent" || drafts.set(one.payload.assignment, one.draft());
+const saveDraft = (one) => (one.stage !== "sent" || one.isChanged) && drafts.set(one.payload.assignment, one.draft());
 
 function build(html, payload) {
   const template = document.createElement("template");
@@ -127,11 +127,12 @@ function refresh() {
   const button = one(".submit", item.node);
   button.classList.toggle("is-ready", !missing);
   const isSeen = item.revision > 0 || item.stage === "review";
-  one("[data-submit-text]", item.node).textContent = !isSeen ? "Submit" : item.isChanged ? "Submit the change" : item === open ? "Keep and go on" : "Go on";
+  one("[data-submit-text]", item.node).textContent = !isSeen ? "Submit" : item.isChanged ? "Send change" : item === open ? "Keep" : "Go on";
   if (item.stage === "waiting") tell("Saving your answer");
   else if (item.stage === "review" && !item.isChanged && item.suggestions.length) tell("Saved. Keep your answer, or change it in view of the suggestion.");
   else if (isSeen) tell(item.isChanged ? "Changed, not sent yet" : "You answered this one");
   else tell(missing ? missing.message : "Complete");
+  for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
   one('[data-do="back"]').disabled = position() <= 0;
   one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length - 1 && !ahead);
 }
@@ -148,9 +149,13 @@ function show(next) {
   clearTimeout(pollTimer);
   item = next;
   stage.replaceChildren(next.node);
-  next.timer.start();
   const isFirst = !next.shownAt;
+  if (next.stage === "sent" && !next.isChanged) {
+    next.shownAt = null; // a later revision has its own times
+    next.timer.reset();
+  }
   next.shownAt ??= now();
+  next.timer.start();
   next.setCurrent(next.missing()?.group ?? next.groups[0]);
   refresh();
   next.render();
@@ -228,7 +233,7 @@ function fetchAhead() {
     })
     .catch((error) => {
       fetching = null;
-      if (open || ahead) return;
+      if (item || open || ahead) return;
       showEmpty("", 0);
       stage.append(document.importNode(one("template[data-offline]").content, true));
       pollTimer = setTimeout(lookAgain, error.message === "401" ? 30000 : 5000);
@@ -396,7 +401,11 @@ async function look(assignment) {
     const found = build(html, payload);
     kept.set(assignment, found);
     return found;
-  } catch {
+  } catch (error) {
+    if (["404", "410"].includes(error.message)) {
+      trail = trail.filter((other) => other !== assignment);
+      trails.set("", trail);
+    }
     tell("That item cannot be opened now", "missing");
     return null;
   }
