@@ -86,6 +86,12 @@ def test_evidence_exactly_at_the_threshold_is_not_relevant_whatever_the_order_of
         assert judge(item, space, relevance_threshold=0.25).labels["relevance"].label == "not_relevant"
 
 
+def test_evidence_exactly_at_the_threshold_takes_no_side():
+    item = pair("the sea is rising", "the sea bread")
+    assert judge(item, STANCE, support_threshold=0.5).labels["stance"].label == "not_enough_info"
+    assert judge(item, STANCE, support_threshold=0.49).labels["stance"].label == "supports"
+
+
 def test_a_label_without_polarity_is_never_predicted():
     found = judge(triplet("sea is rising", "The sea is rising."), TRIPLETS).labels["entailment"]
     assert found.probabilities["bad_triplet"] == 0.0
