@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 
 from annotation import access
 from annotation.models import Assignment, Project, Rater
@@ -82,7 +83,7 @@ def _guidelines(project: Project, user) -> dict | None:
         return None
     return {
         "version": guideline.version,
-        "html": render_markdown(guideline.markdown),
+        "html": mark_safe(render_markdown(guideline.markdown)),  # sanitised there
         "changed": guidelines_changed_for(project, user),
     }
 

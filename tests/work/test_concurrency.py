@@ -1,0 +1,119 @@
+"""Sixteen people at once: nobody's label is lost, and each item gets its three judgements by three people.
+
+Runs on whatever DATABASE_URL names; .ci/run has it on SQLite and on PostgreSQL.
+"""
+
+import random
+import threading
+import time
+import uuid
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Item, Revision
+from annotation.queries import work
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.work.browser import Annotator, answers_to
+
+ITEMS, PEOPLE, OVERLAP = 300, 16, 3
+DEADLINE_SECONDS = 300
+
+
+class Worker(threading.Thread):
+    """Takes, answers, skips, dawdles until the lease is gone, and sends things twice, as chance has it."""
+
+    def __init__(self, number, user, project, barrier):
+        super().__init__(name=f"annotator-{number}")
+        self.random = random.Random(number)
+        self.person = Annotator(user, project)
+        self.project, self.barrier = project, barrier
+        self.late, self.acknowledged, self.surplus, self.failures = [], {}, 0, []
+
+    def run(self):
+        try:
+            self.barrier.wait()
+            self.work()
+        except Exception as error:
+            self.failures.append(repr(error))
+        finally:
+            connections.close_all()
+
+    def work(self):
+        until = time.monotonic() + DEADLINE_SECONDS
+        ahead = None
+        while time.monotonic() < until:
+            given = ahead or self.person.next()
+            ahead = None
+            if given["state"] == "empty":
+                for payload in self.late:
+                    self.send(payload)
+                self.late = []
+                if work.is_finished(self.project):
+                    return
+                time.sleep(0.02)
+                continue
+            payload = given["payload"]
+            chance = self.random.random()
+            if chance < 0.08:
+                assert self.person.skip(payload, "no").status_code == 200
+            elif chance < 0.16:
+                self.dawdle(payload)
+            else:
+                ahead = self.send(payload, want_next=True)["ahead"]
+            if self.late and self.random.random() < 0.2:
+                self.send(self.late.pop())
+        self.failures.append("did not finish in time")
+
+    def dawdle(self, payload):
+        Assignment.objects.filter(uuid=payload["assignment"], rater__user=self.person.user, state="leased").update(
+            lease_expires_at=timezone.now() - timedelta(seconds=1)
+        )
+        self.late.append(payload)
+
+    def send(self, payload, **body):
+        client_id = str(uuid.uuid4())
+        judgements = answers_to(payload, choice=self.random.randrange(2))
+        times = 2 if self.random.random() < 0.2 else 1
+        for _ in range(times):
+            response = self.person.submit(payload, judgements, client_id=client_id, **body)
+            assert response.status_code == 200, response.content
+            answer = response.json()
+            assert self.acknowledged.setdefault(client_id, answer["revision"]) == answer["revision"]
+        self.surplus += answer["surplus"] and answer["revision"] == 1
+        return answer
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
+    dataset = make_dataset()
+    make_claim_evidence(dataset, ITEMS)
+    people = [make_user() for _ in range(PEOPLE)]
+    project = make_project(dataset, overlap=OVERLAP, annotators=people)
+    barrier = threading.Barrier(PEOPLE)
+    workers = [Worker(number, user, project, barrier) for number, user in enumerate(people)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.failures for worker in workers if worker.failures] == []
+
+    states = Counter(Assignment.objects.values_list("state", flat=True))
+    assert set(states) == {"done", "skipped"} and states["done"] == ITEMS * OVERLAP
+    kept = Q(annotations__is_surplus=False)
+    judged = Item.objects.annotate(
+        rows=Count("annotations", filter=kept), people=Count("annotations__rater", filter=kept, distinct=True)
+    )
+    assert list(judged.values_list("rows", "people")) == [(OVERLAP, OVERLAP)] * ITEMS
+    with_answer = Assignment.objects.filter(state="done", annotation__isnull=False, annotation__is_surplus=False)
+    assert with_answer.count() == ITEMS * OVERLAP
+
+    acknowledged = {client: number for worker in workers for client, number in worker.acknowledged.items()}
+    stored = {str(client): number for client, number in Revision.objects.values_list("client_id", "number")}
+    assert stored == acknowledged
+    assert Annotation.objects.filter(is_surplus=True).count() == sum(worker.surplus for worker in workers) > 0

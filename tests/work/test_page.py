@@ -1,0 +1,209 @@
+"""The labelling page and its fragments: what they hold, what they cost, and what they never tell."""
+
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import Assignment, Revision
+from tests.factories import (
+    make_claim_evidence,
+    make_dataset,
+    make_project,
+    make_responses_with_triplets,
+    make_suggestions,
+    make_user,
+)
+from tests.work.browser import Annotator, answers_to
+
+pytestmark = pytest.mark.django_db
+
+
+def make_person(prefill="off", n=6, overlap=2, identifier="claim-evidence/six-way/1", **fields):
+    dataset = make_dataset()
+    if identifier.startswith("triplets"):
+        make_responses_with_triplets(dataset, n)
+    else:
+        make_claim_evidence(dataset, n)
+    users = [make_user(), make_user()]
+    project = make_project(dataset, identifier, overlap=overlap, annotators=users, prefill=prefill, **fields)
+    return tuple(Annotator(user, project) for user in users)
+
+
+def test_the_page_holds_the_first_item_its_payload_progress_and_guidelines():
+    person, _ = make_person(guidelines="**Read** twice.")
+    html = person.page().content.decode()
+    assert "<strong>Read</strong> twice." in html
+    assert f'data-next-url="/api/v1/projects/{person.project.slug}/work/next"' in html
+    assert 'data-submit-url="/api/v1/assignments/__assignment__/submit"' in html
+    payload = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
+    held = Assignment.objects.get(state="leased")
+    assert payload["assignment"] == str(held.uuid)
+    assert held.item.anchor.evidence.text in html and held.item.anchor.evidence.claim.text in html
+    assert [dimension["slug"] for dimension in payload["units"][0]["dimensions"]] == ["relevance", "stance"]
+    assert payload["units"][0]["dimensions"][1]["asked_when"] == {"dimension": "relevance", "labels": ["relevant"]}
+    assert [label["key"] for label in payload["units"][0]["dimensions"][0]["labels"]] == ["1", "2"]
+
+
+def test_the_claims_verdict_and_the_models_name_are_never_shown():
+    for identifier, secret in (
+        ("claim-evidence/six-way/1", "half-true-verdict"),
+        ("triplets/-/1", "secret-model-name"),
+    ):
+        person, _ = make_person(identifier=identifier)
+        person.page()
+        while (given := person.next())["state"] == "item":
+            person.submit(given["payload"], want_next=True)
+        assert not any(secret in text for text in person.received)
+
+
+def test_triplets_are_shown_beside_answer_and_passages():
+    person, _ = make_person(identifier="triplets/-/1", n=1)
+    given = person.next()
+    for words in ("Question 0?", "Answer 0.", "Passage 0 of 0.", "Passage 1 of 0.", "head 2", "tail 2"):
+        assert words in given["html"]
+    assert 'data-field="passage-1"' in given["html"]
+
+
+def test_submitting_brings_the_next_item_along_and_not_the_one_on_the_screen():
+    person, _ = make_person()
+    first = person.next()["payload"]
+    second = person.next(ahead=1, after=first["assignment"])["payload"]
+    answer = person.submit(first, want_next=True, after=second["assignment"]).json()
+    assert answer["ahead"]["state"] == "item"
+    assert len({first["item"], second["item"], answer["ahead"]["payload"]["item"]}) == 3
+
+
+def test_the_end_of_the_work_is_told_and_so_is_waiting_for_others():
+    ann, bob = make_person(n=1, overlap=1)
+    taken = ann.next()["payload"]
+    waiting = bob.next()
+    assert waiting["state"] == "empty" and waiting["retry_seconds"] > 0
+    done = ann.submit(taken, want_next=True).json()["ahead"]
+    assert (done["state"], done["retry_seconds"]) == ("empty", 0)
+    assert "All done" in done["html"]
+    assert "Nothing for you right now" in waiting["html"]
+    assert "All done" in ann.page().content.decode()
+
+
+def test_a_beacon_gives_back_what_was_fetched_ahead():
+    person, _ = make_person()
+    first = person.next()["payload"]
+    ahead = person.next(ahead=1, after=first["assignment"])["payload"]
+    person.client.handler.enforce_csrf_checks = True
+    person.page()
+    token = person.client.cookies["csrftoken"].value
+    path = f"/api/v1/assignments/{ahead['assignment']}/release"
+    assert person.client.post(path, {}).status_code == 403
+    response = person.client.post(path, {"csrfmiddlewaretoken": token})
+    assert response.json() == {"status": "released"}
+    assert Assignment.objects.get(uuid=ahead["assignment"]).state == "open"
+
+
+def test_progress_counts_own_and_team():
+    ann, bob = make_person(n=3, overlap=2)
+    progress = None
+    for _ in range(2):
+        progress = ann.submit(ann.next()["payload"]).json()["progress"]
+    assert progress["mine"] == 2 and progress["mine_total_open"] == 1
+    assert progress["team_total"] == 6 and progress["team_done"] >= 2
+
+
+# ---- suggestions, by arm ----
+
+
+def labels_of(suggestions):
+    return {(one["unit"], one["dimension"]): one["label"] for one in suggestions}
+
+
+def test_shown_suggestions_come_with_the_item_and_are_noted_as_seen():
+    person, _ = make_person("shown")
+    run = make_suggestions(person.project)
+    payload = person.next()["payload"]
+    assert {one["label"] for one in payload["suggestions"]} == {"not_relevant", "supports"}
+    assert payload["suggestions"][0]["checker"] == "fake" and payload["suggestions"][0]["score"] == 0.875
+    held = Assignment.objects.get(uuid=payload["assignment"])
+    assert held.exposure == [{"run": str(run.uuid), "suggestions": 2}] and held.suggestions_shown_at is None
+    person.post(payload["assignment"], "shown", {"at": timezone.now().isoformat(), "suggestions": True})
+    held.refresh_from_db()
+    assert held.suggestions_shown_at is not None
+    assert person.submit(payload).json()["suggestions"] == []
+    assert Revision.objects.get().suggestion_shown is True
+
+
+def test_a_page_that_carried_suggestions_showed_them_even_if_the_note_got_lost():
+    person, _ = make_person("shown")
+    make_suggestions(person.project)
+    person.submit(person.next()["payload"])
+    assert Revision.objects.get().suggestion_shown is True
+    assert Assignment.objects.get(state="done").suggestions_shown_at is not None
+
+
+def test_without_a_suggestion_nothing_counts_as_shown():
+    person, _ = make_person("shown")
+    person.submit(person.next()["payload"])
+    assert Revision.objects.get().suggestion_shown is False
+
+
+def test_after_the_first_answer_suggestions_come_with_the_reply_and_only_then():
+    person, _ = make_person("after")
+    make_suggestions(person.project)
+    payload = person.next()["payload"]
+    assert payload["suggestions"] == [] and "supports" not in json.dumps(payload["suggestions"])
+    body = {"client_id": "6f9619ff-8b86-4d01-b42d-00c04fc964ff"}
+    reply = person.submit(payload, **body).json()
+    assert set(labels_of(reply["suggestions"]).values()) == {"not_relevant", "supports"}
+    assert person.submit(payload, **body).json()["suggestions"] == reply["suggestions"]
+    again = person.submit(payload, answers_to(payload, choice=1)).json()
+    assert again["revision"] == 2
+    assert list(Revision.objects.order_by("number").values_list("suggestion_shown", flat=True)) == [False, True]
+    assert person.item(payload["assignment"]).json()["payload"]["suggestions"] == reply["suggestions"]
+
+
+CHECKER = "checker-that-must-stay-hidden"
+
+
+@pytest.mark.parametrize("prefill", ["off", "after"])
+def test_no_response_tells_withheld_suggestions_or_anybody_elses_labels(prefill):
+    ann, bob = make_person(prefill, n=8)
+    make_suggestions(ann.project, checker=CHECKER)
+    remark = "a remark that only its author sees"
+    while (given := bob.next())["state"] == "item":
+        bob.submit(given["payload"], comment=remark)
+    ann.page()
+    payload = ann.next()["payload"]
+    for _ in range(3):
+        ann.next(ahead=1, after=payload["assignment"])
+        ann.post(payload["assignment"], "shown", {"at": timezone.now().isoformat(), "suggestions": True})
+        ann.item(payload["assignment"])
+        ann.submit(payload, [])
+        ann.submit(payload, text_hash="0" * 64)
+        ann.skip(payload, want_next=True)
+        payload = ann.next()["payload"]
+        assert payload["answers"] == [] and payload["suggestions"] == []
+    assert not any(CHECKER in text or remark in text or "0.875" in text for text in ann.received)
+    assert not Assignment.objects.filter(rater__user=ann.user, suggestions_shown_at__isnull=False).exists()
+    # The person's own first answer is what reveals them, in that arm alone.
+    reply = ann.submit(payload, want_next=True)
+    assert (CHECKER in reply.content.decode()) == (prefill == "after")
+    assert CHECKER not in json.dumps(reply.json()["ahead"])
+    assert not any(remark in text for text in ann.received)
+
+
+# ---- costs ----
+
+
+@pytest.mark.parametrize(("identifier", "n"), [("claim-evidence/six-way/1", 12), ("triplets/-/1", 12)])
+def test_the_queries_of_submit_and_next_are_few_and_do_not_grow(identifier, n):
+    person, _ = make_person(identifier=identifier, n=n)
+    payload = person.next()["payload"]
+    counts = []
+    for _ in range(4):
+        with CaptureQueriesContext(connection) as queries:
+            reply = person.submit(payload, want_next=True).json()
+        counts.append(len(queries))
+        payload = reply["ahead"]["payload"]
+    assert counts[1] == counts[2] == counts[3] <= 40, counts
