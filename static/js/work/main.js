@@ -97,6 +97,9 @@ function showProgress(progress) {
 
 // ---- items in and out ----
 
+/** Building the item after this one must not delay the one that was just asked for. */
+const afterPaint = (work) => (document.hidden ? setTimeout(work, 0) : requestAnimationFrame(() => setTimeout(work, 0)));
+
 const saveDraft = (one) => (one.stage !== "sent" || one.isChanged) && drafts.set(one.payload.assignment, one.draft());
 
 function build(html, payload) {
@@ -158,7 +161,6 @@ function show(next) {
   next.timer.start();
   next.setCurrent(next.missing()?.group ?? next.groups[0]);
   refresh();
-  next.render();
   window.scrollTo(0, 0);
   next.current().box.focus({ preventScroll: true });
   performance.mark("assay:shown");
@@ -351,8 +353,12 @@ function answered(entry, reply) {
       announce(one("[data-status]", held.node).textContent);
     } else finish(held);
   }
-  receive(reply.ahead);
-  if (!ahead && open) fetchSoon();
+  const next = () => {
+    receive(reply.ahead);
+    if (!ahead && open) fetchSoon();
+  };
+  if (item) afterPaint(next);
+  else next();
 }
 
 function refused(entry, message) {

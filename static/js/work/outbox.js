@@ -154,13 +154,14 @@ export function createOutbox(space, token, on) {
     report();
     const { status, reply, wait } = await post(entry);
     sending = null;
-    isSignedOut = status === 401 || status === 403;
+    isSignedOut = status === 401 || (status === 403 && reply?.status !== "forbidden");
     if (status >= 200 && status < 300 && reply) {
       store.remove(id);
       on.answered(entry, reply);
       return true;
     }
-    const isFinal = status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status);
+    const isForbidden = status === 403 && reply?.status === "forbidden"; // a plain 403 is a lost session or token
+    const isFinal = isForbidden || (status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status));
     if (isFinal) {
       const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
       const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
@@ -224,6 +225,11 @@ export function createOutbox(space, token, on) {
     },
     retry: () => pump(true),
     start() {
+      for (const entry of entries().filter((one) => one.refusal)) {
+        // Not found may have meant: somebody else was signed in. The rest waits for the person's decision.
+        if (entry.refusal.status === 404) store.set(entry.id, { ...entry, refusal: null, due: 0 });
+        else on.refused(entry, entry.refusal.message);
+      }
       report();
       pump(true);
     },
