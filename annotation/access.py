@@ -21,9 +21,7 @@ def may_create(user: User) -> bool:
 
 def roles_of(user: User, project: Project) -> set[str]:
     """The person's active roles. Site administrators have a researcher's rights everywhere."""
-    roles = set(
-        Membership.objects.filter(project=project, user=user, is_active=True).values_list("role", flat=True)
-    )
+    roles = set(Membership.objects.filter(project=project, user=user, is_active=True).values_list("role", flat=True))
     if user.is_superuser:
         roles.add(RESEARCHER)
     return roles
@@ -32,9 +30,7 @@ def roles_of(user: User, project: Project) -> set[str]:
 def visible_projects(user: User) -> QuerySet[Project]:
     if user.is_superuser:
         return Project.objects.all()
-    return Project.objects.filter(
-        pk__in=Membership.objects.filter(user=user, is_active=True).values("project_id")
-    )
+    return Project.objects.filter(pk__in=Membership.objects.filter(user=user, is_active=True).values("project_id"))
 
 
 def project_for(user: User, slug: str, *roles: str) -> Project:
@@ -49,9 +45,7 @@ def project_for(user: User, slug: str, *roles: str) -> Project:
 
 def has_open_work(user: User, project: Project) -> bool:
     """Whether the person still has, or may still be given, work of their own here."""
-    is_annotator = Membership.objects.filter(
-        project=project, user=user, role=ANNOTATOR, is_active=True
-    ).exists()
+    is_annotator = Membership.objects.filter(project=project, user=user, role=ANNOTATOR, is_active=True).exists()
     if not is_annotator or project.state == Project.State.CLOSED:
         return False
     mine = Assignment.objects.filter(project=project, rater__user=user)
@@ -84,11 +78,7 @@ def visible_datasets(user: User) -> QuerySet[Dataset]:
 
 
 def may_edit_dataset(user: User, dataset: Dataset) -> bool:
-    return (
-        user.is_superuser
-        or dataset.owner_id == user.pk
-        or dataset.grants.filter(user=user, can_edit=True).exists()
-    )
+    return user.is_superuser or dataset.owner_id == user.pk or dataset.grants.filter(user=user, can_edit=True).exists()
 
 
 def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:

@@ -1,5 +1,7 @@
 """The project as an app of its own, so that its checks run and its settings pages have a home."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -9,4 +11,4 @@ class AssayConfig(AppConfig):
     verbose_name = "Assay"
 
     def ready(self) -> None:
-        from config import checks  # noqa: F401  (importing registers them)
+        import_module("config.checks")  # importing registers them

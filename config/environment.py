@@ -31,7 +31,16 @@ class Environment:
         return self._read(name, default, parse, missing="")
 
     def boolean(self, name: str, default: bool) -> bool:
-        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        words = {
+            "1": True,
+            "true": True,
+            "yes": True,
+            "on": True,
+            "0": False,
+            "false": False,
+            "no": False,
+            "off": False,
+        }
 
         def parse(raw: str) -> bool:
             if raw.lower() not in words:

@@ -1,4 +1,4 @@
-"""Settings for tests: the real ones, with an environment of their own. DATABASE_URL and CELERY_BROKER_URL still choose."""
+"""Settings for tests: the real ones in an environment of their own; DATABASE_URL and CELERY_BROKER_URL still choose."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
 
 # Importing `config` starts Celery, which reads the settings at once: it must not find these half loaded.
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-from config.settings import *  # noqa: E402, F403
+from config.settings import *
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 

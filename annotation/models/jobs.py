@@ -125,7 +125,9 @@ class ColumnMapping(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "header_hash", "layout"], name="one_mapping_per_header")]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "header_hash", "layout"], name="one_mapping_per_header")
+        ]
 
     def __str__(self) -> str:
         return self.header_hash

@@ -124,7 +124,9 @@ class Rater(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["project", "user"], condition=Q(user__isnull=False), name="one_rater_per_user"),
+            models.UniqueConstraint(
+                fields=["project", "user"], condition=Q(user__isnull=False), name="one_rater_per_user"
+            ),
             models.UniqueConstraint(fields=["project", "pseudonym"], name="pseudonym_once_per_project"),
             models.UniqueConstraint(
                 fields=["project", "name"], condition=~Q(kind="member"), name="external_name_once_per_project"
