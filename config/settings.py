@@ -107,6 +107,12 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
     # Tests use a file too: an in-memory database is shared by no second thread or process.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+
+CACHE_URL = env.text("ASSAY_CACHE_URL", "")
+if CACHE_URL and urlsplit(CACHE_URL).scheme not in ("redis", "rediss"):
+    env.problem("ASSAY_CACHE_URL must start with redis:// or rediss://")
+if CACHE_URL:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotation.User"
@@ -125,7 +131,18 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"  # an invitation link went to the address already
 ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_USER_DISPLAY = str
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Assay] "
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = None  # the sign-in form asks
+# Beside allauth's own limits for signing in and for resetting passwords.
+ACCOUNT_RATE_LIMITS = {"invite": "60/h/user", "accept_invitation": "20/m/ip"}
+# How many proxies in front append to X-Forwarded-For: limits per address count the browser's, not the proxy's.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("ASSAY_TRUSTED_PROXIES", 0, minimum=0, maximum=10)
+INVITATION_DAYS = env.integer("ASSAY_INVITATION_DAYS", 14, minimum=1, maximum=365)
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Assay"
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 if email_host := env.text("ASSAY_EMAIL_HOST", ""):
     EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
@@ -155,8 +172,9 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Signed-in state in the database, read through a cache per process: one query less on every labelling request.
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+# Signed-in state lies in the database. Without a cache that all processes share it is not cached: a process would go on
+# answering for somebody who signed out at another one.
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db" if CACHE_URL else "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
 if HTTPS:
     SECURE_SSL_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
@@ -205,7 +223,6 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(DATA_DIR / "broker"),
         "data_folder_out": str(DATA_DIR / "broker"),
-        "processed_folder": str(DATA_DIR / "broker-done"),
         "control_folder": str(DATA_DIR / "broker-control"),
         "polling_interval": 0.3,
     }

@@ -15,6 +15,7 @@ from .content import (
     SubSentence,
     Triplet,
     Unit,
+    UnitKind,
 )
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
 from .judgements import Annotation, Decision, Judgement, Revision, Span
@@ -59,6 +60,7 @@ __all__ = [
     "Suggestion",
     "Triplet",
     "Unit",
+    "UnitKind",
     "Upload",
     "User",
 ]

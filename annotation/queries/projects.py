@@ -1,7 +1,112 @@
-"""Reads about projects: guidelines in force, progress, what an item's judges said."""
+"""Reads about projects: guidelines in force, progress of one person and of the team, who is in."""
 
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Max, Q
+
+from annotation.access import RESEARCHER
 from annotation.markdown import render
-from annotation.models import Guideline, Project, Revision
+from annotation.models import Assignment, Guideline, Item, Membership, Project, Rater, Revision, User
+from annotation.task_types import TaskType, task_type
+
+COUNTED = (Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE)
+
+
+@dataclass
+class ProjectRow:
+    """A project as a person sees it in a list: their roles, what they did, how far all are."""
+
+    project: Project
+    type: TaskType
+    roles: list[str] = field(default_factory=list)
+    mine_done: int = 0
+    team_done: int = 0
+    team_total: int = 0
+
+
+def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
+    """One row per project, with three queries however many there are."""
+    rows = {project.pk: ProjectRow(project, task_type(project.task_type)) for project in projects}
+    memberships = Membership.objects.filter(project__in=rows, user=user, is_active=True).order_by("role")
+    for project_id, role in memberships.values_list("project_id", "role"):
+        rows[project_id].roles.append(role)
+    if user.is_superuser:
+        for row in rows.values():
+            row.roles = sorted({*row.roles, RESEARCHER})
+    team = Assignment.objects.filter(project__in=rows, state__in=COUNTED).order_by().values_list("project_id")
+    for project_id, total, done in team.annotate(Count("pk"), Count("pk", filter=Q(state=Assignment.State.DONE))):
+        rows[project_id].team_total, rows[project_id].team_done = total, done
+    mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
+    for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
+        rows[project_id].mine_done = done
+    return list(rows.values())
+
+
+@dataclass
+class ItemCounts:
+    total: int = 0
+    stuck: int = 0
+    retired: int = 0
+    without_units: int = 0
+    skips: int = 0
+    flagged: int = 0
+
+
+def item_counts(project: Project) -> ItemCounts:
+    items = project.items.aggregate(
+        total=Count("pk"),
+        stuck=Count("pk", filter=Q(state=Item.State.STUCK)),
+        retired=Count("pk", filter=Q(state=Item.State.RETIRED)),
+        without_units=Count("pk", filter=Q(unit_count=0)),
+    )
+    skips = project.assignments.filter(state=Assignment.State.SKIPPED).aggregate(
+        skips=Count("pk"), flagged=Count("pk", filter=Q(is_flagged=True))
+    )
+    return ItemCounts(**items, **skips)
+
+
+@dataclass
+class MemberRow:
+    user: User
+    roles: list[str] = field(default_factory=list)
+    former_roles: list[str] = field(default_factory=list)
+    done: int = 0
+    leased: int = 0
+    skipped: int = 0
+    last_done_at: object = None
+
+
+def member_rows(project: Project) -> list[MemberRow]:
+    """Everybody who is or was in the project, with what they did as annotators."""
+    rows: dict[int, MemberRow] = {}
+    for membership in project.memberships.select_related("user").order_by("user__name", "user__username", "role"):
+        row = rows.setdefault(membership.user_id, MemberRow(membership.user))
+        (row.roles if membership.is_active else row.former_roles).append(membership.role)
+    work = (
+        project.assignments.filter(rater__user__isnull=False)
+        .order_by()
+        .values_list("rater__user_id")
+        .annotate(
+            Count("pk", filter=Q(state=Assignment.State.DONE)),
+            Count("pk", filter=Q(state=Assignment.State.LEASED)),
+            Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
+            Max("done_at"),
+        )
+    )
+    for user_id, done, leased, skipped, last in work:
+        if user_id in rows:
+            row = rows[user_id]
+            row.done, row.leased, row.skipped, row.last_done_at = done, leased, skipped, last
+    return list(rows.values())
+
+
+def outside_raters(project: Project) -> dict[str, int]:
+    """How many raters came with imported files, by kind."""
+    found = project.raters.exclude(kind=Rater.Kind.MEMBER).order_by().values_list("kind").annotate(Count("pk"))
+    return dict(found)
 
 
 def current_guideline(project: Project) -> Guideline | None:
@@ -13,7 +118,7 @@ def current_guideline_html(project: Project) -> str:
     return render(guideline.markdown) if guideline else ""
 
 
-def guidelines_changed_for(project: Project, user) -> bool:
+def guidelines_changed_for(project: Project, user: User) -> bool:
     """Whether the guidelines have a newer version than the one this person last labelled under."""
     seen = (
         Revision.objects.filter(annotation__rater__project=project, annotation__rater__user=user)
@@ -24,3 +129,40 @@ def guidelines_changed_for(project: Project, user) -> bool:
     )
     current = current_guideline(project)
     return seen is not None and current is not None and seen < current.version
+
+
+def guideline_labels(project: Project) -> dict[int, int]:
+    """How many answers in force were given under each version."""
+    found = (
+        Revision.objects.filter(annotation__rater__project=project, is_latest=True)
+        .exclude(guideline_version=None)
+        .order_by()
+        .values_list("guideline_version")
+        .annotate(Count("pk"))
+    )
+    return defaultdict(int, found)
+
+
+def guideline_diff(older: str, newer: str) -> str:
+    """What changed, as a unified diff in plain text."""
+    lines = difflib.unified_diff(older.splitlines(), newer.splitlines(), lineterm="", n=2)
+    return "\n".join(list(lines)[2:])
+
+
+@dataclass
+class GuidelineVersion:
+    guideline: Guideline
+    diff: str  # to the version before
+    labels: int  # answers in force that were given under it
+
+
+def guideline_versions(project: Project, versions: Iterable[Guideline]) -> list[GuidelineVersion]:
+    versions = list(versions)
+    older = dict(
+        project.guidelines.filter(version__in=[one.version - 1 for one in versions]).values_list("version", "markdown")
+    )
+    labels = guideline_labels(project)
+    return [
+        GuidelineVersion(one, guideline_diff(older.get(one.version - 1, ""), one.markdown), labels[one.version])
+        for one in versions
+    ]

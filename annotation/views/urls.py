@@ -1,9 +1,10 @@
 """The pages of the work itself; each area lists its own addresses beside its views."""
 
-from . import datasets, exports, imports, jobs, projects, runs, work
+from . import datasets, exports, imports, items, jobs, projects, runs, work
 
 urlpatterns = [
     *projects.urlpatterns,
+    *items.urlpatterns,
     *datasets.urlpatterns,
     *imports.urlpatterns,
     *jobs.urlpatterns,

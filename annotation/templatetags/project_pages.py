@@ -1,0 +1,40 @@
+"""The row of links between the pages of one project."""
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+
+from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, has_open_work, roles_of
+
+register = template.Library()
+
+EVERYBODY = {ANNOTATOR, ADJUDICATOR, RESEARCHER}
+JUDGES = {ADJUDICATOR, RESEARCHER}
+
+# Name of the page, its title, who has it, and whether it shows labels.
+PAGES = (
+    ("project_detail", "Overview", EVERYBODY, False),
+    ("project_items", "Items", JUDGES, False),
+    ("project_runs", "Checker runs", {RESEARCHER}, False),
+    ("project_agreement", "Agreement", JUDGES, True),
+    ("project_comparison", "Comparison", JUDGES, True),
+    ("project_exports", "Exports", JUDGES, True),
+    ("project_guidelines", "Guidelines", EVERYBODY, False),
+    ("project_members", "Members", {RESEARCHER}, False),
+    ("project_settings", "Settings", {RESEARCHER}, False),
+)
+
+
+@register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)
+def project_tabs(context, project, current: str = "") -> dict:
+    """Links to the pages that this person may open; `current` is the name of the page it stands on."""
+    user = context["user"]
+    roles = roles_of(user, project)
+    blind = bool(roles & JUDGES) and has_open_work(user, project)
+    tabs = []
+    for name, title, readers, shows_labels in PAGES:
+        if roles & readers and not (shows_labels and blind):
+            try:
+                tabs.append((reverse(name, args=[project.slug]), title, name == current))
+            except NoReverseMatch:
+                continue
+    return {"project": project, "tabs": tabs}

@@ -1,0 +1,129 @@
+"""A project's items: the list, one item with all that was said about it, and what can be done with it."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access import ADJUDICATOR, RESEARCHER, project_for, project_with_labels_for, roles_of, sees_labels
+from annotation.forms.projects import DecisionForm, MoreForm
+from annotation.models import Project, Unit
+from annotation.queries import items as queries
+from annotation.services import adjudicating, assigning
+from annotation.task_types import task_type
+
+
+@login_required
+@require_safe
+def project_items(request, slug):
+    project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
+    labels = sees_labels(request.user, project)
+    filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
+    chosen, search = request.GET.get("filter", ""), request.GET.get("search", "").strip()[:400]
+    if chosen in queries.LABEL_FILTERS and not labels:
+        raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
+    if chosen not in filters:
+        return HttpResponseBadRequest("There is no such filter", content_type="text/plain")
+    page = Paginator(queries.find_items(project, filter=chosen, search=search), 50).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "filters": [(name, title) for name, (title, _) in filters.items()],
+        "chosen": chosen,
+        "search": search,
+        "query": urlencode({"filter": chosen, "search": search}),
+        "page": page,
+        "rows": queries.item_rows(list(page.object_list)),
+        "sees_labels": labels,
+    }
+    return render(request, "annotation/projects/items.html", context)
+
+
+def _item(project: Project, uuid):
+    return get_object_or_404(project.items.select_related("anchor"), uuid=uuid)
+
+
+@login_required
+@require_safe
+def item_detail(request, slug, uuid):
+    project = project_with_labels_for(request.user, slug)
+    item = _item(project, uuid)
+    before, after = queries.neighbours(project, item, filter=_kept_filter(request))
+    context = {
+        "project": project,
+        "item": item,
+        "type": task_type(project.task_type),
+        "texts": queries.texts_of(item),
+        "view": queries.item_view(project, item),
+        "roles": roles_of(request.user, project),
+        "before": before,
+        "after": after,
+        "filter": _kept_filter(request),
+    }
+    return render(request, "annotation/projects/item.html", context)
+
+
+def _kept_filter(request) -> str:
+    """The list's filter that the person came with, so that 'next' goes through the same list."""
+    chosen = request.GET.get("filter", "")
+    return chosen if chosen in queries.FILTERS or chosen in queries.LABEL_FILTERS else ""
+
+
+@login_required
+@require_POST
+def item_more(request, slug, uuid):
+    project = project_for(request.user, slug, RESEARCHER)
+    form = MoreForm(request.POST)
+    item = _item(project, uuid)
+    if form.is_valid():
+        try:
+            assigning.ask_for_one_more(item, form.cleaned_data["note"], request.user)
+            messages.success(request, "One more judgement is asked for")
+        except assigning.AssigningError as error:
+            messages.error(request, error)
+    return redirect("item_detail", slug, uuid)
+
+
+@login_required
+@require_POST
+def item_release(request, slug, uuid):
+    project = project_for(request.user, slug, RESEARCHER)
+    assigning.release_item(_item(project, uuid))
+    messages.success(request, "The item is free for others again")
+    return redirect("item_detail", slug, uuid)
+
+
+@login_required
+@require_POST
+def item_decide(request, slug, uuid):
+    project = project_with_labels_for(request.user, slug)
+    if ADJUDICATOR not in roles_of(request.user, project):
+        raise PermissionDenied("This needs the role of adjudicator")
+    item = _item(project, uuid)
+    form = DecisionForm(request.POST, type=task_type(project.task_type))
+    if not form.is_valid():
+        return HttpResponseBadRequest(str(form.errors.as_text()), content_type="text/plain")
+    values = form.cleaned_data
+    unit = Unit.objects.filter(item_units__item=item, key=values["unit"]).first()
+    if unit is None:
+        raise Http404("No such unit in this item")
+    if request.POST.get("withdraw"):
+        adjudicating.withdraw(project, unit, values["dimension"])
+    else:
+        adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
+    messages.success(request, "Stored")
+    return redirect("item_detail", slug, uuid)
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/items/", project_items, name="project_items"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/release/", item_release, name="item_release"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/decide/", item_decide, name="item_decide"),
+]
