@@ -80,7 +80,7 @@ function showState({ waiting, sending, refused, isSignedOut, isSafe }) {
   const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
   const signIn = [["Sign in", () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener")], ["Try again", () => outbox.retry()]];
   notice("signed-out", "error", isSignedOut && waiting ? `You are signed out. ${waiting === 1 ? "One answer is" : `${waiting} answers are`} not sent yet. ${here}` : "", signIn);
-  if (waiting && !sending && !isSignedOut && open && !ahead) fetchAhead();
+  if (waiting && !isSignedOut && open && !ahead && !outbox.isBusy()) fetchAhead(); // no answer brings one
   notice("unsafe", "error", isSafe ? "" : "This browser keeps nothing on disk: leave this page open until everything is saved.");
 }
 
