@@ -1,4 +1,4 @@
-"""How each kind of content record is stored: its table, its columns, its parents, and what is judged together with it."""
+"""How each kind of content record is stored: its table, columns and parents, and what is judged together with it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ UNITS_BELOW = {
 
 
 def root_of(kind: Kind, pk: int, parents: dict[str, int | None]) -> tuple[str, int]:
-    """What has to be renewed as a whole when this row changes after it was judged: what is shown on one page with it."""
+    """What is renewed as a whole when this row changes after it was judged: all that one page shows with it."""
     for parent in kind.shown_with:
         if parents.get(parent) is not None:
             return parent, parents[parent]

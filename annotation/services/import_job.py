@@ -118,8 +118,8 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
         if findings.error_count:
             raise JobError(f"{_many(findings.error_count, 'bad row')}; nothing was imported")
         raise JobError(
-            f"{_many(refused, 'changed row')} already judged; nothing was imported. Say whether such rows are replaced by "
-            "a new version (their judgements stay with the old one) or kept as they are."
+            f"{_many(refused, 'changed row')} already judged; nothing was imported. Say whether such rows are "
+            "replaced by a new version (their judgements stay with the old one) or kept as they are."
         )
     return result
 

@@ -65,8 +65,8 @@ def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
             is_judged = use is not None and root in use.judged
             if is_judged and on_judged == REFUSE:
                 raise JobError(
-                    f"{kind.name.capitalize()} {change.key} was judged while this import was being prepared. Nothing was "
-                    "imported; start it again and say what to do with rows that were judged."
+                    f"{kind.name.capitalize()} {change.key} was judged while this import was being prepared. Nothing "
+                    "was imported; start it again and say what to do with rows that were judged."
                 )
             if is_judged and on_judged == KEEP:
                 done["kept"] += 1

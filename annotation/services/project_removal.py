@@ -1,4 +1,4 @@
-"""Takes back a project that is still being prepared, in short transactions. Projects that were open are never removed."""
+"""Takes back a project that is still being prepared, in short transactions. One that was open is never removed."""
 
 from __future__ import annotations
 

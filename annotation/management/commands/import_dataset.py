@@ -132,8 +132,8 @@ class Command(BaseCommand):
             say(f"In the file: {result['decisions']:,} decisions")
         if done := result.get("labels_stored"):
             say(
-                f"Project: {done['items']:,} items, {done['annotations']:,} new annotations, {done['revisions']:,} revised, "
-                f"{done['unchanged']:,} unchanged; {done['decisions']:,} new decisions, "
+                f"Project: {done['items']:,} items, {done['annotations']:,} new annotations, "
+                f"{done['revisions']:,} revised, {done['unchanged']:,} unchanged; {done['decisions']:,} new decisions, "
                 f"{done['decisions_changed']:,} changed, {done['decisions_unchanged']:,} unchanged"
             )
         if result["is_unchanged"] and not result["error_count"]:
