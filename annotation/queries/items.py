@@ -9,7 +9,6 @@ from annotation.models import (
     Annotation,
     Assignment,
     Decision,
-    Evidence,
     Item,
     Judgement,
     Project,
@@ -17,6 +16,7 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
+from annotation.queries import pages
 from annotation.task_types import Dimension, task_type
 
 
@@ -180,7 +180,7 @@ def item_view(project: Project, item: Item) -> ItemView:
             questions.append(
                 Question(
                     unit=unit,
-                    unit_title=unit_title(unit),
+                    unit_title=pages.unit_text(unit).title or unit.key,
                     dimension=dimension,
                     answers=answers,
                     suggestions=[_suggested(dimension, suggested.get((run, *place))) for run in sorted(runs)],
@@ -198,12 +198,6 @@ def item_view(project: Project, item: Item) -> ItemView:
         questions=questions,
         assignments=list(item.assignments.select_related("rater").order_by("pk")),
     )
-
-
-def unit_title(unit: Unit) -> str:
-    if unit.triplet is not None:
-        return f"{unit.triplet.head} · {unit.triplet.relation} · {unit.triplet.tail}"
-    return unit.key
 
 
 def _title(dimension: Dimension, label: str) -> str:
@@ -234,41 +228,7 @@ def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item 
     return before, items.filter(position__gt=item.position).first()
 
 
-@dataclass
-class Text:
-    title: str
-    text: str
-    note: str = ""
-    url: str = ""
-
-
-def _evidence_texts(unit: Unit) -> list[Text]:
-    evidence = unit.evidence
-    parent = Text("Claim", evidence.claim.text, evidence.claim.claimant) if evidence.claim else None
-    parent = parent or Text("Question", evidence.question.text)
-    return [parent, Text("Evidence", evidence.text, evidence.publisher, evidence.url)]
-
-
-def _response_texts(unit: Unit) -> list[Text]:
-    response = unit.response
-    passages = Evidence.objects.published().order_by("rank", "pk")
-    if response.question is not None:
-        head = Text("Question", response.question.text)
-        passages = passages.filter(question=response.question)
-    else:
-        head = Text("Claim", response.claim.text)
-        passages = passages.filter(claim=response.claim)
-    rest = [Text("Passage", one.text, one.publisher, one.url) for one in passages[:50]]
-    return [head, Text("Answer", response.text, response.model), *rest]
-
-
-# Kind of anchor -> the texts that its item is about.
-TEXTS = {"evidence": _evidence_texts, "response": _response_texts}
-
-
-def texts_of(item: Item) -> list[Text]:
-    """The texts that an item is about, in reading order; empty ones are left out."""
-    anchor = Unit.objects.select_related(
-        "evidence__claim", "evidence__question", "response__question", "response__claim"
-    ).get(pk=item.anchor_id)
-    return [text for text in TEXTS[anchor.kind](anchor) if text.text]
+def texts_of(item: Item) -> list[tuple[str, str]]:
+    """Name and text of what the item's judges read, in reading order; empty ones are left out."""
+    texts = pages.load_page(item, task_type(item.project.task_type)).contents.texts
+    return [(name.replace("-", " ").capitalize(), text) for name, text in texts.items() if text]

@@ -37,7 +37,9 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
         for row in rows.values():
             row.roles = sorted({*row.roles, RESEARCHER})
     team = Assignment.objects.filter(project__in=rows, state__in=COUNTED).order_by().values_list("project_id")
-    for project_id, total, done in team.annotate(Count("pk"), Count("pk", filter=Q(state=Assignment.State.DONE))):
+    for project_id, total, done in team.annotate(
+        total=Count("pk"), done=Count("pk", filter=Q(state=Assignment.State.DONE))
+    ):
         rows[project_id].team_total, rows[project_id].team_done = total, done
     mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
     for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
@@ -90,10 +92,10 @@ def member_rows(project: Project) -> list[MemberRow]:
         .order_by()
         .values_list("rater__user_id")
         .annotate(
-            Count("pk", filter=Q(state=Assignment.State.DONE)),
-            Count("pk", filter=Q(state=Assignment.State.LEASED)),
-            Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
-            Max("done_at"),
+            done=Count("pk", filter=Q(state=Assignment.State.DONE)),
+            leased=Count("pk", filter=Q(state=Assignment.State.LEASED)),
+            skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
+            last=Max("done_at"),
         )
     )
     for user_id, done, leased, skipped, last in work:

@@ -219,7 +219,7 @@ def _label(project: Project, annotator: User, number: int, answers: dict[str, di
         assignment = assigning.take(project, annotator)
         if assignment is None:
             return
-        page = pages.load_page(assignment.item, None)
+        page = pages.load_page(assignment.item, description)
         now = timezone.now()
         seconds = 8 + _chance(annotator, assignment.item.key) % 40
         judgements = [

@@ -45,7 +45,7 @@ def project_items(request, slug):
 
 
 def _item(project: Project, uuid):
-    return get_object_or_404(project.items.select_related("anchor"), uuid=uuid)
+    return get_object_or_404(project.items.select_related("anchor", "project"), uuid=uuid)
 
 
 @login_required
