@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.models import Annotation, Assignment
-from annotation.queries import work
+from annotation.queries import pages, work
 from annotation.services import annotating, assigning
 from annotation.services.projects import rater_of
 from annotation.views.work import item_parts, offer
@@ -70,18 +70,20 @@ def _uuid_or_none(value) -> str | None:
     return value if isinstance(value, str) and len(value) == 36 else None
 
 
-def _ahead(request, assignment: Assignment, body: dict) -> dict | None:
-    """The next item, where it was asked for. The answer before it is stored: no failure here may look like its own."""
-    if not body.get("want_next"):
-        return None
-    try:
-        after = _uuid_or_none(body.get("after")) or str(assignment.uuid)
-        taken = assigning.take(assignment.project, request.user, ahead=True, after=after)
-        rater = taken.rater if taken else rater_of(assignment.project, request.user)
-        return offer(assignment.project, rater, taken)
-    except (DatabaseError, ValueError):
-        log.exception("No item could be fetched ahead in %s", assignment.project.slug)
-        return None
+def _progress_and_next(request, assignment: Assignment, body: dict) -> dict:
+    """How far the work is, and the next item where it was asked for. The answer before it is stored: no failure in
+    looking for more may look like its own."""
+    project, rater, ahead = assignment.project, None, None
+    if body.get("want_next"):
+        try:
+            after = _uuid_or_none(body.get("after")) or str(assignment.uuid)
+            taken = assigning.take(project, request.user, ahead=True, after=after)
+            rater = taken.rater if taken else rater_of(project, request.user)
+            ahead = offer(project, rater, taken, assignment.guideline_version)
+        except (DatabaseError, ValueError):
+            log.exception("No item could be fetched ahead in %s", project.slug)
+    rater = rater or rater_of(project, request.user)
+    return {"progress": work.progress(project, rater), "ahead": ahead}
 
 
 @require_GET
@@ -95,7 +97,7 @@ def next_item(request, slug):
         after=_uuid_or_none(request.GET.get("after")),
     )
     rater = taken.rater if taken else rater_of(project, request.user)
-    return JsonResponse(offer(project, rater, taken))
+    return JsonResponse(offer(project, rater, taken, pages.guideline_version(project)))
 
 
 @require_POST
@@ -104,15 +106,13 @@ def submit(request, uuid):
     body = _body(request)
     assignment = access.assignment_for(request.user, uuid)
     stored = annotating.submit(assignment, request.user, body)
-    rater = rater_of(assignment.project, request.user)
     return JsonResponse(
         {
             "status": "saved",
             "revision": stored.revision,
             "surplus": stored.is_surplus,
             "suggestions": stored.suggestions,
-            "progress": work.progress(assignment.project, rater),
-            "ahead": _ahead(request, assignment, body),
+            **_progress_and_next(request, assignment, body),
         }
     )
 
@@ -129,14 +129,7 @@ def skip(request, uuid):
     assignment = access.assignment_for(request.user, uuid)
     if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
-    rater = rater_of(assignment.project, request.user)
-    return JsonResponse(
-        {
-            "status": "saved",
-            "progress": work.progress(assignment.project, rater),
-            "ahead": _ahead(request, assignment, body),
-        }
-    )
+    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body)})
 
 
 @require_POST
@@ -176,4 +169,4 @@ def own_item(request, uuid):
             raise Http404("No such assignment")
         assignment.prefill_arm, assignment.suggestions_shown_at = "off", None
         assignment.state, assignment.lease_expires_at = Assignment.State.DONE, None
-    return JsonResponse(item_parts(assignment, rater, revisit=True))
+    return JsonResponse(item_parts(assignment, rater, assignment.guideline_version, revisit=True))

@@ -15,7 +15,6 @@ from functools import lru_cache
 from django.db.models import Max
 
 from annotation.models import (
-    Annotation,
     Assignment,
     Evidence,
     Guideline,
@@ -28,7 +27,7 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.task_types import TaskType, task_type
+from annotation.task_types import TaskType
 
 
 @dataclass(frozen=True)
@@ -52,48 +51,81 @@ class Page:
         return [unit.key for unit in self.units]
 
 
-def _evidence(unit: Unit) -> Contents:
-    evidence = unit.evidence
-    claim, question = evidence.claim, evidence.question
-    return Contents(
-        {
-            "claim": claim.text if claim else question.text,
-            "claimant": claim.claimant if claim else "",
-            "claim_date": claim.date if claim else question.date,
-            "claim_source": claim.source if claim else "",
-            "evidence": evidence.text,
-            "evidence_url": evidence.url,
-            "publisher": evidence.publisher,
-            "evidence_date": evidence.date,
-        },
-        {"claim": claim.text if claim else question.text, "evidence": evidence.text},
-    )
-
-
-def _response(unit: Unit) -> Contents:
-    response = unit.response
-    parent = {"claim": response.claim_id} if response.claim_id else {"question": response.question_id}
-    passages = [
-        {"key": f"passage-{number}", "title": evidence.publisher, "text": evidence.text}
-        for number, evidence in enumerate(Evidence.objects.published().filter(**parent).order_by("rank", "id"), 1)
-    ]
-    question = (response.claim or response.question).text
-    return Contents(
-        {"question": question, "response": response.text, "passages": passages},
-        {"question": question, "response": response.text} | {row["key"]: row["text"] for row in passages},
-    )
-
-
 @dataclass(frozen=True)
 class Source:
-    joins: tuple[str, ...]  # from the anchor unit, so that a page takes one query for them
-    read: Callable[[Unit], Contents]
+    """Columns by path from the anchor unit, and what to make of them (by the same paths)."""
+
+    paths: tuple[str, ...]
+    read: Callable[[dict], Contents]
+
+    @property
+    def columns(self) -> list[str]:
+        return [f"anchor__{path}" for path in self.paths]
 
 
-CONTENTS = {
-    "evidence": Source(("evidence__claim", "evidence__question"), _evidence),
-    "response": Source(("response__question", "response__claim"), _response),
-}
+ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key")
+
+EVIDENCE = (
+    "evidence__text",
+    "evidence__url",
+    "evidence__publisher",
+    "evidence__date",
+    "evidence__claim__text",
+    "evidence__claim__claimant",
+    "evidence__claim__date",
+    "evidence__claim__source",
+    "evidence__question__text",
+    "evidence__question__date",
+)
+
+
+def _evidence(row: dict) -> Contents:
+    """A piece of evidence under its claim (or, where a data set has no claims, its question)."""
+    has_claim = row["evidence__claim__text"] is not None
+    claim = row["evidence__claim__text"] if has_claim else row["evidence__question__text"]
+    return Contents(
+        {
+            "claim": claim,
+            "claimant": row["evidence__claim__claimant"] or "",
+            "claim_date": row["evidence__claim__date"] if has_claim else row["evidence__question__date"],
+            "claim_source": row["evidence__claim__source"] or "",
+            "evidence": row["evidence__text"],
+            "evidence_url": row["evidence__url"],
+            "publisher": row["evidence__publisher"],
+            "evidence_date": row["evidence__date"],
+        },
+        {"claim": claim, "evidence": row["evidence__text"]},
+    )
+
+
+RESPONSE = (
+    "response__text",
+    "response__question_id",
+    "response__claim_id",
+    "response__question__text",
+    "response__claim__text",
+)
+
+
+def _response(row: dict) -> Contents:
+    """A model's answer with the passages of its question (or claim); which model it was stays hidden."""
+    if row["response__claim_id"] is not None:
+        parent, asked = {"claim": row["response__claim_id"]}, row["response__claim__text"]
+    else:
+        parent, asked = {"question": row["response__question_id"]}, row["response__question__text"]
+    passages = [
+        {"key": f"passage-{number}", "title": title, "text": text}
+        for number, (title, text) in enumerate(
+            Evidence.objects.published().filter(**parent).order_by("rank", "id").values_list("publisher", "text"), 1
+        )
+    ]
+    return Contents(
+        {"question": asked, "response": row["response__text"], "passages": passages},
+        {"question": asked, "response": row["response__text"]} | {one["key"]: one["text"] for one in passages},
+    )
+
+
+CONTENTS = {"evidence": Source(EVIDENCE, _evidence), "response": Source(RESPONSE, _response)}
 
 
 @dataclass(frozen=True)
@@ -120,16 +152,16 @@ def unit_text(unit: Unit) -> UnitText:
     return UNIT_TEXTS[unit.kind][1](unit) if unit.kind in UNIT_TEXTS else UnitText()
 
 
-def load_page(item: Item, description: TaskType | None = None) -> Page:
-    """The page of an item, in one query for its anchor and one for its units where these are not the anchor itself."""
-    description = description or task_type(item.project.task_type)
+def load_page(item_id: int, description: TaskType) -> Page:
+    """The page of an item: one query for its texts, and one for its units where these are not the anchor itself."""
     source = CONTENTS[description.anchor_kind]
-    anchor = Unit.objects.select_related(*source.joins).get(pk=item.anchor_id)
-    contents = source.read(anchor)
+    row = Item.objects.filter(pk=item_id).values(*ITEM_COLUMNS, *source.columns).get()
+    item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
+    contents = source.read({name.rpartition("anchor__")[2]: row[name] for name in source.columns})
     if description.unit_kind == description.anchor_kind:
-        units = [anchor]
+        units = [Unit(pk=row["anchor_id"], key=row["anchor__key"], kind=description.unit_kind)]
     else:
-        rows = ItemUnit.objects.filter(item=item).order_by("index")
+        rows = ItemUnit.objects.filter(item=item_id).order_by("index")
         if description.unit_kind in UNIT_TEXTS:
             rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
         units = [row.unit for row in rows]
@@ -276,6 +308,7 @@ def make_payload(
     assignment: Assignment,
     project: Project,
     *,
+    guideline_version: int | None,
     lease_seconds: int,
     suggestions: list[dict],
     revision: Revision | None = None,
@@ -286,7 +319,7 @@ def make_payload(
         "item": str(page.item.uuid),
         "task_type": page.type.identifier,
         "text_hash": page.text_hash,
-        "guideline_version": guideline_version(project),
+        "guideline_version": guideline_version,
         "prefill": assignment.prefill_arm,
         "minimum_seconds": project.minimum_seconds,
         "lease_seconds": lease_seconds,
@@ -296,7 +329,3 @@ def make_payload(
         "comment": revision.comment if revision else "",
         "suggestions": suggestions,
     }
-
-
-def own_annotation(item: Item, rater: Rater) -> Annotation | None:
-    return Annotation.objects.filter(item=item, rater=rater).select_related("assignment").first()

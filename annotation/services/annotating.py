@@ -14,8 +14,8 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -24,6 +24,7 @@ from annotation.queries import pages
 from annotation.services import assigning
 from annotation.services.answer_rules import MAX_COMMENT, CheckedJudgement, FieldError, InvalidSubmission, check
 from annotation.services.projects import rater_of
+from annotation.task_types import task_type
 
 ATTEMPTS = 4
 # Two clocks are involved, and a request's way.
@@ -51,6 +52,16 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A submission that was found good, and what it is about."""
+
+    submission: Submission
+    page: pages.Page
+    judgements: list[CheckedJudgement]
+    guideline_version: int | None
+
+
+@dataclass(frozen=True)
 class SubmitResult:
     revision: int
     is_surplus: bool
@@ -61,21 +72,28 @@ class SubmitResult:
 def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     """Store what `user` says about the assignment's item.
 
-    `assignment` comes from `access.assignment_for`, with item and project. Raises InvalidSubmission with everything
-    that is wrong, or Conflict where the client id is taken by another answer or the shown texts are not those stored.
+    `assignment` comes from `access.assignment_for`. Raises InvalidSubmission with everything that is wrong, or Conflict
+    where the client id is taken by another answer or the shown texts are not those stored.
     """
+    project = assignment.project
     submission = _parse(assignment, body)
-    page = pages.load_page(assignment.item, None)
+    page = pages.load_page(assignment.item_id, task_type(project.task_type))
     if submission.text_hash and submission.text_hash != page.text_hash:
         raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
-    judgements = check(page.type, page.unit_keys, page.contents.texts, submission.judgements)
-    newest_guideline = pages.guideline_version(assignment.project)
-    for _ in range(ATTEMPTS):
+    answer = Answer(
+        submission,
+        page,
+        check(page.type, page.unit_keys, page.contents.texts, submission.judgements),
+        _guideline(submission, assignment.guideline_version),
+    )
+    for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _store(assignment, user, submission, page, judgements, newest_guideline)
+                rater_id = _locked_rater_id(project, user)
+                first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
+                return first or _store_any(assignment, rater_id, answer, timezone.now())
         except IntegrityError:
-            continue  # another request of the same person was faster; look again at what is stored now
+            continue  # the id came before, or another request of the same person was faster: look at what is stored
     raise Conflict("The item changed hands while the answer arrived. Please send it again.")
 
 
@@ -135,109 +153,106 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
 def _body_hash(assignment: Assignment, comment: str, judgements) -> str:
     """Of what must not differ when a client id comes again: the item and what is said about it."""
     canonical = json.dumps(
-        [str(assignment.item.uuid), comment, judgements], sort_keys=True, ensure_ascii=True, separators=(",", ":")
+        [assignment.item_id, comment, judgements], sort_keys=True, ensure_ascii=True, separators=(",", ":")
     )
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _store(
-    assignment: Assignment,
-    user,
-    submission: Submission,
-    page: pages.Page,
-    judgements: list[CheckedJudgement],
-    newest_guideline: int | None,
-) -> SubmitResult:
-    rater = _locked_rater(assignment, user)
-    project = rater.project
-    before = (
-        Revision.objects.filter(client_id=submission.client_id)
-        .select_related("annotation__assignment", "annotation__rater")
-        .first()
+def _locked_rater_id(project: Project, user) -> int:
+    """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
+    the other, and always rater before assignment, as in taking."""
+    statement = (
+        "UPDATE annotation_rater SET label_version = label_version + 1 "
+        "WHERE project_id = %s AND user_id = %s RETURNING id"
     )
-    if before is not None:
-        return _answer_again(before, rater, submission, page, project)
+    with connection.cursor() as cursor:
+        for _ in range(2):
+            cursor.execute(statement, [project.pk, user.pk])
+            found = cursor.fetchone()
+            if found is not None:
+                return found[0]
+            rater_of(project, user)
+    raise Rater.DoesNotExist
 
-    now = timezone.now()
-    row, is_own = _place(assignment, rater)
-    annotation = None
-    if row is None or row.state != Assignment.State.LEASED:
-        annotation = pages.own_annotation(assignment.item, rater)
+
+def _store_first(assignment: Assignment, rater_id: int, answer: Answer, now: datetime) -> SubmitResult | None:
+    """The common case, in as few statements as it takes: a first answer to a row that the person holds. None where it
+    is not that, with nothing changed."""
+    if assignment.rater_id != rater_id or assignment.state != Assignment.State.LEASED:
+        return None
+    _check_time(assignment.project, assignment, answer.submission, now)
+    changes = _shown_by_page(assignment, now)
+    suggestions = _revealed(assignment, answer.page, now, changes)
+    held = Assignment.objects.filter(pk=assignment.pk, rater=rater_id, state=Assignment.State.LEASED)
+    if not held.update(state=Assignment.State.DONE, done_at=now, lease_expires_at=None, **changes):
+        return None
+    annotation = Annotation.objects.create(item_id=assignment.item_id, rater_id=rater_id, assignment=assignment)
+    was_shown = assignment.suggestions_shown_at is not None
+    _store_revision(annotation, 1, answer, was_shown)
+    if answer.page.item.state == Item.State.STUCK:
+        assigning.settle_stuck(answer.page.item)
+    return SubmitResult(1, False, suggestions)
+
+
+def _store_any(assignment: Assignment, rater_id: int, answer: Answer, now: datetime) -> SubmitResult:
+    """Whatever else may come: repeated requests, changed answers, late ones, answers after a skip."""
+    submission, project = answer.submission, assignment.project
+    before = Revision.objects.filter(client_id=submission.client_id).select_related("annotation__assignment").first()
+    if before is not None:
+        return _answer_again(before, rater_id, answer, project)
+
+    row, is_own = _place(assignment, rater_id)
+    annotation = Annotation.objects.filter(item=assignment.item_id, rater=rater_id).select_related("assignment").first()
     number = 1
     if annotation is not None:
         row, is_own = annotation.assignment, annotation.assignment is not None
-        number = annotation.revisions.filter(is_latest=True).values_list("number", flat=True).get() + 1
-        annotation.revisions.filter(is_latest=True).update(is_latest=False)
+        latest = annotation.revisions.filter(is_latest=True)
+        number = latest.values_list("number", flat=True).get() + 1
+        latest.update(is_latest=False)
     else:
         _check_time(project, row if is_own else None, submission, now)
         annotation = Annotation.objects.create(
-            item=assignment.item, rater=rater, assignment=row, is_surplus=row is None
+            item_id=assignment.item_id, rater_id=rater_id, assignment=row, is_surplus=row is None
         )
 
-    changes = _exposure(row, is_own, page, project, now) if row is not None else {}
-    suggestion_shown = _was_shown(row, is_own, project, number)
-    revision = Revision.objects.create(
-        annotation=annotation,
-        number=number,
-        client_id=submission.client_id,
-        body_hash=submission.body_hash,
-        shown_at=submission.shown_at,
-        submitted_at=submission.submitted_at,
-        active_ms=submission.active_ms,
-        guideline_version=_guideline(submission, newest_guideline),
-        text_hash=page.text_hash,
-        suggestion_shown=suggestion_shown,
-        comment=submission.comment,
-    )
-    _store_judgements(revision, page, judgements)
-    suggestions: list[dict] = []
+    changes, suggestions = {}, []
     if row is not None:
-        if row.prefill_arm == Project.Prefill.AFTER:
-            suggestions = _reveal(row, page, project, now, changes)
+        row.project = project
+        changes = _shown_by_page(row, now) if is_own else {}
+        was_shown = _was_shown(row, is_own, project)
+        suggestions = _revealed(row, answer.page, now, changes)
         if row.state != Assignment.State.DONE:
-            changes |= {
-                "state": Assignment.State.DONE,
-                "rater": rater,
-                "done_at": now,
-                "lease_expires_at": None,
-                "returned": False,
-            }
+            changes |= {"state": Assignment.State.DONE, "rater_id": rater_id, "done_at": now}
+            changes |= {"lease_expires_at": None, "returned": False}
         if changes:
             Assignment.objects.filter(pk=row.pk).update(**changes)
-            if assignment.item.state == Item.State.STUCK:
-                assigning.settle_stuck(assignment.item)
-    Rater.objects.filter(pk=rater.pk).update(label_version=F("label_version") + 1)
+        if answer.page.item.state == Item.State.STUCK:
+            assigning.settle_stuck(answer.page.item)
+    else:
+        was_shown = _was_shown(row, is_own, project)
+    _store_revision(annotation, number, answer, was_shown)
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
 
-def _locked_rater(assignment: Assignment, user) -> Rater:
-    rows = Rater.objects.select_for_update(of=("self",), no_key=True).select_related("project")
-    rater = rows.filter(project=assignment.project_id, user=user).first()
-    return rater or rows.get(pk=rater_of(assignment.project, user).pk)
-
-
-def _answer_again(
-    before: Revision, rater: Rater, submission: Submission, page: pages.Page, project: Project
-) -> SubmitResult:
+def _answer_again(before: Revision, rater_id: int, answer: Answer, project: Project) -> SubmitResult:
     annotation = before.annotation
-    if annotation.rater_id != rater.pk or before.body_hash != submission.body_hash:
+    if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
         raise Conflict("Another answer was sent under this id already.")
     row = annotation.assignment
     shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and row.suggestions_shown_at is not None
-    return SubmitResult(
-        before.number, annotation.is_surplus, pages.suggestions_for(page, project) if shows else [], is_repeat=True
-    )
+    suggestions = pages.suggestions_for(answer.page, project) if shows else []
+    return SubmitResult(before.number, annotation.is_surplus, suggestions, is_repeat=True)
 
 
-def _place(assignment: Assignment, rater: Rater) -> tuple[Assignment | None, bool]:
+def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bool]:
     """The row that this answer fills, and whether it was the person's own: the one they hold of the item, or the one
     named if it is open again. None where there is no place: the answer is surplus."""
     rows = list(
         Assignment.objects.select_for_update(no_key=True, of=("self",))
-        .filter(Q(pk=assignment.pk) | Q(item=assignment.item_id, rater=rater))
+        .filter(Q(pk=assignment.pk) | Q(item=assignment.item_id, rater=rater_id))
         .order_by("pk")
     )
-    own = next((row for row in rows if row.rater_id == rater.pk), None)
+    own = next((row for row in rows if row.rater_id == rater_id), None)
     if own is not None:
         return (own, True) if own.state in (Assignment.State.LEASED, Assignment.State.DONE) else (None, False)
     named = next(row for row in rows if row.pk == assignment.pk)
@@ -255,15 +270,15 @@ def _check_time(project: Project, row: Assignment | None, submission: Submission
         )
 
 
-def _exposure(row: Assignment, is_own: bool, page: pages.Page, project: Project, now: datetime) -> dict:
+def _shown_by_page(row: Assignment, now: datetime) -> dict:
     """A page that carried suggestions showed them, even where the browser's note of it went missing."""
-    if is_own and row.prefill_arm == Project.Prefill.SHOWN and row.exposure and row.suggestions_shown_at is None:
-        row.suggestions_shown_at = row.shown_at or now
-        return {"suggestions_shown_at": row.suggestions_shown_at}
-    return {}
+    if row.prefill_arm != Project.Prefill.SHOWN or not row.exposure or row.suggestions_shown_at is not None:
+        return {}
+    row.suggestions_shown_at = row.shown_at or now
+    return {"suggestions_shown_at": row.suggestions_shown_at}
 
 
-def _was_shown(row: Assignment | None, is_own: bool, project: Project, number: int) -> bool | None:
+def _was_shown(row: Assignment | None, is_own: bool, project: Project) -> bool | None:
     """Whether the person had seen a suggestion before this revision; None where a lost lease took the trace."""
     if row is not None and is_own:
         return row.suggestions_shown_at is not None
@@ -271,12 +286,14 @@ def _was_shown(row: Assignment | None, is_own: bool, project: Project, number: i
     return None if arm == Project.Prefill.SHOWN else False
 
 
-def _reveal(row: Assignment, page: pages.Page, project: Project, now: datetime, changes: dict) -> list[dict]:
-    """After the first answer: the suggestions, and the note that from now on they have been seen."""
-    suggestions = pages.suggestions_for(page, project)
+def _revealed(row: Assignment, page: pages.Page, now: datetime, changes: dict) -> list[dict]:
+    """After the first answer: the suggestions, and in `changes` the note that from now on they have been seen."""
+    if row.prefill_arm != Project.Prefill.AFTER:
+        return []
+    suggestions = pages.suggestions_for(page, row.project)
     if suggestions and row.suggestions_shown_at is None:
-        changes["suggestions_shown_at"] = now
-        changes["exposure"] = [{"run": str(project.prefill_run.uuid), "suggestions": len(suggestions)}]
+        run = row.project.prefill_run
+        changes |= {"suggestions_shown_at": now, "exposure": [{"run": str(run.uuid), "suggestions": len(suggestions)}]}
     return suggestions
 
 
@@ -286,14 +303,30 @@ def _guideline(submission: Submission, newest: int | None) -> int | None:
     return version if version and newest and version <= newest else newest
 
 
-def _store_judgements(revision: Revision, page: pages.Page, judgements: list[CheckedJudgement]) -> None:
-    units = {unit.key: unit.pk for unit in page.units}
+def _store_revision(annotation: Annotation, number: int, answer: Answer, suggestion_shown: bool | None) -> None:
+    submission = answer.submission
+    revision = Revision.objects.create(
+        annotation=annotation,
+        number=number,
+        client_id=submission.client_id,
+        body_hash=submission.body_hash,
+        shown_at=submission.shown_at,
+        submitted_at=submission.submitted_at,
+        active_ms=submission.active_ms,
+        guideline_version=answer.guideline_version,
+        text_hash=answer.page.text_hash,
+        suggestion_shown=suggestion_shown,
+        comment=submission.comment,
+    )
+    units = {unit.key: unit.pk for unit in answer.page.units}
     stored = Judgement.objects.bulk_create(
         Judgement(revision=revision, unit_id=units[one.unit], dimension=one.dimension, label=one.label)
-        for one in judgements
+        for one in answer.judgements
     )
-    Span.objects.bulk_create(
+    spans = [
         Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote)
-        for judgement, one in zip(stored, judgements, strict=True)
+        for judgement, one in zip(stored, answer.judgements, strict=True)
         for span in one.spans
-    )
+    ]
+    if spans:
+        Span.objects.bulk_create(spans)

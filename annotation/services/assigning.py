@@ -47,7 +47,7 @@ def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignme
         try:
             with transaction.atomic():
                 rater = _locked_rater(project, user)
-                taken = _take(rater, ahead=ahead, after=after, check_leases=attempt == 0)
+                taken = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
             break
         except IntegrityError:
             continue  # the same person took a row of the same item in another tab
@@ -55,68 +55,88 @@ def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignme
         return None
     if taken is None and return_expired_leases(project):
         with transaction.atomic():
-            return _take(_locked_rater(project, user), ahead=ahead, after=after, check_leases=False)
+            return _take(_locked_rater(project, user), project, ahead=ahead, after=after, check_leases=False)
     return taken
 
 
 def _locked_rater(project: Project, user) -> Rater:
-    """The person's rater with its project as they are now. The lock puts one person's tabs in a row, nobody else."""
-    rows = Rater.objects.select_for_update(of=("self",), no_key=True).select_related("project")
-    rater = rows.filter(project=project, user=user).first()
-    if rater is None:
-        rater_of(project, user)
-        rater = rows.get(project=project, user=user)
-    return rater
+    """The person's rater. The lock puts one person's tabs in a row, nobody else. `project` is brought up to date with
+    what taking depends on."""
+    lock = "FOR NO KEY UPDATE OF r" if connection.features.has_select_for_update else ""
+    for attempt in range(2):
+        for rater in Rater.objects.raw(_RATER.format(lock=lock), [project.pk, user.pk]):
+            for name in _PROJECT_NOW:
+                setattr(project, name, getattr(rater, f"project_{name}"))
+            return rater
+        if attempt == 0:
+            rater_of(project, user)
+    raise Rater.DoesNotExist
 
 
-def _take(rater: Rater, *, ahead: bool, after, check_leases: bool) -> Assignment | None:
-    project = rater.project
+def _take(rater: Rater, project: Project, *, ahead: bool, after, check_leases: bool) -> Assignment | None:
     if project.state != Project.State.OPEN:
         return None
     if check_leases and _is_expiry_check_due(project):
         return_expired_leases(project)
     now = timezone.now()
-    held = _held(rater, now, ahead=ahead, after=after)
-    if held is not None:
-        held.rater = rater
-        _lease(held, project, now, ahead=ahead)
-        return held
-
-    cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
-    found = _first(_takeable(rater).filter(returned=True))
-    if found is None:
-        found = _first(_takeable(rater).filter(position__gt=cursor))
-        if found is None and cursor != START:
-            found = _first(_takeable(rater))
-        if found is not None:
-            Rater.objects.filter(pk=rater.pk).update(cursor=found.position, cursor_epoch=project.queue_epoch)
+    found = _held(rater, now, ahead=ahead, after=after) or _free(rater, project)
     if found is not None:
-        found.rater = rater
+        found.rater, found.project = rater, project
         _lease(found, project, now, ahead=ahead)
     return found
 
 
+# The statements of every single take, written by hand: building them anew each time costs more than running them.
+_PROJECT_NOW = ("state", "queue_epoch", "prefill", "lease_minutes")
+_RATER = f"""
+SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
+FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
+WHERE r.project_id = %s AND r.user_id = %s {{lock}}
+"""
+_HELD = """
+SELECT a.* FROM annotation_assignment a
+WHERE a.rater_id = %s AND a.state = 'leased' AND a.lease_expires_at > %s {conditions}
+ORDER BY a.shown_at DESC NULLS LAST, a.leased_at LIMIT 1
+"""
+# A late answer that was kept as surplus has no row, so both are asked for.
+_FREE = """
+SELECT a.* FROM annotation_assignment a
+WHERE a.project_id = %s AND a.state = 'open' AND {condition}
+AND NOT EXISTS (SELECT 1 FROM annotation_assignment own WHERE own.item_id = a.item_id AND own.rater_id = %s)
+AND NOT EXISTS (SELECT 1 FROM annotation_annotation said WHERE said.item_id = a.item_id AND said.rater_id = %s)
+ORDER BY a.position, a.id LIMIT 1 {lock}
+"""
+
+
 def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | None:
-    held = Assignment.objects.select_related("item").filter(
-        rater=rater, state=Assignment.State.LEASED, lease_expires_at__gt=now
-    )
+    conditions, values = "", [rater.pk, connection.ops.adapt_datetimefield_value(now)]
     if after is not None:
-        held = held.exclude(uuid=after)
+        conditions = "AND a.uuid <> %s"
+        values.append(Assignment._meta.get_field("uuid").get_db_prep_value(after, connection))
         if ahead:
-            held = held.filter(shown_at=None)  # what is shown may be on the screen of another tab
-    return held.order_by(F("shown_at").desc(nulls_last=True), "leased_at").first()
+            conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
+    return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
 
 
-def _takeable(rater: Rater):
-    own_row = Assignment.objects.filter(item=OuterRef("item"), rater=rater)
-    # Late answers that were kept as surplus have no row.
-    own_answer = Annotation.objects.filter(item=OuterRef("item"), rater=rater)
-    return Assignment.objects.filter(~Exists(own_row), ~Exists(own_answer), project=rater.project_id, state="open")
+def _free(rater: Rater, project: Project) -> Assignment | None:
+    """The next open row: one that came back, or the first ahead of the cursor, or else the first of all."""
+    found = _first_free(rater, "a.returned", [])
+    if found is not None:
+        return found
+    cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
+    found = _first_free(rater, "a.position > %s", [cursor])
+    if found is None and cursor != START:
+        found = _first_free(rater, "a.position > %s", [START])
+    if found is not None:
+        Rater.objects.filter(pk=rater.pk).update(cursor=found.position, cursor_epoch=project.queue_epoch)
+    return found
 
 
-def _first(rows) -> Assignment | None:
-    rows = rows.select_related("item").select_for_update(skip_locked=True, no_key=True, of=("self",))
-    return rows.order_by("position", "id").first()
+def _first_free(rater: Rater, condition: str, values: list) -> Assignment | None:
+    lock = "FOR NO KEY UPDATE OF a SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+    statement = _FREE.format(condition=condition, lock=lock)
+    rows = Assignment.objects.raw(statement, [rater.project_id, *values, rater.pk, rater.pk])
+    return next(iter(rows), None)
 
 
 def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bool) -> None:
@@ -137,7 +157,6 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
         }
     for name, value in changes.items():
         setattr(assignment, name, value)
-    assignment.project = project
     Assignment.objects.filter(pk=assignment.pk).update(**changes)
 
 

@@ -20,26 +20,27 @@ RETRY_SECONDS = 60
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
 
 
-def offer(project: Project, rater: Rater, assignment: Assignment | None) -> dict:
+def offer(project: Project, rater: Rater, assignment: Assignment | None, guideline_version: int | None) -> dict:
     """What the browser is given next: an item with its payload, or the reason why there is none."""
     if assignment is None:
         return _nothing(project, rater)
-    return {"state": "item", **item_parts(assignment, rater)}
+    return {"state": "item", **item_parts(assignment, rater, guideline_version)}
 
 
-def item_parts(assignment: Assignment, rater: Rater, *, revisit: bool = False) -> dict:
+def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | None, *, revisit: bool = False) -> dict:
     """`html` and `payload` of an assignment's page as its holder may see it now."""
     project = assignment.project
-    page = pages.load_page(assignment.item, task_type(project.task_type))
+    page = pages.load_page(assignment.item_id, task_type(project.task_type))
     suggestions = pages.suggestions_for(page, project) if pages.shows_suggestions(assignment) else []
     if suggestions and assignment.state == Assignment.State.LEASED:
         assigning.expose(assignment, project.prefill_run, len(suggestions))
-    revision, answers = pages.own_answers(assignment.item, rater) if revisit else (None, [])
+    revision, answers = pages.own_answers(page.item, rater) if revisit else (None, [])
     expires = assignment.lease_expires_at
     payload = pages.make_payload(
         page,
         assignment,
         project,
+        guideline_version=guideline_version,
         lease_seconds=max(0, int((expires - timezone.now()).total_seconds())) if expires else 0,
         suggestions=suggestions,
         revision=revision,
@@ -93,7 +94,7 @@ def work_page(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     assignment = assigning.take(project, request.user)
     rater = assignment.rater if assignment else rater_of(project, request.user)
-    first = offer(project, rater, assignment)
+    first = offer(project, rater, assignment, pages.guideline_version(project))
     return render(
         request,
         "annotation/work/page.html",

@@ -1,0 +1,409 @@
+"""Submit-and-next over HTTP, as the labelling page does it, against the production server.
+
+    python -m benchmarks.submit [--sizes 500,5490,48517] [--annotators 1,8] [--seconds 20] [--database URL]
+
+Builds its own database (on PostgreSQL one beside those of the server named, in SQLite a file in a temporary folder),
+starts gunicorn on loopback, and drives it from processes on the same machine: each answer carries both labels and a
+span, asks for the item after next, and is followed by the note that the next item is shown. No think time. `veteran` is
+one annotator who has done 5,000 items whose other assignments are still open.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import multiprocessing
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+POSTGRES = "postgresql://postgres@127.0.0.1:5432"
+VETERAN_ITEMS = 5000
+SLUG = "bench"
+WARM_UP_SECONDS = 2.0
+
+
+# ---- the database, built in a process of its own because settings come from the environment ----
+
+
+def prepare(size: int, annotators: int, out: Path) -> None:
+    """Tables, content, items, people with sessions; writes the cookies that sign them in."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    from annotation.models import Dataset, Guideline, Membership, Project, User
+    from annotation.services import item_job, jobs, projects
+
+    owner = User.objects.create_user(username="owner@example.org", email="owner@example.org", is_superuser=True)
+    dataset = Dataset.objects.create(slug=SLUG, title="Benchmark", owner=owner)
+    make_content(dataset, size)
+    project = Project.objects.create(
+        slug=SLUG, title="Benchmark", dataset=dataset, task_type="claim-evidence/six-way/1", overlap=2, created_by=owner
+    )
+    Guideline.objects.create(project=project, version=1, markdown="Read twice.", created_by=owner)
+    started = time.perf_counter()
+    job = jobs.run_here(item_job.start_item_job(project, owner))
+    spent = time.perf_counter() - started
+    assert job.state == "done", job.message
+    project.refresh_from_db()
+    cookies = []
+    for number in range(annotators + 1):
+        email = f"annotator{number}@example.org"
+        user = User.objects.create_user(username=email, email=email)
+        projects.add_member(project, user, Membership.Role.ANNOTATOR)
+        cookies.append(session_of(user))
+    has_veteran = size > 2 * VETERAN_ITEMS
+    if has_veteran:
+        make_veteran(project, user)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+    veteran = cookies.pop()
+    out.write_text(
+        json.dumps({"cookies": cookies, "veteran": veteran if has_veteran else None, "items_seconds": round(spent, 2)})
+    )
+
+
+def session_of(user) -> str:
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.cached_db import SessionStore
+
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return session.session_key
+
+
+def make_content(dataset, size: int) -> None:
+    """Claims with about four evidences each, of the lengths that evidence snippets have."""
+    import random
+
+    from django.db import transaction
+    from django.utils import timezone
+
+    from annotation.models import Claim, ContentBatch, Evidence, Unit
+    from annotation.services.bulk import bulk_insert, reserve_ids
+
+    chance = random.Random(0)
+    words = [
+        f"{a}{b}" for a in ("har", "win", "ice", "port", "sea", "ves") for b in ("bour", "ter", "bound", "", "sel")
+    ]
+    batch = ContentBatch.objects.create(dataset=dataset, state="published", published_at=timezone.now())
+    step = 5000
+    for start in range(0, size, step):
+        count = min(step, size - start)
+        with transaction.atomic():
+            claim_ids = reserve_ids(Claim, -(-count // 4))
+            bulk_insert(
+                Claim,
+                [
+                    (
+                        pk,
+                        dataset.pk,
+                        batch.pk,
+                        f"c{pk}",
+                        " ".join(chance.choices(words, k=18)),
+                        "Somebody",
+                        "example.org",
+                    )
+                    for pk in claim_ids
+                ],
+                ["id", "dataset_id", "batch_id", "key", "text", "claimant", "source"],
+            )
+            ids = reserve_ids(Evidence, count)
+            parents = [claim_ids[index // 4] for index in range(count)]
+            bulk_insert(
+                Evidence,
+                [
+                    (pk, dataset.pk, batch.pk, f"c{parent}/e{pk}", parent, " ".join(chance.choices(words, k=120)))
+                    for pk, parent in zip(ids, parents, strict=True)
+                ],
+                ["id", "dataset_id", "batch_id", "key", "claim_id", "text"],
+            )
+            bulk_insert(
+                Unit,
+                [
+                    (dataset.pk, batch.pk, "evidence", f"c{parent}/e{pk}", pk)
+                    for pk, parent in zip(ids, parents, strict=True)
+                ],
+                ["dataset_id", "batch_id", "kind", "key", "evidence_id"],
+            )
+
+
+def make_veteran(project, user) -> None:
+    """The first 5,000 items of the queue, one judgement each by this person, the other place open."""
+    from django.db import transaction
+    from django.db.models import Min
+    from django.utils import timezone
+
+    from annotation.models import Annotation, Assignment, Item, Judgement, Rater, Revision
+    from annotation.services.bulk import bulk_insert, reserve_ids
+
+    rater = Rater.objects.get(project=project, user=user)
+    items = list(Item.objects.filter(project=project).order_by("position")[:VETERAN_ITEMS])
+    rows = dict(Assignment.objects.filter(item__in=items).values_list("item_id").annotate(first=Min("pk")).order_by())
+    now = timezone.now()
+    with transaction.atomic():
+        Assignment.objects.filter(pk__in=rows.values()).update(state="done", rater=rater, done_at=now, shown_at=now)
+        ids = reserve_ids(Annotation, len(items))
+        bulk_insert(
+            Annotation,
+            [(pk, item.pk, rater.pk, rows[item.pk]) for pk, item in zip(ids, items, strict=True)],
+            ["id", "item_id", "rater_id", "assignment_id"],
+        )
+        revisions = reserve_ids(Revision, len(items))
+        bulk_insert(
+            Revision,
+            [(revision, pk, 1, uuid.uuid4()) for revision, pk in zip(revisions, ids, strict=True)],
+            ["id", "annotation_id", "number", "client_id"],
+        )
+        bulk_insert(
+            Judgement,
+            [
+                (revision, item.anchor_id, dimension, label)
+                for revision, item in zip(revisions, items, strict=True)
+                for dimension, label in (("relevance", "relevant"), ("stance", "supports"))
+            ],
+            ["revision_id", "unit_id", "dimension", "label"],
+        )
+        rater.cursor, rater.cursor_epoch = items[-1].position, project.queue_epoch
+        rater.save(update_fields=["cursor", "cursor_epoch"])
+
+
+# ---- the browser's side ----
+
+
+class Page:
+    """One annotator's labelling page: an item on the screen and the next one in hand."""
+
+    def __init__(self, port: int, session: str):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        token = "b" * 32
+        self.headers = {
+            "Cookie": f"sessionid={session}; csrftoken={token}",
+            "X-CSRFToken": token,
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+
+    def ask(self, method: str, path: str, body: dict | None = None) -> dict:
+        content = json.dumps(body).encode() if body is not None else None
+        self.connection.request(method, path, content, self.headers)
+        response = self.connection.getresponse()
+        text = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"{method} {path}: {response.status} {text[:300]!r}")
+        return json.loads(text)
+
+    def start(self) -> None:
+        self.current = self.ask("GET", f"/api/v1/projects/{SLUG}/work/next")
+        after = self.current["payload"]["assignment"]
+        self.ahead = self.ask("GET", f"/api/v1/projects/{SLUG}/work/next?ahead=1&after={after}")
+
+    def submit_and_go_on(self) -> float | None:
+        """Answer the item on the screen; the seconds until the next but one is in hand. None: out of work."""
+        if self.current["state"] != "item":
+            return None
+        payload = self.current["payload"]
+        unit = payload["units"][0]["key"]
+        text = self.current["html"].split('data-field="evidence"', 1)[1].split(">", 1)[1]
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        following = self.ahead["payload"]["assignment"] if self.ahead["state"] == "item" else None
+        body = {
+            "client_id": str(uuid.uuid4()),
+            "shown_at": now,
+            "submitted_at": now,
+            "active_ms": 1000,
+            "comment": "",
+            "text_hash": payload["text_hash"],
+            "guideline_version": payload["guideline_version"],
+            "judgements": [
+                {"unit": unit, "dimension": "relevance", "label": "relevant", "spans": []},
+                {
+                    "unit": unit,
+                    "dimension": "stance",
+                    "label": "supports",
+                    "spans": [{"field": "evidence", "start": 0, "end": 12, "quote": text[:12]}],
+                },
+            ],
+            "want_next": True,
+            "after": following,
+        }
+        started = time.perf_counter()
+        answer = self.ask("POST", f"/api/v1/assignments/{payload['assignment']}/submit", body)
+        spent = time.perf_counter() - started
+        self.current, self.ahead = self.ahead, answer["ahead"]
+        if following:
+            self.ask("POST", f"/api/v1/assignments/{following}/shown", {"at": now, "suggestions": False})
+        return spent
+
+
+def annotate(port: int, session: str, seconds: float, barrier, results) -> None:
+    try:
+        page = Page(port, session)
+        page.start()
+        barrier.wait()
+        started = time.perf_counter()
+        times = []
+        while (passed := time.perf_counter() - started) < seconds + WARM_UP_SECONDS:
+            spent = page.submit_and_go_on()
+            if spent is None:
+                break
+            if passed >= WARM_UP_SECONDS:
+                times.append(spent)
+        measured = max(0.001, time.perf_counter() - started - WARM_UP_SECONDS)
+        results.put((times, measured, ""))
+    except Exception as error:
+        barrier.abort()
+        results.put(([], 0.0, repr(error)))
+
+
+def drive(port: int, sessions: list[str], seconds: float) -> dict:
+    context = multiprocessing.get_context("fork")
+    barrier, results = context.Barrier(len(sessions)), context.Queue()
+    people = [context.Process(target=annotate, args=(port, one, seconds, barrier, results)) for one in sessions]
+    for person in people:
+        person.start()
+    collected = [results.get() for _ in people]
+    for person in people:
+        person.join()
+    errors = [error for _, _, error in collected if error]
+    times = sorted(value for values, _, _ in collected for value in values)
+    rate = sum(len(values) / measured for values, measured, _ in collected if values)
+    if len(times) < 20:
+        return {"errors": errors, "answers": len(times)}
+    return {
+        "errors": errors,
+        "answers": len(times),
+        "p50": statistics.median(times) * 1000,
+        "p95": times[int(len(times) * 0.95)] * 1000,
+        "rate": rate,
+    }
+
+
+# ---- one size ----
+
+
+@contextlib.contextmanager
+def database(url: str, name: str, folder: Path):
+    """The address of an empty database of that name; it is gone afterwards."""
+    if url.startswith("sqlite"):
+        yield f"sqlite:///{folder / name}.sqlite3"
+        return
+    import psycopg
+
+    server = urlsplit(url)._replace(path="").geturl()
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield f"{server}/{name}"
+    finally:
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@contextlib.contextmanager
+def server(environment: dict, workers: int, threads: int):
+    """The production server on a free port of loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+    command += ["--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)]
+    command += ["--log-level", "warning", "--keep-alive", "30"]
+    process = subprocess.Popen(command, env=environment, cwd=ROOT)
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            if process.poll() is not None:
+                raise RuntimeError("The server did not start")
+            time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def measure(size: int, options) -> list[tuple[str, dict]]:
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as temporary:
+        folder = Path(temporary)
+        with database(options.database, f"assay_bench_submit_{size}", folder) as address:
+            environment = os.environ | {
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+                "DATABASE_URL": address,
+                "ASSAY_SECRET_KEY": uuid.uuid4().hex * 2,
+                "ASSAY_DATA_DIR": str(folder),
+                "ASSAY_STATIC_ROOT": str(folder / "static"),
+                "ASSAY_DEBUG": "0",
+                "ASSAY_HTTPS": "0",
+                "ASSAY_LOG_LEVEL": "WARNING",
+            }
+            facts = folder / "facts.json"
+            command = [sys.executable, "-m", "benchmarks.submit", "--prepare", str(size), "--out", str(facts)]
+            command += ["--annotators", str(max(options.annotators))]
+            subprocess.run(command, env=environment, cwd=ROOT, check=True)
+            known = json.loads(facts.read_text())
+            print(f"{size:,} items made in {known['items_seconds']} s", file=sys.stderr)
+            with server(environment, options.workers, options.threads) as port:
+                for count in options.annotators:
+                    lines.append((f"{count}", drive(port, known["cookies"][:count], options.seconds)))
+                if known["veteran"]:
+                    lines.append(("veteran", drive(port, [known["veteran"]], options.seconds)))
+    return lines
+
+
+def main() -> int:
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in text.split(",")]
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=numbers, default=[500, 5490, 48517])
+    parser.add_argument("--annotators", type=numbers, default=[1, 8])
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--database", default=POSTGRES, help="a PostgreSQL server, or sqlite")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--prepare", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.prepare:
+        prepare(options.prepare, max(options.annotators), options.out)
+        return 0
+    print(f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}")
+    failed = False
+    for size in options.sizes:
+        for who, line in measure(size, options):
+            if line["errors"] or "p50" not in line:
+                failed = True
+                print(f"{size:>9,}  {who:>10}  {line['answers']:>7}  {'; '.join(line['errors'])}")
+                continue
+            print(
+                f"{size:>9,}  {who:>10}  {line['answers']:>7}  {line['p50']:>7.1f}  {line['p95']:>7.1f}  "
+                f"{line['rate']:>9.1f}",
+                flush=True,
+            )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
