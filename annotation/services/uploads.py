@@ -28,12 +28,9 @@ def path_of(upload: Upload) -> Path:
     return folder() / upload.uuid.hex
 
 
-def store(user: User, dataset: Dataset, file, *, relative_path: str = "") -> Upload:
-    """Write the sent file in pieces. `file` has `name` and `chunks()`, as Django's uploaded files do.
-
-    `relative_path` is kept for showing and for guessing from (RefChecker's setting stands in the folder's name).
-    """
-    name = shown_name(relative_path or file.name or "")
+def store(user: User, dataset: Dataset, file) -> Upload:
+    """Write the sent file in pieces. `file` has `name` and `chunks()`, as Django's uploaded files do."""
+    name = shown_name(file.name or "")
     identifier = uuid.uuid4()
     folder().mkdir(parents=True, exist_ok=True)
     target = folder() / identifier.hex
@@ -60,13 +57,12 @@ def store(user: User, dataset: Dataset, file, *, relative_path: str = "") -> Upl
     )
 
 
-def store_all(user: User, dataset: Dataset, files: Iterable, relative_paths: Iterable[str] = ()) -> list[Upload]:
+def store_all(user: User, dataset: Dataset, files: Iterable) -> list[Upload]:
     """Store several files; all or none."""
     stored: list[Upload] = []
-    paths = iter(relative_paths)
     try:
         for file in files:
-            stored.append(store(user, dataset, file, relative_path=next(paths, "")))
+            stored.append(store(user, dataset, file))
     except UploadError:
         for upload in stored:
             remove(upload)

@@ -1,1 +1,54 @@
-urlpatterns = []
+"""Data sets: the list, one with its imports and projects, and making a new one."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.access import dataset_for, may_create, may_edit_dataset
+from annotation.forms.datasets import DatasetForm
+from annotation.queries import content
+
+
+@login_required
+@require_safe
+def dataset_list(request):
+    page = Paginator(content.dataset_list(request.user), 25).get_page(request.GET.get("page"))
+    return render(request, "annotation/datasets/list.html", {"page": page, "may_create": may_create(request.user)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def dataset_new(request):
+    if not may_create(request.user):
+        raise PermissionDenied("Your account may not make data sets; ask a site administrator")
+    form = DatasetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.instance.owner = request.user
+        dataset = form.save()
+        return redirect("import_new", slug=dataset.slug)
+    return render(request, "annotation/datasets/new.html", {"form": form})
+
+
+@login_required
+@require_safe
+def dataset_detail(request, slug):
+    dataset = dataset_for(request.user, slug)
+    context = {
+        "dataset": dataset,
+        "counts": content.content_counts(dataset),
+        "imports": content.import_history(dataset, request.user),
+        "projects": content.projects_of(dataset, request.user),
+        "may_edit": may_edit_dataset(request.user, dataset),
+        "may_create": may_create(request.user),
+    }
+    return render(request, "annotation/datasets/detail.html", context)
+
+
+urlpatterns = [
+    path("datasets/", dataset_list, name="dataset_list"),
+    path("datasets/new/", dataset_new, name="dataset_new"),
+    path("datasets/<slug:slug>/", dataset_detail, name="dataset_detail"),
+]

@@ -1,0 +1,69 @@
+"""How far a job is, in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
+
+from annotation.models import Chunk, Job
+from annotation.services.jobs import FINISH_INDEX
+
+# An import reads bytes, whose number says little; its progress is shown as a size.
+COUNTED_IN_BYTES = (Job.Kind.IMPORT,)
+TITLES = {
+    Job.Kind.IMPORT: "Import",
+    Job.Kind.ITEMS: "Making items",
+    Job.Kind.CHECKER_RUN: "Checker run",
+    Job.Kind.REPORT: "Report",
+    Job.Kind.EXPORT: "Export",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    title: str
+    done: int
+    total: int
+    words: str  # how much of how much
+    rate: str
+    left: str  # "" where nothing can be said
+    failures: tuple[str, ...]  # what went wrong in chunks that are tried again
+    can_cancel: bool
+    can_resume: bool
+
+
+def progress_of(job: Job) -> JobProgress:
+    in_bytes = job.kind in COUNTED_IN_BYTES
+    show = _size if in_bytes else lambda number: f"{number:,}"
+    seconds = (timezone.now() - job.started_at).total_seconds() if job.started_at and not job.is_finished else 0
+    rate = job.progress_done / seconds if seconds >= 2 else 0
+    left = (job.progress_total - job.progress_done) / rate if rate and job.progress_total else 0
+    failures = job.chunks.exclude(error="").exclude(state=Chunk.State.DONE).order_by("index")
+    return JobProgress(
+        title="Dry run" if job.parameters.get("is_dry_run") else TITLES[job.kind],
+        done=job.progress_done,
+        total=job.progress_total,
+        words=f"{show(job.progress_done)} of {show(job.progress_total)}" if job.progress_total else "",
+        rate=f"{show(round(rate))} per second" if rate else "",
+        left=_duration(left) if left else "",
+        failures=tuple(
+            f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
+            for index, attempts, error in failures.values_list("index", "attempts", "error")[:5]
+        ),
+        can_cancel=not job.is_finished and not job.cancel_requested,
+        can_resume=job.state in (Job.State.CANCELLED, Job.State.FAILED),
+    )
+
+
+def _size(number: int) -> str:
+    return filesizeformat(number).replace("\xa0", " ")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(round(seconds), 1)} s left"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {seconds / 3600:.1f} h left"
