@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from annotation.models import Assignment, Dataset, Job, Membership, Project, User
+from annotation.models import Assignment, CheckerRun, Dataset, Job, Membership, Project, User
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR
@@ -104,6 +104,16 @@ def job_for(user: User, uuid) -> Job:
         if job.project is None and job.dataset is not None and may_edit_dataset(user, job.dataset):
             return job
     raise Http404("No such job")
+
+
+def run_for(user: User, uuid) -> CheckerRun:
+    """A checker run with its project and job, for the project's researchers."""
+    run = CheckerRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
+    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
+        raise Http404("No such run")
+    if RESEARCHER not in roles_of(user, run.project):
+        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    return run
 
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than

@@ -47,7 +47,7 @@ def progress_of(job: Job) -> JobProgress:
         total=job.progress_total,
         words=f"{show(job.progress_done)} of {show(job.progress_total)}" if job.progress_total else "",
         rate=f"{show(round(rate))} per second" if rate else "",
-        left=_duration(left) if left else "",
+        left=time_left(left) if left else "",
         failures=tuple(
             f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
             for index, attempts, error in failures.values_list("index", "attempts", "error")[:5]
@@ -61,7 +61,7 @@ def _size(number: int) -> str:
     return filesizeformat(number).replace("\xa0", " ")
 
 
-def _duration(seconds: float) -> str:
+def time_left(seconds: float) -> str:
     if seconds < 90:
         return f"about {max(round(seconds), 1)} s left"
     if seconds < 5400:

@@ -10,10 +10,13 @@ from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.models import CheckerRun, Chunk, Job, Project, Suggestion
+from annotation.queries.jobs import time_left
 from annotation.queries.suggestions import scores_by_unit, suggestions_by_unit, summary
 from annotation.services.checker_inputs import checker_inputs
 from annotation.services.jobs import FINISH_INDEX
 from annotation.task_types import TaskType
+from models_runtime import registry
+from models_runtime.contracts import CheckerInfo, UnknownCheckerError
 
 # The rate is that of the last minutes, so that a pause or a slow start does not spoil the forecast.
 RATE_WINDOW = timedelta(minutes=2)
@@ -34,19 +37,27 @@ def runs_of(project: Project) -> QuerySet[CheckerRun]:
 
 @dataclass(frozen=True)
 class Progress:
-    """Inputs done of all; per second and seconds left are None where they cannot be said yet."""
+    """Inputs done of all, how many per second (None: cannot be said yet), and failures by reason."""
 
     done: int
     total: int
     rate: float | None
-    seconds_left: float | None
+    left: str  # "" where nothing can be said
     failures: list[dict]
+
+    @property
+    def failed(self) -> int:
+        return sum(row["n"] for row in self.failures)
+
+    @property
+    def can_be_retried(self) -> int:
+        return sum(row["n"] for row in self.failures if not row["is_permanent"])
 
 
 def progress_of(run: CheckerRun) -> Progress:
     """Two queries; failures by reason are those so far."""
     job = run.job
-    rate = seconds_left = None
+    rate, left = None, ""
     if job.state == Job.State.RUNNING:
         now = timezone.now()
         recent = Chunk.objects.filter(job=job, state=Chunk.State.DONE, done_at__gte=now - RATE_WINDOW).aggregate(
@@ -54,13 +65,13 @@ def progress_of(run: CheckerRun) -> Progress:
         )
         if recent["inputs"]:
             rate = recent["inputs"] / max((now - recent["begun"]).total_seconds(), 0.001)
-            seconds_left = max(0, job.progress_total - job.progress_done) / rate
+            left = time_left(max(0, job.progress_total - job.progress_done) / rate)
     elif job.state == Job.State.DONE and job.started_at and job.finished_at > job.started_at:
         rate = job.progress_total / (job.finished_at - job.started_at).total_seconds()
     failures = list(
         run.failures.values("reason", "is_permanent").annotate(n=Count("pk"), message=Min("message")).order_by("-n")
     )
-    return Progress(job.progress_done, job.progress_total, rate, seconds_left, failures)
+    return Progress(job.progress_done, job.progress_total, rate, left, failures)
 
 
 def numbers_of(run: CheckerRun) -> dict | None:
@@ -72,11 +83,43 @@ def numbers_of(run: CheckerRun) -> dict | None:
     return summary(run)
 
 
+def info_of(run: CheckerRun) -> CheckerInfo | None:
+    """What the registry says about the run's checker, if it still has it."""
+    try:
+        return registry.get_info(run.checker)
+    except UnknownCheckerError:
+        return None
+
+
+def score_rows(run: CheckerRun, numbers: dict) -> list[dict]:
+    """Every score's numbers under its title, in the registry's order; those that it no longer lists come last."""
+    info = info_of(run)
+    titles = {score.name: score.title for score in info.scores} if info else {}
+    names = [name for name in titles if name in numbers["scores"]]
+    names += [name for name in numbers["scores"] if name not in titles]
+    return [{"name": name, "title": titles.get(name, name)} | numbers["scores"][name] for name in names]
+
+
+def facts_of(run: CheckerRun) -> list[tuple[str, str]]:
+    """The run's provenance, flat, for reading."""
+    return [("parameters", _flat(run.parameters))] + [
+        (name.replace("_", " "), _flat(value)) for name, value in run.provenance.items() if name != "parameters"
+    ]
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_flat(inner)}" for name, inner in value.items()) or "–"
+    if isinstance(value, list | tuple):
+        return "; ".join(_flat(inner) for inner in value) or "–"
+    return "–" if value in (None, "") else str(value)
+
+
 @dataclass(frozen=True)
 class LabelShare:
     title: str
     n: int
-    share: float  # of the units that the dimension was answered for
+    percent: float  # of the units that the dimension was answered for
 
 
 def label_shares(numbers: dict, task_type: TaskType) -> list[tuple[str, int, list[LabelShare]]]:
@@ -87,7 +130,7 @@ def label_shares(numbers: dict, task_type: TaskType) -> list[tuple[str, int, lis
         total = sum(counts.values())
         if dimension.role:
             shares = [
-                LabelShare(label.title, counts.get(label.value, 0), counts.get(label.value, 0) / total if total else 0)
+                LabelShare(label.title, counts.get(label.value, 0), 100 * counts.get(label.value, 0) / max(total, 1))
                 for label in dimension.labels
             ]
             rows.append((dimension.title, total, shares))

@@ -171,6 +171,8 @@ def retry_failures(run: CheckerRun, *, include_permanent: bool = False) -> int:
 
 def show_to_annotators(run: CheckerRun) -> None:
     """Make this run's suggestions the ones that the project's annotators are shown, under its prefill policy."""
+    if run.job.state != Job.State.DONE:
+        raise RunError("Only a run that is done can be shown to annotators")
     Project.objects.filter(pk=run.project_id).update(prefill_run=run, label_version=F("label_version") + 1)
 
 

@@ -21,6 +21,8 @@ def job_detail(request, uuid):
     job = job_for(request.user, uuid)
     if job.kind in OWN_PAGES:
         return redirect(OWN_PAGES[job.kind], uuid=job.uuid)
+    if job.kind == Job.Kind.CHECKER_RUN:
+        return redirect("run_detail", uuid=job.checker_run.uuid)
     return render(request, "annotation/jobs/detail.html", {"job": job, "progress": progress_of(job)})
 
 

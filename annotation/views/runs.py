@@ -1,1 +1,126 @@
-urlpatterns = []
+"""Checker runs of a project: start one, see how far it is and what it says, choose the one that annotators see."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import RESEARCHER, has_open_work, project_for, run_for
+from annotation.forms.runs import RunForm
+from annotation.queries import runs as queries
+from annotation.services import suggesting
+from annotation.task_types import task_type
+from models_runtime import registry
+from models_runtime.contracts import ParameterError
+
+LISTED = 50
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_runs(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    checkers = {checker: registry.get_info(checker) for checker in task_type(project.task_type).checkers}
+    forms = {checker: RunForm(info) for checker, info in checkers.items()}
+    same_run = None
+    chosen = request.POST.get("checker")
+    if chosen in checkers:
+        form = forms[chosen] = RunForm(checkers[chosen], request.POST)
+        if form.is_valid():
+            try:
+                again = form.cleaned_data["again"]
+                run = suggesting.start_run(project, request.user, chosen, form.parameters, again=again)
+                return redirect("run_detail", uuid=run.uuid)
+            except suggesting.SameRun as same:
+                same_run = same.run
+                forms[chosen] = RunForm(checkers[chosen], request.POST, same_run_exists=True)
+            except ParameterError as error:
+                form.add_error(error.name, str(error))
+            except suggesting.RunError as error:
+                form.add_error(None, str(error))
+    context = {
+        "project": project,
+        "runs": queries.runs_of(project)[:LISTED],
+        "entries": [
+            {
+                "info": info,
+                "form": forms[checker],
+                "missing": registry.missing_packages(checker),
+                "queue": suggesting.QUEUES[info.needs],
+                "is_open": checker == chosen,
+                "same_run": same_run if checker == chosen else None,
+            }
+            for checker, info in checkers.items()
+        ],
+    }
+    return render(request, "annotation/runs/list.html", context)
+
+
+@login_required
+@require_safe
+def run_detail(request, uuid):
+    run = run_for(request.user, uuid)
+    project, kind = run.project, task_type(run.project.task_type)
+    context = {
+        "run": run,
+        "job": run.job,
+        "project": project,
+        "info": queries.info_of(run),
+        "progress": queries.progress_of(run),
+        "facts": queries.facts_of(run),
+        "is_shown": project.prefill_run_id == run.pk,
+        # Who still labels here would see on this page what the project's policy may withhold from them.
+        "is_blind": has_open_work(request.user, project),
+    }
+    if not context["is_blind"]:
+        numbers = queries.numbers_of(run)
+        context |= {
+            "numbers": numbers,
+            "shares": queries.label_shares(numbers, kind) if numbers else [],
+            "score_rows": queries.score_rows(run, numbers) if numbers else [],
+            "sample": queries.sample_of(run, kind),
+        }
+    return render(request, "annotation/runs/detail.html", context)
+
+
+@login_required
+@require_safe
+def run_progress(request, uuid):
+    """The moving part of a run's page. When the job ends, the page around it is reloaded."""
+    run = run_for(request.user, uuid)
+    context = {"run": run, "job": run.job, "progress": queries.progress_of(run)}
+    response = render(request, "annotation/runs/progress.html", context)
+    if run.job.is_finished:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_POST
+def run_retry(request, uuid):
+    run = run_for(request.user, uuid)
+    tried = suggesting.retry_failures(run, include_permanent="permanent" in request.POST)
+    if not tried:
+        messages.info(request, "There is nothing to try again")
+    return redirect("run_detail", uuid=run.uuid)
+
+
+@login_required
+@require_POST
+def run_show(request, uuid):
+    run = run_for(request.user, uuid)
+    try:
+        suggesting.show_to_annotators(run)
+    except suggesting.RunError as error:
+        messages.error(request, str(error))
+    return redirect("run_detail", uuid=run.uuid)
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/runs/", project_runs, name="project_runs"),
+    path("runs/<uuid:uuid>/", run_detail, name="run_detail"),
+    path("runs/<uuid:uuid>/progress/", run_progress, name="run_progress"),
+    path("runs/<uuid:uuid>/retry/", run_retry, name="run_retry"),
+    path("runs/<uuid:uuid>/show/", run_show, name="run_show"),
+]

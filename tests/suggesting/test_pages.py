@@ -1,0 +1,204 @@
+"""The pages of checker runs, through the front door."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import CheckerRun, Job, Project
+from annotation.services import jobs, suggesting
+from tests import factories
+from tests.suggesting.workers import ROOT
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def annotator():
+    return factories.make_user("annotator")
+
+
+@pytest.fixture
+def project(annotator):
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 30)
+    return factories.make_project(dataset, annotators=[annotator])
+
+
+@pytest.fixture
+def researcher(client, project):
+    client.force_login(project.created_by)
+    return project.created_by
+
+
+def finished_run(project, checker="fake", **parameters) -> CheckerRun:
+    run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
+    assert jobs.run_here(run.job).state == Job.State.DONE
+    return run
+
+
+def test_a_run_is_started_from_the_form_that_the_registry_describes(client, project, researcher):
+    address = reverse("project_runs", args=[project.slug])
+    page = client.get(address).content.decode()
+    assert 'name="lexical-support_threshold"' in page and 'name="embedding-device"' in page
+    posted = {"checker": "fake", "fake-seed": "5", "fake-delay_ms": "0", "fake-failure_share": "0.25"}
+    posted |= {"fake-permanent_failure_share": "0", "fake-label": ""}
+    response = client.post(address, posted)
+    run = CheckerRun.objects.get()
+    assert response.url == reverse("run_detail", args=[run.uuid])
+    assert run.parameters["seed"] == 5 and run.parameters["failure_share"] == 0.25
+    assert "waiting for a worker" in client.get(response.url).content.decode()
+
+    again = client.post(address, posted).content.decode()
+    assert "The same run exists already" in again and reverse("run_detail", args=[run.uuid]) in again
+    assert CheckerRun.objects.count() == 1
+    assert client.post(address, posted | {"fake-again": "on"}).status_code == 302
+    assert CheckerRun.objects.count() == 2
+
+
+def test_a_parameter_out_of_range_is_told_at_its_field(client, project, researcher):
+    posted = {"checker": "lexical", "lexical-relevance_threshold": "7", "lexical-support_threshold": "0.5"}
+    page = client.post(reverse("project_runs", args=[project.slug]), posted | {"lexical-softness": "x"})
+    assert "less than or equal to 1" in page.content.decode() and "Enter a number" in page.content.decode()
+    assert not CheckerRun.objects.exists()
+
+
+def test_the_page_says_how_to_install_what_a_checker_needs(client, project, researcher, monkeypatch):
+    monkeypatch.setattr(
+        suggesting.registry, "missing_packages", lambda slug: ("torch==1",) if slug == "embedding" else ()
+    )
+    page = client.get(reverse("project_runs", args=[project.slug])).content.decode()
+    assert page.count("pip install torch==1") == 1
+
+
+def test_a_runs_page_shows_numbers_failures_texts_and_provenance(client, project, researcher):
+    run = finished_run(project, failure_share=0.2)
+    failed = run.failures.count()
+    assert failed > 0
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "fake-transient" in page and f"Try {failed} failed input" in page
+    assert f"{30 - failed} answered" in page
+    assert "the harbour of town" in page and "<mark>" in page
+    assert str(run.uuid) in page and "failure_share 0.2" in page
+    assert " style=" not in page
+
+
+@pytest.mark.parametrize("state", [Job.State.CANCELLED, Job.State.FAILED])
+def test_a_stopped_run_goes_on_from_its_page(client, project, researcher, state):
+    run = suggesting.start_run(project, researcher, "fake", wake_workers=False)
+    if state == Job.State.CANCELLED:
+        client.post(reverse("job_cancel", args=[run.job.uuid]))
+    else:
+        Job.objects.filter(pk=run.job_id).update(state=state, message="It broke")
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    address = reverse("job_resume", args=[run.job.uuid])
+    assert address in page
+    response = client.post(address, follow=True)
+    assert response.redirect_chain[-1][0] == reverse("run_detail", args=[run.uuid])
+    assert jobs.run_here(run.job).state == Job.State.DONE
+
+
+def test_the_moving_part_reloads_the_page_when_the_run_ends(client, project, researcher):
+    run = suggesting.start_run(project, researcher, "fake", wake_workers=False)
+    address = reverse("run_progress", args=[run.uuid])
+    moving = client.get(address)
+    assert f'hx-get="{address}"' in moving.content.decode() and "HX-Refresh" not in moving
+    jobs.run_here(run.job)
+    assert client.get(address)["HX-Refresh"] == "true"
+
+
+def test_only_a_finished_run_becomes_what_annotators_see(client, project, researcher):
+    run = suggesting.start_run(project, researcher, "fake", wake_workers=False)
+    client.post(reverse("run_show", args=[run.uuid]))
+    assert Project.objects.get(pk=project.pk).prefill_run is None
+    jobs.run_here(run.job)
+    client.post(reverse("run_show", args=[run.uuid]))
+    assert Project.objects.get(pk=project.pk).prefill_run == run
+    assert "shown to annotators" in client.get(reverse("project_runs", args=[project.slug])).content.decode()
+
+
+def test_failed_inputs_are_tried_again_from_the_page(client, project, researcher):
+    run = finished_run(project, failure_share=0.3)
+    client.post(reverse("run_retry", args=[run.uuid]))
+    run.job.refresh_from_db()
+    assert run.job.state == Job.State.QUEUED
+
+
+def addresses(project, run):
+    yield "get", reverse("project_runs", args=[project.slug])
+    yield "post", reverse("project_runs", args=[project.slug])
+    yield "get", reverse("run_detail", args=[run.uuid])
+    yield "get", reverse("run_progress", args=[run.uuid])
+    yield "post", reverse("run_retry", args=[run.uuid])
+    yield "post", reverse("run_show", args=[run.uuid])
+
+
+def test_annotators_get_403_and_outsiders_404(client, project, annotator):
+    run = finished_run(project)
+    for user, status in [(annotator, 403), (factories.make_user("outsider"), 404)]:
+        client.force_login(user)
+        for method, address in addresses(project, run):
+            assert getattr(client, method)(address).status_code == status, address
+    assert Project.objects.get(pk=project.pk).prefill_run is None
+
+
+def test_a_researcher_with_open_work_of_their_own_does_not_see_what_the_checker_says(client, project, researcher):
+    run = finished_run(project, failure_share=0.2)
+    factories.join(project, researcher, "annotator")
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "is hidden until that is done" in page
+    assert "<mark>" not in page and "the harbour of town" not in page and "answered" not in page
+
+
+def test_the_number_of_queries_does_not_grow_with_inputs_and_runs(client, project, researcher, monkeypatch):
+    monkeypatch.setattr(suggesting, "CHUNK_SIZE", 4)
+    run = finished_run(project)
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 120)
+    large = factories.make_project(dataset)
+    factories.join(large, researcher, "researcher")
+    others = [finished_run(large, seed=seed) for seed in range(6)]
+
+    def queries(address):
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address).status_code == 200
+        return len(captured)
+
+    small = queries(reverse("run_detail", args=[run.uuid]))
+    assert queries(reverse("run_detail", args=[others[0].uuid])) == small <= 25
+    small_list = queries(reverse("project_runs", args=[project.slug]))
+    assert queries(reverse("project_runs", args=[large.slug])) == small_list <= 15
+
+
+HEAVY = "torch transformers sentence_transformers spacy sklearn pandas scipy statsmodels matplotlib pyarrow"
+
+
+def test_the_web_process_loads_no_heavy_library():
+    """Also none that is only asked whether it is installed."""
+    program = f"""
+import sys, django
+django.setup()
+from django.conf import settings
+settings.ALLOWED_HOSTS = ["testserver"]
+from django.test import Client
+import config.urls, config.wsgi
+Client().get("/accounts/login/")
+from annotation.forms.runs import RunForm
+from models_runtime import registry
+for info in registry.list_infos():
+    RunForm(info).as_p(), registry.missing_packages(info.slug)
+print([name for name in "{HEAVY} numpy".split() if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
+        timeout=60,
+    )
+    assert done.stdout.strip().splitlines()[-1:] == ["[]"], done.stdout + done.stderr[-2000:]
