@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
+from django.views.decorators.http import require_safe
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
@@ -90,6 +91,7 @@ def _guidelines(project: Project, user) -> dict | None:
 
 
 @login_required
+@require_safe
 def work_page(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     assignment = assigning.take(project, request.user)
