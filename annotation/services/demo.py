@@ -17,7 +17,7 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER
+from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, assignment_for
 from annotation.models import Dataset, Job, Project, User
 from annotation.queries import pages
 from annotation.services import annotating, assigning, importing, item_job, jobs, projects, suggesting
@@ -216,10 +216,11 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
 def _label(project: Project, annotator: User, number: int, answers: dict[str, dict[str, str]]) -> None:
     description = task_type(project.task_type)
     for _ in range(number):
-        assignment = assigning.take(project, annotator)
-        if assignment is None:
+        taken = assigning.take(project, annotator)
+        if taken is None:
             return
-        page = pages.load_page(assignment.item, description)
+        assignment = assignment_for(annotator, taken.uuid)
+        page = pages.load_page(assignment.item_id, description)
         now = timezone.now()
         seconds = 8 + _chance(annotator, assignment.item.key) % 40
         judgements = [

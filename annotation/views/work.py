@@ -4,9 +4,9 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
 
 from annotation import access
 from annotation.models import Assignment, Project, Rater

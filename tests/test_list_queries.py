@@ -1,0 +1,70 @@
+"""Pages with lists take as many queries for many rows as for few."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Job, Membership
+from annotation.services import guidelines, invitations
+
+from . import factories
+from .world import client_of, label_one, make_world
+
+pytestmark = pytest.mark.django_db
+
+PAGES = (
+    "/",
+    "/datasets/",
+    "/datasets/harbour/",
+    "/invitations/",
+    "/projects/ports/",
+    "/projects/ports/items/",
+    "/projects/ports/items/?filter=open",
+    "/projects/ports/items/?filter=undecided",
+    "/projects/ports/items/{item}/",
+    "/projects/ports/members/",
+    "/projects/ports/guidelines/",
+    "/projects/ports/settings/",
+    "/projects/ports/runs/",
+    "/projects/ports/exports/",
+    "/api/v1/projects/",
+    "/api/v1/projects/ports/items/",
+    "/api/v1/projects/ports/annotations/",
+)
+
+
+def queries_of(client, address: str) -> int:
+    client.get(address)  # what is looked up once per process is no matter of rows
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        response = client.get(address)
+    assert response.status_code == 200, address
+    return len(captured)
+
+
+def grow(world) -> None:
+    """More of everything that the pages list."""
+    admin, project = world.people["admin"], world.project
+    factories.make_claim_evidence(world.dataset, 9, prefix="more-")
+    factories.make_items(project)
+    for number in range(4):
+        member = factories.join(project, factories.make_user(f"late-{number}"), Membership.Role.ANNOTATOR)
+        label_one(project, member)
+        guidelines.publish(project, admin, f"Version {number}")
+        invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
+        factories.make_suggestions(project, checker=f"fake-{number}")
+        factories.make_project(world.dataset, slug=f"further-{number}")
+        Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
+        Job.objects.create(kind=Job.Kind.IMPORT, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
+
+
+def test_queries_do_not_grow_with_rows(settings):
+    settings.ACCOUNT_RATE_LIMITS = False
+    world = make_world()
+    client = client_of(world.people["admin"])
+    pages = [page.format(item=world.item.uuid) for page in PAGES]
+    few = {page: queries_of(client, page) for page in pages}
+    grow(world)
+    many = {page: queries_of(client, page) for page in pages}
+    assert {page: (few[page], many[page]) for page in pages if many[page] > few[page]} == {}

@@ -1,0 +1,165 @@
+"""What no page may carry, what no setting may be, and what production insists on."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from .routes import all_routes
+from .test_role_matrix import address_of
+from .world import client_of, make_world
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA_BLOCKS = {"application/json"}  # a script element that holds data is run by no browser
+
+
+class Inline(HTMLParser):
+    """Collects whatever a strict Content-Security-Policy would refuse, or would have to allow."""
+
+    def __init__(self):
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        if tag == "style":
+            self.found.append("<style>")
+        if tag == "script" and "src" not in names and names.get("type") not in DATA_BLOCKS:
+            self.found.append("<script> without src")
+        for name, value in attrs:
+            if name == "style" or name.startswith("on") or name.startswith("hx-on"):
+                self.found.append(f"{tag} {name}={value}")
+            if name in ("href", "src", "action") and re.match(r"\s*(javascript|data|vbscript):", value or "", re.I):
+                self.found.append(f"{tag} {name}={value}")
+            if name in ("src", "href") and tag in ("script", "link", "img") and re.match(r"(https?:)?//", value or ""):
+                self.found.append(f"{tag} {name}={value} from elsewhere")
+
+    handle_startendtag = handle_starttag
+
+
+def inline_parts(html: str) -> list[str]:
+    parser = Inline()
+    parser.feed(html)
+    return parser.found
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<style>p{}</style>",
+        "<script>1</script>",
+        '<p style="color:red">',
+        '<p onclick="x()">',
+        '<a href="javascript:x()">',
+        '<img src="data:x">',
+        '<script src="https://cdn.example/x.js"></script>',
+        '<div hx-on:click="x()">',
+    ],
+)
+def test_the_reader_finds_what_it_looks_for(html):
+    assert inline_parts(html)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ["anonymous", "annotator", "adjudicator", "researcher", "admin"])
+def test_pages_carry_a_policy_and_nothing_that_it_forbids(role, settings):
+    settings.ACCOUNT_RATE_LIMITS = False
+    world = make_world()
+    client = client_of(world.people.get(role), raise_request_exception=False)
+    pages = 0
+    for pattern in all_routes():
+        response = client.get(address_of(pattern, world))
+        if not response.headers.get("Content-Type", "").startswith("text/html") or response.status_code == 302:
+            continue
+        pages += 1
+        policy = response.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy, pattern
+        assert response.headers["X-Content-Type-Options"] == "nosniff", pattern
+        assert inline_parts(response.content.decode()) == [], pattern
+    assert pages > 15
+
+
+@pytest.mark.django_db
+def test_no_change_without_the_csrf_token(settings):
+    settings.ACCOUNT_RATE_LIMITS = False
+    world = make_world()
+    client = client_of(world.people["researcher"], raise_request_exception=False, enforce_csrf_checks=True)
+    taken = [pattern for pattern in all_routes() if client.post(address_of(pattern, world)).status_code in (200, 302)]
+    assert taken == []
+
+
+# ---- settings ----
+
+GOOD = {"ASSAY_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyz" * 2, "ASSAY_ALLOWED_HOSTS": "assay.example.org"}
+
+
+def load_settings(tmp_path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "VIRTUAL_ENV")}
+    return subprocess.run(
+        [sys.executable, *(arguments or ("-c", "import config.settings"))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=kept | {"ASSAY_DATA_DIR": str(tmp_path)} | environment,
+    )
+
+
+def test_settings_that_are_right_load(tmp_path):
+    done = load_settings(tmp_path, **GOOD)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ASSAY_SECRET_KEY", ""),
+        ("ASSAY_SECRET_KEY", "short"),
+        ("ASSAY_DEBUG", "maybe"),
+        ("ASSAY_DEMO", "2"),
+        ("ASSAY_HTTPS", "si"),
+        ("ASSAY_ALLOWED_HOSTS", "a.example,,b.example"),
+        ("ASSAY_TRUSTED_ORIGINS", "assay.example.org"),
+        ("ASSAY_LOG_LEVEL", "LOUD"),
+        ("ASSAY_EMAIL_PORT", "99999"),
+        ("ASSAY_HSTS_SECONDS", "-1"),
+        ("ASSAY_UPLOAD_LIMIT_MB", "0"),
+        ("ASSAY_CHUNK_LEASE_SECONDS", "soon"),
+        ("ASSAY_TRUSTED_PROXIES", "-1"),
+        ("ASSAY_INVITATION_DAYS", "0"),
+        ("ASSAY_CACHE_URL", "memcached://127.0.0.1"),
+        ("DATABASE_URL", "mysql://127.0.0.1/assay"),
+        ("DATABASE_URL", "sqlite://:memory:"),
+        ("CELERY_BROKER_URL", "kafka://127.0.0.1"),
+        ("ASSAY_SECRT_KEY", "k" * 50),
+    ],
+)
+def test_a_wrong_variable_is_named_at_start(tmp_path, name, value):
+    done = load_settings(tmp_path, **(GOOD | {name: value}))
+    assert done.returncode != 0
+    assert name in done.stderr.splitlines()[-1] or name in done.stderr.rpartition("ImproperlyConfigured")[2]
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    done = load_settings(tmp_path, **(GOOD | {"ASSAY_DEBUG": "maybe", "ASSAY_LOG_LEVEL": "LOUD"}))
+    told = done.stderr.rpartition("ImproperlyConfigured")[2]
+    assert "ASSAY_DEBUG" in told and "ASSAY_LOG_LEVEL" in told
+
+
+def test_the_demo_answers_on_loopback_names_only(tmp_path):
+    done = load_settings(tmp_path, **(GOOD | {"ASSAY_DEMO": "1"}))
+    assert "ASSAY_ALLOWED_HOSTS must stay on loopback" in done.stderr
+
+
+def test_production_settings_pass_djangos_deployment_check(tmp_path):
+    done = load_settings(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "WARNING", **GOOD)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_deployment_check_refuses_the_demo(tmp_path):
+    demo = {"ASSAY_SECRET_KEY": "k" * 50, "ASSAY_DEMO": "1"}
+    done = load_settings(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "ERROR", **demo)
+    assert done.returncode != 0 and "assay.E010" in done.stderr
