@@ -1,0 +1,261 @@
+"""From the upload to the result in the browser, without a real one: pages, choices, rights and numbers of queries."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import ColumnMapping, Dataset, DatasetGrant, Evidence, Job, Project, Upload
+from annotation.services import jobs
+from tests.factories import make_dataset, make_project, make_user
+from tests.importing.files import druid_row, druid_rows, run, texts, write_druid
+from tests.work.browser import Annotator
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner():
+    return make_user("owner", is_staff=True)
+
+
+@pytest.fixture
+def dataset(owner):
+    return make_dataset(owner, slug="rivers")
+
+
+@pytest.fixture
+def client(owner):
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def send(client, dataset, name, data, **more):
+    files = [SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)]
+    return client.post(f"/datasets/{dataset.slug}/import/", {"files": files, **more})
+
+
+def druid(tmp_path, rows):
+    return write_druid(tmp_path / "d.tsv", rows).read_bytes()
+
+
+def looked_at(client, response):
+    """The page of the dry run that an upload led to, after the worker did it."""
+    assert response.status_code == 302, response.content.decode()
+    job = Job.objects.order_by("-pk").first()
+    assert response["Location"] == f"/imports/{job.uuid}/"
+    jobs.run_here(job)
+    return job, client.get(response["Location"]).content.decode()
+
+
+def test_from_the_upload_to_the_imported_project(client, dataset, tmp_path):
+    rows = [druid_row(n, relevant="True", evidence_stance="refutes") for n in range(4)]
+    response = send(client, dataset, "anything.tsv", druid(tmp_path, rows))
+    dry, page = looked_at(client, response)
+    assert dry.parameters["format"] == "druid"
+    assert "would be created" in page
+    assert "Import now" in page
+    assert not Evidence.objects.exists()
+    sent = {"with_project": "on", "project_title": "River stances", "task_type": "claim-evidence/six-way/1"}
+    response = client.post(f"/imports/{dry.uuid}/start/", sent)
+    job, page = looked_at(client, response)
+    assert job.state == "done", job.message
+    assert "All of it is imported" in page
+    assert "/projects/river-stances/" in page
+    assert len(texts(dataset)) == 4
+    assert Project.objects.get().decisions.count() == 8
+    dry, page = looked_at(client, send(client, dataset, "again.tsv", druid(tmp_path, rows)))
+    assert "holds all of this already" in page
+
+
+def test_progress_survives_a_reload_and_ends_with_the_result(client, dataset, tmp_path):
+    response = send(client, dataset, "d.tsv", druid(tmp_path, druid_rows(4)))
+    job = Job.objects.get()
+    for _ in range(2):
+        page = client.get(response["Location"]).content.decode()
+        assert f'hx-get="/jobs/{job.uuid}/progress/"' in page
+        assert "<progress" in page
+        assert "Cancel" in page
+    fragment = client.get(f"/jobs/{job.uuid}/progress/")
+    assert "HX-Refresh" not in fragment.headers
+    jobs.run_here(job)
+    assert client.get(f"/jobs/{job.uuid}/progress/").headers["HX-Refresh"] == "true"
+    page = client.get(response["Location"]).content.decode()
+    assert "hx-get" not in page
+    assert "<progress" not in page
+
+
+def test_cancel_and_try_again(client, dataset, tmp_path):
+    send(client, dataset, "d.tsv", druid(tmp_path, druid_rows(4)))
+    job = Job.objects.get()
+    page = client.post(f"/jobs/{job.uuid}/cancel/", follow=True).content.decode()
+    assert "cancelled" in page
+    client.post(f"/jobs/{job.uuid}/resume/")
+    assert jobs.run_here(job).state == "done"
+
+
+def test_bad_rows_are_listed_and_can_be_downloaded(client, dataset, tmp_path):
+    rows = [*druid_rows(2), druid_row(2, claim_date="=1+1"), druid_row(3, is_gold="<b>|perhaps</b>")]
+    job, page = looked_at(client, send(client, dataset, "d.tsv", druid(tmp_path, rows)))
+    assert "2 bad rows" in page
+    assert "Import now" not in page
+    assert "&lt;b&gt;|perhaps" in page
+    table = list(csv.reader(io.StringIO(client.get(f"/imports/{job.uuid}/errors.csv").content.decode())))
+    assert table[0] == ["file", "line", "column", "value", "reason"]
+    assert table[1][:4] == ["d.tsv", "4", "claim_date", "'=1+1"]
+    response = client.get(f"/imports/{job.uuid}/errors.md")
+    assert "attachment" in response["Content-Disposition"]
+    assert "\\<b\\>\\|perhaps\\</b\\>" in response.content.decode()
+    refused = client.post(f"/imports/{job.uuid}/start/", follow=True).content.decode()
+    assert "There is nothing to import here" in refused
+    assert not Evidence.objects.exists()
+
+
+def test_all_bad_rows_are_counted_and_a_thousand_listed(client, dataset, tmp_path):
+    job, page = looked_at(
+        client, send(client, dataset, "d.tsv", druid(tmp_path, [druid_row(n, claim_date="x") for n in range(1203)]))
+    )
+    assert "1,203 bad rows" in page
+    assert "The first 1,000 are listed" in page
+    assert len(client.get(f"/imports/{job.uuid}/errors.csv").content.decode().splitlines()) == 1001
+
+
+def test_judged_rows_need_a_choice(client, dataset, tmp_path):
+    run(dataset, write_druid(tmp_path / "first.tsv", druid_rows(2)))
+    person = make_user()
+    annotator = Annotator(person, make_project(dataset, annotators=[person], overlap=1))
+    for _ in range(2):
+        annotator.submit(annotator.next()["payload"])
+    changed = druid(tmp_path, druid_rows(2, evidence="Changed."))
+    dry, page = looked_at(client, send(client, dataset, "d.tsv", changed))
+    assert "2 changed rows judged already" in page
+    assert druid_row(1)["id"] in page
+    assert client.post(f"/imports/{dry.uuid}/start/").status_code == 422
+    job, page = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", {"on_judged": "supersede"}))
+    assert "2 changed rows got a new version" in page
+    assert set(texts(dataset).values()) == {"Changed."}
+
+
+TABLE = "statement,what it says,verdict on it\nRivers freeze.,They do.,yes indeed\nRivers freeze.,Never.,not at all\n"
+
+
+def test_columns_are_mapped_and_remembered(client, dataset):
+    response = send(client, dataset, "own.csv", TABLE)
+    assert response.status_code == 302
+    assert response["Location"].startswith("/datasets/rivers/import/columns/?file=")
+    page = client.get(response["Location"]).content.decode()
+    assert "They do." in page
+    assert "Guessed from names" in page
+    assert re.search(r'name="column-claim".*?<option value="0" selected>statement', page, re.S)
+    refused = client.post(response["Location"], {"column-claim": "0"}).content.decode()
+    assert "Say which column holds this: evidence" in refused
+    twice = client.post(response["Location"], {"column-claim": "0", "column-evidence": "0"}).content.decode()
+    assert "already claim" in twice
+    job, page = looked_at(client, client.post(response["Location"], {"column-claim": "0", "column-evidence": "1"}))
+    assert job.parameters["choices"]["mapping"] == {"claim": "statement", "evidence": "what it says"}
+    assert "Import now" in page
+    assert ColumnMapping.objects.count() == 1
+    again = client.get(send(client, dataset, "next.csv", TABLE)["Location"]).content.decode()
+    assert "Filled in as you said" in again
+    assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', again, re.S)
+
+
+def test_values_of_labels_are_mapped(client, dataset):
+    table = "claim,evidence,stance\nA b.,One.,backs\nA b.,Two.,attacks\nA b.,Three.,\n"
+    where = send(client, dataset, "own.csv", table)["Location"]
+    page = client.get(where).content.decode()
+    assert "Stance label: “attacks” means" in page
+    columns = {"column-claim": "0", "column-evidence": "1", "column-stance": "2"}
+    job, page = looked_at(client, client.post(where, columns))
+    assert "2 bad rows" in page
+    labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
+    job, page = looked_at(client, client.post(where, columns | labels))
+    assert job.result["labels"] == {"stance": {"supports": 1, "refutes": 1}}
+    assert "Make a project with the labels in the file" in page
+
+
+def test_several_files_of_refchecker_come_in_together(client, dataset):
+    files = [
+        SimpleUploadedFile(f"nq_{model}_answers.json", b'[{"id": "1", "response": "", "claude2_response_kg": []}]')
+        for model in ("gpt4", "claude2")
+    ]
+    response = client.post("/datasets/rivers/import/", {"files": files})
+    job, page = looked_at(client, response)
+    assert job.parameters["format"] == "refchecker"
+    assert job.result["content"]["response"]["created"] == 2
+
+
+def test_a_body_over_the_limit_is_refused_unread(client, dataset, settings):
+    settings.UPLOAD_LIMIT = 1024**2
+    response = send(client, dataset, "d.tsv", b"x" * (3 * 1024**2))
+    assert response.status_code == 413
+    assert "at most 1 MB" in response.content.decode()
+    assert not Upload.objects.exists()
+
+
+def test_uploads_are_protected_against_forged_requests(owner, dataset):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner)
+    assert send(client, dataset, "d.tsv", b"x").status_code == 403
+
+
+def test_only_who_may_change_the_data_set_imports_into_it(client, dataset, owner, tmp_path):
+    job, _ = looked_at(client, send(client, dataset, "d.tsv", druid(tmp_path, druid_rows(2))))
+    upload = Upload.objects.get()
+    stranger, reader = make_user(), make_user()
+    DatasetGrant.objects.create(dataset=dataset, user=reader, can_edit=False)
+    pages = [
+        "/datasets/rivers/import/",
+        f"/datasets/rivers/import/columns/?file={upload.uuid}",
+        f"/imports/{job.uuid}/",
+        f"/imports/{job.uuid}/errors.csv",
+        f"/jobs/{job.uuid}/progress/",
+    ]
+    for person, first in ((stranger, 404), (reader, 403)):
+        other = Client()
+        other.force_login(person)
+        found = [other.get(page).status_code for page in pages]
+        assert found == [first, first, 404, 404, 404]
+        assert other.post(f"/imports/{job.uuid}/start/").status_code == 404
+        assert other.post(f"/jobs/{job.uuid}/cancel/").status_code == 404
+    assert Client().get(pages[0]).status_code == 302
+    elsewhere = make_dataset(owner)
+    assert client.get(f"/datasets/{elsewhere.slug}/import/columns/?file={upload.uuid}").status_code == 404
+    assert client.get("/datasets/rivers/import/columns/?file=nonsense").status_code == 404
+
+
+def test_making_a_data_set_leads_to_its_first_import(client):
+    response = client.post("/datasets/new/", {"title": "Lakes", "slug": "lakes"})
+    assert response["Location"] == "/datasets/lakes/import/"
+    assert Dataset.objects.get().title == "Lakes"
+    assert client.post("/datasets/new/", {"title": "Lakes", "slug": "lakes"}).status_code == 200
+    plain = Client()
+    plain.force_login(make_user())
+    assert plain.get("/datasets/new/").status_code == 403
+
+
+def queries(client, page):
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(page).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("page", ["/datasets/", "/datasets/rivers/", "/datasets/rivers/import/"])
+def test_pages_ask_no_more_questions_when_there_is_more(client, dataset, owner, tmp_path, page):
+    def more(number):
+        run(dataset, write_druid(tmp_path / f"{number}.tsv", [druid_row(number, under=number)]))
+        make_dataset(owner)
+        make_project(dataset, with_items=False)
+
+    more(1)
+    client.get(page)
+    few = queries(client, page)
+    for number in range(2, 8):
+        more(number)
+    assert queries(client, page) == few
