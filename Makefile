@@ -33,8 +33,8 @@ $(STAMP): requirements-torch.txt requirements.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Assay needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing packages into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-torch.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-torch.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check uv==0.13.8
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -r requirements-dev.txt
 	@touch $@
 

@@ -193,7 +193,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "config.storage.HashedStaticFiles"
     },
 }
 MEDIA_ROOT = DATA_DIR / "files"
@@ -220,6 +220,7 @@ CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "filesystem://")
 if urlsplit(CELERY_BROKER_URL).scheme not in ("filesystem", "memory", "redis", "rediss", "amqp", "amqps", "pyamqp"):
     env.problem("CELERY_BROKER_URL must start with filesystem://, redis://, rediss://, amqp:// or amqps://")
 if CELERY_BROKER_URL.startswith("filesystem"):
+    CELERY_BROKER_URL = "filesystem://localhost"  # it needs no host, but kombu warns again and again where none is named
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(DATA_DIR / "broker"),
         "data_folder_out": str(DATA_DIR / "broker"),

@@ -40,9 +40,15 @@ if [ ! -e "$stamp" ] || [ -n "$(find static requirements.txt -newer "$stamp" -pr
 fi
 $python manage.py demo
 
+# Celery's warning to whoever is root speaks of servers; this one answers on loopback only.
+export PYTHONWARNINGS="${PYTHONWARNINGS:+$PYTHONWARNINGS,}ignore:You're running the worker with superuser privileges"
+
+.venv/bin/honcho start &
+honcho=$!
 (
-    for _ in $(seq 100); do
-        if $python -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$PORT/accounts/login/', timeout=2)" 2>/dev/null; then
+    # As long as web and worker live: a slow machine takes longer.
+    while kill -0 "$honcho" 2>/dev/null; do
+        if $python -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$PORT/accounts/login/', timeout=5)" 2>/dev/null; then
             cat <<EOF
 
   Assay is running:  http://127.0.0.1:$PORT/
@@ -51,11 +57,28 @@ $python manage.py demo
   The demo's data lie in $ASSAY_DATA_DIR (make clean-demo removes them). Ctrl+C stops it.
 
 EOF
-            exit 0
+            break
         fi
         sleep 0.2
     done
-    echo "The web server did not answer on port $PORT; its messages are above." >&2
 ) &
+teller=$!
 
-exec .venv/bin/honcho start
+# Honcho stops web and worker on TERM and INT, and would leave them behind when the terminal is closed.
+asked=""
+stop() {
+    asked=yes
+    kill -TERM "$honcho" 2>/dev/null || true
+}
+trap stop HUP INT TERM
+status=0
+while kill -0 "$honcho" 2>/dev/null; do
+    status=0
+    wait "$honcho" || status=$?
+done
+kill "$teller" 2>/dev/null || true
+if [ -n "$asked" ]; then
+    exit 0
+fi
+echo "Assay has stopped by itself; its last messages are above." >&2
+exit "$(( status == 0 ? 1 : status ))"
