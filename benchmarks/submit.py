@@ -5,7 +5,8 @@
 Builds its own database (on PostgreSQL one beside those of the server named, in SQLite a file in a temporary folder),
 starts gunicorn on loopback, and drives it from processes on the same machine: each answer carries both labels and a
 span, asks for the item after next, and is followed by the note that the next item is shown. No think time. `veteran` is
-one annotator who has done 5,000 items whose other assignments are still open.
+one annotator who has done 5,000 items whose other assignments are still open. `web CPU` is what the server's processes
+spend per answer (the note included), which a busy machine changes little.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -222,7 +224,7 @@ class Page:
         if self.current["state"] != "item":
             return None
         payload = self.current["payload"]
-        unit = payload["units"][0]["key"]
+        unit = payload["units"][0]
         text = self.current["html"].split('data-field="evidence"', 1)[1].split(">", 1)[1]
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         following = self.ahead["payload"]["assignment"] if self.ahead["state"] == "item" else None
@@ -275,15 +277,28 @@ def annotate(port: int, session: str, seconds: float, barrier, results) -> None:
         results.put(([], 0.0, repr(error)))
 
 
-def drive(port: int, sessions: list[str], seconds: float) -> dict:
+def cpu_seconds(pid: int) -> float:
+    """Of the server with all its workers."""
+    import psutil
+
+    server = psutil.Process(pid)
+    return sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
+
+
+def drive(port: int, pid: int, sessions: list[str], seconds: float) -> dict:
     context = multiprocessing.get_context("fork")
-    barrier, results = context.Barrier(len(sessions)), context.Queue()
+    barrier, results = context.Barrier(len(sessions) + 1), context.Queue()
     people = [context.Process(target=annotate, args=(port, one, seconds, barrier, results)) for one in sessions]
     for person in people:
         person.start()
+    with contextlib.suppress(threading.BrokenBarrierError):
+        barrier.wait()
+    time.sleep(WARM_UP_SECONDS)
+    before = cpu_seconds(pid)
     collected = [results.get() for _ in people]
     for person in people:
         person.join()
+    spent = cpu_seconds(pid) - before
     errors = [error for _, _, error in collected if error]
     times = sorted(value for values, _, _ in collected for value in values)
     rate = sum(len(values) / measured for values, measured, _ in collected if values)
@@ -295,6 +310,7 @@ def drive(port: int, sessions: list[str], seconds: float) -> dict:
         "p50": statistics.median(times) * 1000,
         "p95": times[int(len(times) * 0.95)] * 1000,
         "rate": rate,
+        "cpu": spent / len(times) * 1000,
     }
 
 
@@ -337,7 +353,7 @@ def server(environment: dict, workers: int, threads: int):
             if process.poll() is not None:
                 raise RuntimeError("The server did not start")
             time.sleep(0.1)
-        yield port
+        yield port, process.pid
     finally:
         process.terminate()
         process.wait()
@@ -364,11 +380,11 @@ def measure(size: int, options) -> list[tuple[str, dict]]:
             subprocess.run(command, env=environment, cwd=ROOT, check=True)
             known = json.loads(facts.read_text())
             print(f"{size:,} items made in {known['items_seconds']} s", file=sys.stderr)
-            with server(environment, options.workers, options.threads) as port:
+            with server(environment, options.workers, options.threads) as (port, pid):
                 for count in options.annotators:
-                    lines.append((f"{count}", drive(port, known["cookies"][:count], options.seconds)))
+                    lines.append((f"{count}", drive(port, pid, known["cookies"][:count], options.seconds)))
                 if known["veteran"]:
-                    lines.append(("veteran", drive(port, [known["veteran"]], options.seconds)))
+                    lines.append(("veteran", drive(port, pid, [known["veteran"]], options.seconds)))
     return lines
 
 
@@ -389,7 +405,9 @@ def main() -> int:
     if options.prepare:
         prepare(options.prepare, max(options.annotators), options.out)
         return 0
-    print(f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}")
+    print(
+        f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}  {'web CPU ms':>10}"
+    )
     failed = False
     for size in options.sizes:
         for who, line in measure(size, options):
@@ -399,7 +417,7 @@ def main() -> int:
                 continue
             print(
                 f"{size:>9,}  {who:>10}  {line['answers']:>7}  {line['p50']:>7.1f}  {line['p95']:>7.1f}  "
-                f"{line['rate']:>9.1f}",
+                f"{line['rate']:>9.1f}  {line['cpu']:>10.1f}",
                 flush=True,
             )
     return int(failed)

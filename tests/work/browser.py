@@ -46,14 +46,14 @@ def answers_to(payload, choice=0, spans=()):
     judgements = []
     for unit in payload["units"]:
         given = {}
-        for dimension in unit["dimensions"]:
+        for dimension in payload["dimensions"]:
             condition = dimension["asked_when"]
             if condition and given.get(condition["dimension"]) not in condition["labels"]:
                 continue
             given[dimension["slug"]] = dimension["labels"][choice % len(dimension["labels"])]["value"]
             judgements.append(
                 {
-                    "unit": unit["key"],
+                    "unit": unit,
                     "dimension": dimension["slug"],
                     "label": given[dimension["slug"]],
                     "spans": list(spans) if dimension["spans"] else [],

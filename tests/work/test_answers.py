@@ -277,7 +277,7 @@ def test_a_page_of_triplets_needs_a_label_for_each_of_them():
     payload = person.next()["payload"]
     assert len(payload["units"]) == 3
     refused = person.submit(payload, answers_to(payload)[:2])
-    assert [error["unit"] for error in refused.json()["errors"]] == [payload["units"][2]["key"]]
+    assert [error["unit"] for error in refused.json()["errors"]] == [payload["units"][2]]
     assert person.submit(payload).status_code == 200
     assert Judgement.objects.count() == 3
 

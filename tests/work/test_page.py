@@ -43,9 +43,9 @@ def test_the_page_holds_the_first_item_its_payload_progress_and_guidelines():
     held = Assignment.objects.get(state="leased")
     assert payload["assignment"] == str(held.uuid)
     assert held.item.anchor.evidence.text in html and held.item.anchor.evidence.claim.text in html
-    assert [dimension["slug"] for dimension in payload["units"][0]["dimensions"]] == ["relevance", "stance"]
-    assert payload["units"][0]["dimensions"][1]["asked_when"] == {"dimension": "relevance", "labels": ["relevant"]}
-    assert [label["key"] for label in payload["units"][0]["dimensions"][0]["labels"]] == ["1", "2"]
+    assert [dimension["slug"] for dimension in payload["dimensions"]] == ["relevance", "stance"]
+    assert payload["dimensions"][1]["asked_when"] == {"dimension": "relevance", "labels": ["relevant"]}
+    assert [label["key"] for label in payload["dimensions"][0]["labels"]] == ["1", "2"]
 
 
 def test_the_claims_verdict_and_the_models_name_are_never_shown():

@@ -1,5 +1,5 @@
-// One item and what has been answered about it: labels, spans, comment, undo. Everything it knows of the task comes from
-// the payload; the radios on the page follow the answers, never the other way round.
+// One item and what has been answered about it: labels, spans, comment, undo; and choosing among its groups. Everything it
+// knows of the task comes from the payload; the radios on the page follow the answers, never the other way round.
 
 import { paint, toCodePoints, toUtf16 } from "./spans.js";
 
@@ -20,11 +20,11 @@ export function createItem(node, payload, onChange) {
     elements.set(key, { ...elements.get(key), ["group" in element.dataset ? "box" : "spans"]: element });
   }
   for (const unit of payload.units) {
-    for (const dimension of unit.dimensions) {
-      const key = keyOf(unit.key, dimension.slug);
+    for (const dimension of payload.dimensions) {
+      const key = keyOf(unit, dimension.slug);
       const { box, spans } = elements.get(key) ?? {};
       if (!box) continue;
-      const group = { key, unit: unit.key, dimension, box, spans, inputs: [...box.querySelectorAll("input")], index: groups.length };
+      const group = { key, unit, dimension, box, spans, inputs: [...box.querySelectorAll("input")], index: groups.length };
       groups.push(group);
       byKey.set(key, group);
     }
@@ -210,13 +210,15 @@ export function createItem(node, payload, onChange) {
       caret = next;
       renderMarks();
     },
+    /** Take back one step. Returns the group that it was about, or null when there is nothing to take back. */
     undo() {
-      if (!past.length) return false;
+      if (!past.length) return null;
+      const before = labels;
       ({ labels, spans } = past.pop());
       item.isChanged = true;
       render();
       onChange();
-      return true;
+      return groups.find((group) => before[group.key] !== labels[group.key]) ?? groups[current];
     },
     suggest(suggestions) {
       item.suggestions = suggestions;
@@ -277,6 +279,58 @@ export function createItem(node, payload, onChange) {
   });
   render();
   return item;
+}
+
+/** Choosing labels by digit, click or suggestion, and walking between the groups of whatever item `itemNow()` gives. */
+export function createChooser(stage, itemNow) {
+  let isPointing = false; // walking through radios with the arrows makes clicks too
+  document.addEventListener("pointerdown", () => (isPointing = true), true);
+  document.addEventListener("keydown", () => (isPointing = false), true);
+
+  function focus(group) {
+    if (!group || !itemNow()?.setCurrent(group)) return;
+    group.box.focus({ preventScroll: true });
+    group.box.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
+  function onwards(group) {
+    focus(itemNow().neighbour(1) ?? group);
+  }
+
+  const current = () => (itemNow() && itemNow().stage !== "waiting" ? itemNow().current() : null);
+  const walk = (direction) => () => itemNow() && focus(itemNow().neighbour(direction));
+
+  // A click on a label answers and hands the keyboard to the next group; walking with Tab stays inside the group.
+  stage.addEventListener("click", (event) => {
+    const box = event.target.closest("[data-group]");
+    if (!box || !isPointing || !event.target.matches('input[type="radio"]')) return;
+    const group = itemNow().groupOf(box);
+    if (itemNow().setCurrent(group)) setTimeout(() => onwards(group), 0); // after the change event
+  });
+  stage.addEventListener("focusin", (event) => {
+    const box = event.target.closest("[data-group]");
+    if (box && itemNow()) itemNow().setCurrent(itemNow().groupOf(box));
+  });
+
+  return {
+    focus,
+    up: walk(-1),
+    down: walk(1),
+    digit(key) {
+      const group = current();
+      const label = group?.dimension.labels.find((candidate) => candidate.key === key);
+      if (!label) return;
+      itemNow().choose(group, label.value);
+      onwards(group);
+    },
+    /** `button` is the pressed one, which speaks of the group that it stands in. */
+    accept(button) {
+      const box = button?.closest("[data-group]");
+      if (box) itemNow()?.setCurrent(itemNow().groupOf(box));
+      const group = current();
+      if (group && itemNow().accept(group)) onwards(group);
+    },
+  };
 }
 
 // ---- active time: while the page is visible and somebody moves or types; a pause counts for 60 seconds at most ----

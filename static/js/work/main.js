@@ -1,98 +1,35 @@
 // The labelling page: which item is on the screen, what happens when one is answered, and the way back and forth.
 // The next item is fetched ahead, so an answer swaps the page at once and travels in the background.
 
-import { createItem } from "./answers.js";
-import { listen } from "./keys.js";
-import { createDrafts, createOutbox, createStore, uuid } from "./outbox.js";
-import { createCaret, selected } from "./spans.js";
+import { createChooser, createItem } from "./answers.js";
+import { createDrafts, createOutbox, createServer, createStore, createTrail, uuid } from "./outbox.js";
+import { announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
+import { createHighlighter } from "./spans.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
-const { nextUrl, submitUrl, skipUrl, releaseUrl, shownUrl, itemUrl } = work.dataset;
 const space = `${work.dataset.project}:${work.dataset.user}`;
-const urlOf = (template, assignment) => template.replace("__assignment__", encodeURIComponent(assignment));
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? work.dataset.csrf;
 const now = () => new Date().toISOString();
-const one = (selector, root = document) => root.querySelector(selector);
 
-const numbers = new Intl.NumberFormat("en");
 const SUGGESTION_WAIT_MS = 4000; // how long an answer waits for the suggestion that follows it
-const TRAIL_LENGTH = 50;
-const KEPT_ITEMS = 20;
-
 const drafts = createDrafts(space);
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
-const trails = createStore(`assay:trail:${space}:`);
+const server = createServer(work.dataset);
+const trail = createTrail(space, work.dataset.recent.split(" ").filter(Boolean));
 
 let item = null; // on the screen; null while there is nothing to label
 let open = null; // the item that is not answered yet; differs from `item` while somebody looks back
 let ahead = null; // {item, at} fetched but never shown, or {empty, retry}
 let fetching = null;
-let caret = null;
-let skipMode = false;
 let pollTimer = 0;
 let leaseTimer = 0;
 let waitTimer = 0;
-const kept = new Map(); // assignment -> item answered on this page
-let trail = [...new Set([...(work.dataset.recent.split(" ").filter(Boolean)), ...(trails.get("") ?? [])])].slice(-TRAIL_LENGTH);
-
-// ---- words to the person ----
-
-function announce(text) {
-  one("[data-announce]").textContent = text;
-}
 
 function tell(text, kind = "") {
   const line = item && one("[data-status]", item.node);
   if (!line) return;
   if (line.textContent !== text) line.textContent = text;
   line.dataset.kind = kind;
-}
-
-function notice(id, kind, text, buttons = []) {
-  one(`[data-notice="${CSS.escape(id)}"]`)?.remove();
-  if (!text) return;
-  const box = Object.assign(document.createElement("div"), { className: `message ${kind}` });
-  box.dataset.notice = id;
-  box.setAttribute("role", kind === "error" ? "alert" : "status");
-  box.append(Object.assign(document.createElement("p"), { textContent: text }));
-  for (const [title, act] of buttons) {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: title });
-    button.addEventListener("click", () => {
-      box.remove();
-      act();
-    });
-    box.append(button);
-  }
-  one("[data-notices]").append(box);
-}
-
-function showState({ waiting, sending, refused, isSignedOut, isSafe }) {
-  const indicator = one("[data-save-state]");
-  const [state, text] = isSignedOut && waiting ? ["blocked", `Signed out: ${waiting} kept here`]
-    : refused.length ? ["blocked", `${refused.length} not accepted`]
-    : waiting && !sending ? ["waiting", `${waiting} waiting to be sent`]
-    : waiting ? ["saving", waiting > 1 ? `Saving ${waiting}` : "Saving"]
-    : ["saved", "Saved"];
-  indicator.dataset.saveState = state;
-  const words = one("[data-save-text]");
-  if (words.textContent !== text) words.textContent = text;
-  const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
-  const signIn = [["Sign in", () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener")], ["Try again", () => outbox.retry()]];
-  notice("signed-out", "error", isSignedOut && waiting ? `You are signed out. ${waiting === 1 ? "One answer is" : `${waiting} answers are`} not sent yet. ${here}` : "", signIn);
-  if (waiting && !isSignedOut && open && !ahead && !outbox.isBusy()) fetchAhead(); // no answer brings one
-  notice("unsafe", "error", isSafe ? "" : "This browser keeps nothing on disk: leave this page open until everything is saved.");
-}
-
-function showProgress(progress) {
-  if (!progress) return;
-  const put = (selector, value) => (one(selector).textContent = numbers.format(value ?? 0));
-  put("[data-mine]", progress.mine);
-  put("[data-open]", progress.mine_total_open);
-  put("[data-team]", progress.team_done);
-  put("[data-team-total]", progress.team_total);
-  Object.assign(one("[data-own-bar]"), { max: Math.max(1, progress.mine + progress.mine_total_open), value: progress.mine });
-  Object.assign(one("[data-team-bar]"), { max: Math.max(1, progress.team_total), value: progress.team_done });
 }
 
 // ---- items in and out ----
@@ -137,16 +74,16 @@ function refresh() {
   else tell(missing ? missing.message : "Complete");
   for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
   one('[data-do="back"]').disabled = position() <= 0;
-  one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length - 1 && !ahead);
+  one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead);
 }
 
 const position = () => {
   const index = item ? trail.indexOf(item.payload.assignment) : -1;
-  return index < 0 || item === open ? trail.length : index;
+  return index < 0 || item === open ? trail.length() : index;
 };
 
 function show(next) {
-  leaveCaret();
+  highlighter.leave();
   item?.timer.stop();
   clearTimeout(waitTimer);
   clearTimeout(pollTimer);
@@ -172,23 +109,19 @@ function show(next) {
 }
 
 function reportShown(shown) {
-  const body = { at: shown.shownAt, suggestions: shown.suggestions.length > 0 };
-  if (shown.stage === "review") body.at = now();
-  fetch(urlOf(shownUrl, shown.payload.assignment), {
-    method: "POST", keepalive: true, body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json", "X-CSRFToken": token() },
-  }).catch(() => {}); // the submit carries the time as well
+  const at = shown.stage === "review" ? now() : shown.shownAt;
+  server.shown(shown.payload.assignment, { at, suggestions: shown.suggestions.length > 0 });
 }
 
 function showEmpty(html, retrySeconds) {
-  leaveCaret();
+  highlighter.leave();
   item?.timer.stop();
   item = open = null;
   const template = document.createElement("template");
   template.innerHTML = html;
   stage.replaceChildren(template.content.cloneNode(true));
   stage.focus({ preventScroll: true });
-  one('[data-do="back"]').disabled = !trail.length;
+  one('[data-do="back"]').disabled = !trail.length();
   one('[data-do="forward"]').disabled = true;
   announce(one("h2", stage)?.textContent ?? "");
   clearTimeout(pollTimer);
@@ -201,12 +134,6 @@ function showLoading() {
   stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: "Fetching the next item" }));
 }
 
-async function getJson(url) {
-  const response = await fetch(url, { headers: { Accept: "application/json" }, redirect: "manual" });
-  if (!response.ok) throw new Error(String(response.status || 401));
-  return response.json();
-}
-
 /** Take over what the server offers as the next item. One that we hold already is ignored, one too many is given back. */
 function receive(offer) {
   if (!offer) return;
@@ -216,8 +143,9 @@ function receive(offer) {
     const { assignment } = offer.payload;
     const isKnown = assignment === open?.payload.assignment || outbox.has(assignment);
     if (isKnown || ahead?.item?.payload.assignment === assignment) return;
-    if (ahead?.item) return release(assignment);
+    if (ahead?.item) return server.release(assignment);
     ahead = { item: build(offer.html, offer.payload) };
+    performance.mark("assay:ahead");
     clearTimeout(leaseTimer);
     if (offer.payload.lease_seconds) leaseTimer = setTimeout(renewAhead, offer.payload.lease_seconds * 800);
   }
@@ -227,8 +155,7 @@ function receive(offer) {
 
 function fetchAhead() {
   if (ahead?.item || fetching) return fetching;
-  const after = open?.payload.assignment;
-  fetching = getJson(`${nextUrl}${nextUrl.includes("?") ? "&" : "?"}ahead=1${after ? `&after=${after}` : ""}`)
+  fetching = server.next(open?.payload.assignment)
     .then((offer) => {
       fetching = null;
       receive(offer);
@@ -252,12 +179,6 @@ function renewAhead() {
 function lookAgain() {
   if (ahead && !ahead.item) ahead = null;
   if (!item && !open) fetchAhead();
-}
-
-function release(assignment) {
-  const form = new FormData();
-  form.append("csrfmiddlewaretoken", token());
-  navigator.sendBeacon?.(urlOf(releaseUrl, assignment), form);
 }
 
 /** From an answered item to the next one. */
@@ -286,15 +207,6 @@ function fetchSoon() {
 
 // ---- answering ----
 
-function remember(answered) {
-  const { assignment } = answered.payload;
-  if (!trail.includes(assignment)) trail = [...trail, assignment].slice(-TRAIL_LENGTH);
-  trails.set("", trail);
-  kept.delete(assignment);
-  kept.set(assignment, answered);
-  if (kept.size > KEPT_ITEMS) kept.delete(kept.keys().next().value);
-}
-
 function submit() {
   if (!item || item.stage === "waiting") return;
   const answered = item;
@@ -304,7 +216,7 @@ function submit() {
   const missing = answered.missing();
   if (missing) {
     tell(missing.message, "missing");
-    return focusGroup(missing.group);
+    return chooser.focus(missing.group);
   }
   const { minimum_seconds: minimum = 0, assignment, prefill } = answered.payload;
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
@@ -323,10 +235,10 @@ function submit() {
   if (waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
   else if (isOpen) finish(answered);
   else forward();
-  remember(answered);
+  trail.add(assignment, answered);
   refresh();
   // After the page has changed: writing to the store takes time that the person would see.
-  outbox.add("submit", assignment, urlOf(submitUrl, assignment), body);
+  outbox.add("submit", assignment, server.submitUrl(assignment), body);
   drafts.remove(assignment);
 }
 
@@ -337,9 +249,16 @@ function finish(answered) {
   if (answered === open) advance();
 }
 
+function stateChanged(state) {
+  showSaveState(state, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
+  if (!state.waiting || !open) return;
+  if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) finish(open); // no suggestion will come soon
+  else if (!ahead && !state.isSignedOut && !outbox.isBusy()) fetchAhead(); // no answer brings the next item
+}
+
 function answered(entry, reply) {
   showProgress(reply.progress);
-  const held = [item, ...kept.values()].find((one) => one?.payload.assignment === entry.assignment);
+  const held = item?.payload.assignment === entry.assignment ? item : trail.page(entry.assignment);
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
   if (held && held === open && held.stage === "waiting") {
@@ -348,11 +267,11 @@ function answered(entry, reply) {
       held.stage = "review";
       held.suggest(reply.suggestions);
       reportShown(held);
-      focusGroup(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
+      chooser.focus(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
       refresh();
       announce(one("[data-status]", held.node).textContent);
     } else finish(held);
-  }
+  } else if (held && reply.suggestions?.length) held.suggest(reply.suggestions); // too late to wait for; there when looked back at
   const next = () => {
     receive(reply.ahead);
     if (!ahead && open) fetchSoon();
@@ -391,9 +310,14 @@ function skip(reason, isFlagged) {
   drafts.remove(assignment);
   skipped.stage = "sent";
   advance();
-  outbox.add("skip", assignment, urlOf(skipUrl, assignment), {
+  outbox.add("skip", assignment, server.skipUrl(assignment), {
     client_id: uuid(), reason, flag: isFlagged, want_next: true, after: next?.payload.assignment ?? null,
   });
+}
+
+function askSkip(isFlagged) {
+  if (!item || item !== open || item.stage !== "open") return tell("Only an item that is not answered yet can be skipped");
+  return askReason(isFlagged, (reason) => skip(reason, isFlagged));
 }
 
 // ---- back and forth ----
@@ -401,17 +325,14 @@ function skip(reason, isFlagged) {
 /** An item that was answered before: as it stands on this page, or from the server. */
 async function look(assignment) {
   if (open?.payload.assignment === assignment) return open;
-  if (kept.has(assignment)) return kept.get(assignment);
+  if (trail.page(assignment)) return trail.page(assignment);
   try {
-    const { html, payload } = await getJson(urlOf(itemUrl, assignment));
+    const { html, payload } = await server.item(assignment);
     const found = build(html, payload);
-    kept.set(assignment, found);
+    trail.keep(assignment, found);
     return found;
   } catch (error) {
-    if (["404", "410"].includes(error.message)) {
-      trail = trail.filter((other) => other !== assignment);
-      trails.set("", trail);
-    }
+    if (["404", "410"].includes(error.message)) trail.forget(assignment);
     tell("That item cannot be opened now", "missing");
     return null;
   }
@@ -421,120 +342,42 @@ async function back() {
   const index = position() - 1;
   if (index < 0) return tell("This is the first item that this browser remembers");
   const from = item;
-  const found = await look(trail[index]);
+  const found = await look(trail.at(index));
   if (found && item === from) show(found);
 }
 
 async function forward() {
   if (item && item === open) return tell(open.missing()?.message ?? "Press Enter to submit this item first", "missing");
   const index = position() + 1;
-  if (index >= trail.length) return open ? show(open) : advance();
+  if (index >= trail.length()) return open ? show(open) : advance();
   const from = item;
-  const found = await look(trail[index]);
+  const found = await look(trail.at(index));
   if (found && item === from) show(found);
 }
 
 function undo() {
   if (item?.stage === "waiting") return undefined;
-  if (item?.undo()) return announce("Undone");
-  return back();
+  const group = item?.undo();
+  if (!group) return back();
+  chooser.focus(group);
+  return announce("Undone");
 }
 
-// ---- groups, spans, dialogs ----
+// ---- buttons and keys ----
 
-function focusGroup(group) {
-  if (!group || !item.setCurrent(group)) return;
-  group.box.focus({ preventScroll: true });
-  group.box.scrollIntoView({ block: "nearest", behavior: "instant" });
-}
-
-function digit(key) {
-  const group = item?.current();
-  if (!group || item.stage === "waiting") return;
-  const label = group.dimension.labels.find((candidate) => String(candidate.key) === key);
-  if (!label) return;
-  item.choose(group, label.value);
-  focusGroup(item.neighbour(1) ?? group);
-}
-
-function accept() {
-  const group = item?.current();
-  if (group && item.accept(group)) focusGroup(item.neighbour(1) ?? group);
-}
-
-function addSpan(element, { start, end }) {
-  const group = item.spanGroups().find((candidate) => candidate.dimension.spans.field === element.dataset.field);
-  if (group && item.addSpan(group, { field: element.dataset.field, start, end })) announce(`Highlighted: ${element.textContent.slice(start, end)}`);
-}
-
-/** Turns the mouse's or the finger's selection into a span; true when there was one. */
-function takeSelection(byCharacter) {
-  if (!item || item.stage === "waiting") return false;
-  const fields = [...new Set(item.spanGroups().map((group) => item.fields.get(group.dimension.spans.field)))];
-  const found = fields.length ? selected(fields, byCharacter) : null;
-  if (!found) return false;
-  document.getSelection().removeAllRanges();
-  addSpan(found.element, found);
-  return true;
-}
-
-function highlight() {
-  if (!item || takeSelection(false)) return;
-  const group = item.spanGroups()[0];
-  if (!group) return tell("Nothing is highlighted in this task");
-  const element = item.fields.get(group.dimension.spans.field);
-  const { field } = element.dataset;
-  caret = createCaret(element, {
-    add: (span) => addSpan(element, span),
-    removeAt(span) {
-      for (const candidate of item.spanGroups()) {
-        const index = item.spansOf(candidate).findLastIndex((other) => other.field === field && other.start < span.end && other.end > span.start);
-        if (index >= 0) return item.removeSpan(candidate, index), announce("Highlight removed");
-      }
-    },
-    leave: () => focusGroup(item.current()) ?? leaveCaret(),
-    moved(span) {
-      item.setCaret({ field, ...span });
-      element.querySelector("mark.caret")?.scrollIntoView({ block: "nearest" });
-      announce(element.textContent.slice(span.start, span.end));
-    },
-  });
-  if (!caret) return;
-  element.tabIndex = -1;
-  element.focus({ preventScroll: true });
-  element.classList.add("has-caret");
-  item.setCaret({ field, ...caret.span });
-  element.querySelector("mark.caret")?.scrollIntoView({ block: "nearest" });
-  tell("Arrows move, Shift extends, Enter adds, Delete removes, Esc leaves");
-}
-
-function leaveCaret() {
-  if (!caret) return;
-  caret.element.classList.remove("has-caret");
-  caret = null;
-  item?.setCaret(null);
-  refresh();
-}
-
-const dialog = (name) => one(`dialog[data-dialog="${name}"]`);
-
-function askSkip(isFlagged) {
-  if (!item || item !== open || item.stage !== "open") return tell("Only an item that is not answered yet can be skipped");
-  skipMode = isFlagged;
-  one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
-  one("[data-skip-confirm]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to somebody else." : "You will not see this item again.";
-  one("[data-skip-form]").reset();
-  dialog("skip").showModal();
-  return one("[data-skip-reason]").focus();
-}
+const outbox = createOutbox(space, server.token, { answered, refused, state: stateChanged });
+const chooser = createChooser(stage, () => item);
+const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.focus(item.current()), left: refresh });
 
 const actions = {
-  digit, submit, back, forward, undo, accept, highlight,
-  up: () => item && focusGroup(item.neighbour(-1)),
-  down: () => item && focusGroup(item.neighbour(1)),
-  help: () => dialog("help").showModal(),
-  guidelines: () => dialog("guidelines")?.showModal(),
+  submit, back, forward, undo,
+  digit: chooser.digit,
+  accept: chooser.accept,
+  up: chooser.up,
+  down: chooser.down,
+  highlight: highlighter.start,
+  help: () => openDialog("help"),
+  guidelines: () => openDialog("guidelines"),
   skip: () => askSkip(false),
   flag: () => askSkip(true),
   retry: lookAgain,
@@ -545,63 +388,14 @@ const actions = {
   },
 };
 
-const outbox = createOutbox(space, token, { answered, refused, state: showState });
-
-listen(actions, {
-  isOn: () => settings.get("single-keys") !== false,
-  first: (event) => caret !== null && caret.element.contains(event.target) && caret.key(event),
-});
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-do], [data-close], [data-dismiss]");
-  if (!button) return;
-  if ("close" in button.dataset) button.closest("dialog").close();
-  else if ("dismiss" in button.dataset) button.closest(".message").remove();
-  else if (button.type !== "submit") {
-    const box = button.closest("[data-group]");
-    if (box) item?.setCurrent(item.groupOf(box));
-    actions[button.dataset.do]();
-  }
-});
-document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-panel]")) {
-    event.preventDefault();
-    submit();
-  } else if (event.target.matches("[data-skip-form]")) {
-    const chosen = new FormData(event.target).get("reason");
-    skip([chosen, one("[data-skip-reason]").value.trim()].filter(Boolean).join(": "), skipMode);
-  }
-});
-
-let isPointing = false; // walking through radios with the arrows makes clicks too
-document.addEventListener("pointerdown", () => (isPointing = true), true);
-document.addEventListener("keydown", () => (isPointing = false), true);
-
-// A click on a label answers and hands the keyboard to the next group; walking with Tab stays inside the group.
-stage.addEventListener("click", (event) => {
-  const box = event.target.closest("[data-group]");
-  if (!box || !event.target.matches('input[type="radio"]') || !isPointing) return;
-  const group = item.groupOf(box);
-  if (item.setCurrent(group)) setTimeout(() => focusGroup(item.neighbour(1) ?? group), 0); // after the change event
-});
-stage.addEventListener("focusin", (event) => {
-  const box = event.target.closest("[data-group]");
-  if (box && item) item.setCurrent(item.groupOf(box));
-  if (caret && !caret.element.contains(event.target)) leaveCaret();
-});
-stage.addEventListener("pointerup", (event) => {
-  if (event.pointerType === "mouse" && event.button === 0) setTimeout(() => takeSelection(event.shiftKey || event.altKey), 0);
-});
-// Pressing the button must not lose the selection that it is meant for.
-stage.addEventListener("pointerdown", (event) => event.target.closest('[data-do="highlight"]') && event.preventDefault());
-stage.addEventListener("mousedown", (event) => event.target.closest('[data-do="highlight"]') && event.preventDefault());
-
+listenToButtons(actions);
+listenToKeys(actions, { isOn: () => settings.get("single-keys") !== false, first: highlighter.key });
 one("[data-single-keys]").checked = settings.get("single-keys") !== false;
 one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
 
 window.addEventListener("pagehide", () => {
   if (item) saveDraft(item);
-  if (ahead?.item) release(ahead.item.payload.assignment);
+  if (ahead?.item) server.release(ahead.item.payload.assignment);
   ahead = null;
 });
 window.addEventListener("pageshow", (event) => event.persisted && fetchAhead());
@@ -628,7 +422,7 @@ if (first) {
     fetchAhead();
   }
 } else {
-  one('[data-do="back"]').disabled = !trail.length;
+  one('[data-do="back"]').disabled = !trail.length();
   const seconds = Number(work.dataset.retrySeconds);
   if (seconds > 0) pollTimer = setTimeout(lookAgain, seconds * 1000);
 }

@@ -1,10 +1,13 @@
-// Answers on their way to the server, and drafts of those that are not. Everything lies in localStorage under a key of
-// its own, so that tabs never overwrite each other; one tab at a time sends, oldest first, until the server has answered.
+// What this browser keeps and how it reaches the server: answers on their way, drafts, the way back to earlier items.
+// Everything lies in localStorage under a key of its own, so that tabs never overwrite each other; one tab at a time
+// sends, oldest first, until the server has answered.
 
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
 const ADOPT_AFTER_MS = 15000; // another tab's answer is sent by this one when it has waited this long
 const TIMEOUT_MS = 30000;
 const DRAFT_DAYS = 30;
+const TRAIL_LENGTH = 50;
+const KEPT_ITEMS = 20;
 
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost
@@ -83,14 +86,71 @@ export function createDrafts(space) {
   };
 }
 
+/** The assignments that were answered last, oldest first, and the pages of some of them as they stand. */
+export function createTrail(space, recent) {
+  const store = createStore(`assay:trail:${space}:`);
+  const pages = new Map();
+  let trail = [...new Set([...recent, ...(store.get("") ?? [])])].slice(-TRAIL_LENGTH);
+  const keep = (assignment, item) => {
+    pages.delete(assignment);
+    pages.set(assignment, item);
+    if (pages.size > KEPT_ITEMS) pages.delete(pages.keys().next().value);
+  };
+  return {
+    keep,
+    page: (assignment) => pages.get(assignment),
+    at: (index) => trail[index],
+    indexOf: (assignment) => trail.indexOf(assignment),
+    length: () => trail.length,
+    add(assignment, item) {
+      if (!trail.includes(assignment)) trail = [...trail, assignment].slice(-TRAIL_LENGTH);
+      store.set("", trail);
+      keep(assignment, item);
+    },
+    forget(assignment) {
+      trail = trail.filter((other) => other !== assignment);
+      store.set("", trail);
+    },
+  };
+}
+
+/** The server's addresses from the page, and the requests that no answer depends on. */
+export function createServer(addresses) {
+  const of = (template, assignment) => template.replace("__assignment__", encodeURIComponent(assignment));
+  const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? addresses.csrf;
+
+  async function getJson(url) {
+    const response = await fetch(url, { headers: { Accept: "application/json" }, redirect: "manual" });
+    if (!response.ok) throw new Error(String(response.status || 401));
+    return response.json();
+  }
+
+  return {
+    token,
+    submitUrl: (assignment) => of(addresses.submitUrl, assignment),
+    skipUrl: (assignment) => of(addresses.skipUrl, assignment),
+    item: (assignment) => getJson(of(addresses.itemUrl, assignment)),
+    next: (after) => getJson(`${addresses.nextUrl}?ahead=1${after ? `&after=${after}` : ""}`),
+    shown(assignment, body) {
+      const headers = { "Content-Type": "application/json", "X-CSRFToken": token() };
+      const sent = fetch(of(addresses.shownUrl, assignment), { method: "POST", keepalive: true, body: JSON.stringify(body), headers });
+      sent.catch(() => {}); // the submit carries the time as well
+    },
+    release(assignment) {
+      const form = new FormData();
+      form.append("csrfmiddlewaretoken", token());
+      navigator.sendBeacon?.(of(addresses.releaseUrl, assignment), form);
+    },
+  };
+}
+
 /**
- * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, sending, refused, isSignedOut, isSafe}).
+ * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, isFailing, refused, isSignedOut, isSafe}).
  * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, refusal}.
  */
 export function createOutbox(space, token, on) {
   const store = createStore(`assay:outbox:${space}:`);
   const tab = tabName();
-  let sending = null;
   let isSignedOut = false;
   let isPumping = false;
   let timer = 0;
@@ -101,7 +161,9 @@ export function createOutbox(space, token, on) {
   function report() {
     const all = entries();
     const refused = all.filter((entry) => entry.refusal);
-    on.state({ waiting: all.length - refused.length, sending, refused, isSignedOut, isSafe: store.isSafe() });
+    const waiting = all.filter((entry) => !entry.refusal);
+    const isFailing = waiting.some((entry) => entry.tries > 0);
+    on.state({ waiting: waiting.length, isFailing, refused, isSignedOut, isSafe: store.isSafe() });
   }
 
   /** One tab at a time, where the browser can say so; elsewhere a lock with an end, and the server knows client ids. */
@@ -150,10 +212,7 @@ export function createOutbox(space, token, on) {
   async function send(id) {
     const entry = store.get(id);
     if (!entry || entry.refusal) return true; // another tab was faster
-    sending = id;
-    report();
     const { status, reply, wait } = await post(entry);
-    sending = null;
     isSignedOut = status === 401 || (status === 403 && reply?.status !== "forbidden");
     if (status >= 200 && status < 300 && reply) {
       store.remove(id);

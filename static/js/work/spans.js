@@ -1,4 +1,4 @@
-// Places in a text and highlights: painting them, reading the mouse's selection, a caret for the keyboard.
+// Places in a text and highlights: painting them, by the mouse's selection, by a caret for the keyboard.
 // The browser counts UTF-16 units, the server counts code points; nothing here splits a surrogate pair or a grapheme
 // (a letter with its combining marks, a family emoji). The text content of an element is never changed, only divided.
 
@@ -62,10 +62,10 @@ function find(list, offset) {
 }
 
 /** Words and, between them, stretches without letters: what the caret stops at are the words. */
-export const words = (text) => parts(text, "word").filter((part) => part.word);
+const words = (text) => parts(text, "word").filter((part) => part.word);
 
 /** The grapheme boundary before (`step` -1) or after (1) an offset. */
-export function step(text, offset, direction) {
+function step(text, offset, direction) {
   const list = parts(text, "grapheme");
   if (!list.length) return 0;
   if (direction > 0) return offset >= text.length ? text.length : list[find(list, offset)].end;
@@ -76,7 +76,7 @@ export function step(text, offset, direction) {
  * Widen [start, end) to whole words, or only to whole graphemes, and drop white space at its ends.
  * Returns null when nothing but white space is left.
  */
-export function snap(text, start, end, byCharacter = false) {
+function snap(text, start, end, byCharacter = false) {
   while (start < end && /\s/u.test(text[start])) start += 1;
   while (end > start && /\s/u.test(text[end - 1])) end -= 1;
   if (start >= end) return null;
@@ -132,7 +132,7 @@ function offsetOf(element, node, offset) {
 }
 
 /** What is selected inside one of `elements`, widened to words unless `byCharacter`; null when nothing is. */
-export function selected(elements, byCharacter) {
+function selected(elements, byCharacter) {
   const selection = document.getSelection();
   if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
   const range = selection.getRangeAt(0);
@@ -149,7 +149,7 @@ export function selected(elements, byCharacter) {
  * The keyboard's caret in one text. `act` has add(span), removeAt(span), leave() and moved(span); the caller paints.
  * Returns {span, key(event)}; key says whether it used the event.
  */
-export function createCaret(element, act) {
+function createCaret(element, act) {
   const text = element.textContent;
   const stops = words(text);
   if (!stops.length) return null;
@@ -260,4 +260,87 @@ export function createCaret(element, act) {
   }
 
   return { element, key, get span() { return span; } };
+}
+
+/**
+ * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), tell(text), focus() (back to the questions)
+ * and left() (the caret is gone).
+ */
+export function createHighlighter(stage, itemNow, page) {
+  let caret = null;
+
+  function add(element, { start, end }) {
+    const { field } = element.dataset;
+    const group = itemNow().spanGroups().find((candidate) => candidate.dimension.spans.field === field);
+    if (group && itemNow().addSpan(group, { field, start, end })) page.announce(`Highlighted: ${element.textContent.slice(start, end)}`);
+  }
+
+  function removeAt(field, span) {
+    for (const group of itemNow().spanGroups()) {
+      const index = itemNow().spansOf(group).findLastIndex((other) => other.field === field && other.start < span.end && other.end > span.start);
+      if (index < 0) continue;
+      itemNow().removeSpan(group, index);
+      return page.announce("Highlight removed");
+    }
+  }
+
+  /** Turns the mouse's or the finger's selection into a span; true when there was one. */
+  function take(byCharacter) {
+    const item = itemNow();
+    if (!item || item.stage === "waiting") return false;
+    const fields = [...new Set(item.spanGroups().map((group) => item.fields.get(group.dimension.spans.field)))];
+    const found = fields.length ? selected(fields, byCharacter) : null;
+    if (!found) return false;
+    document.getSelection().removeAllRanges();
+    add(found.element, found);
+    return true;
+  }
+
+  function leave() {
+    if (!caret) return;
+    caret.element.classList.remove("has-caret");
+    caret = null;
+    itemNow()?.setCaret(null);
+    page.left();
+  }
+
+  /** What the mouse selected, or else a caret in the text. */
+  function start() {
+    const item = itemNow();
+    if (!item || item.stage === "waiting" || take(false)) return;
+    const group = item.spanGroups()[0];
+    if (!group) return page.tell("Nothing is highlighted in this task");
+    const element = item.fields.get(group.dimension.spans.field);
+    const { field } = element.dataset;
+    const show = (span) => {
+      item.setCaret({ field, ...span });
+      element.querySelector("mark.caret")?.scrollIntoView({ block: "nearest" });
+      page.announce(element.textContent.slice(span.start, span.end));
+    };
+    caret = createCaret(element, {
+      add: (span) => add(element, span),
+      removeAt: (span) => removeAt(field, span),
+      leave() {
+        leave();
+        page.focus();
+      },
+      moved: show,
+    });
+    if (!caret) return;
+    element.tabIndex = -1;
+    element.focus({ preventScroll: true });
+    element.classList.add("has-caret");
+    show(caret.span);
+    page.tell("Arrows move, Shift extends, Enter adds, Delete removes, Esc leaves");
+  }
+
+  stage.addEventListener("focusin", (event) => caret && !caret.element.contains(event.target) && leave());
+  stage.addEventListener("pointerup", (event) => {
+    if (event.pointerType === "mouse" && event.button === 0) setTimeout(() => take(event.shiftKey || event.altKey), 0);
+  });
+  // Pressing the button must not lose the selection that it is meant for.
+  for (const press of ["pointerdown", "mousedown"]) {
+    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"]') && event.preventDefault());
+  }
+  return { start, leave, key: (event) => caret !== null && caret.element.contains(event.target) && caret.key(event) };
 }

@@ -1,0 +1,111 @@
+"""The labelling page as a person meets it: what is on the screen, keys, the mouse."""
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Judgement, Revision
+
+# The ends of a range of UTF-16 units of a text, on the screen.
+PLACE = """([field, start, end]) => {
+  const walker = document.createTreeWalker(document.querySelector(`[data-field="${field}"]`), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  let seen = 0, isOpen = false;
+  while (walker.nextNode()) {
+    const { length } = walker.currentNode;
+    if (!isOpen && start < seen + length) { range.setStart(walker.currentNode, start - seen); isOpen = true; }
+    if (end <= seen + length) { range.setEnd(walker.currentNode, end - seen); break; }
+    seen += length;
+  }
+  const boxes = [...range.getClientRects()], first = boxes[0], last = boxes.at(-1);
+  return [first.left, first.top + first.height / 2, last.right, last.top + last.height / 2];
+}"""
+
+
+class LabellingPage:
+    def __init__(self, page: Page, project):
+        self.page, self.project = page, project
+
+    def open(self):
+        self.page.goto(f"/projects/{self.project.slug}/work/")
+        self.page.wait_for_function(
+            "performance.getEntriesByName('assay:shown').length || document.querySelector('.empty')"
+        )
+        return self
+
+    @property
+    def assignment(self) -> str:
+        """The one whose item is on the screen."""
+        return self.page.locator("#stage [data-item]").get_attribute("data-item")
+
+    @property
+    def held(self) -> Assignment:
+        return Assignment.objects.get(uuid=self.assignment)
+
+    @property
+    def status(self) -> str:
+        return self.page.locator("[data-status]").inner_text()
+
+    def text(self, field: str) -> str:
+        return self.page.locator(f'[data-field="{field}"]').evaluate("element => element.textContent")
+
+    def press(self, *keys: str):
+        for key in keys:
+            self.page.keyboard.press(key)
+        return self
+
+    def answer(self, *keys: str) -> str:
+        """Press the keys and Enter, and wait for another item. Returns the assignment that was answered."""
+        before = self.assignment
+        self.press(*keys, "Enter")
+        self.gone(before)
+        return before
+
+    def gone(self, assignment: str) -> None:
+        expect(self.page.locator(f'#stage [data-item="{assignment}"]')).to_have_count(0)
+
+    def at(self, assignment: str) -> None:
+        expect(self.page.locator(f'#stage [data-item="{assignment}"]')).to_have_count(1)
+
+    def is_saved(self) -> None:
+        expect(self.page.locator("[data-save-state=saved]")).to_be_visible()
+
+    def has_ahead(self) -> None:
+        """The next item is in the browser: each item but the first was fetched ahead."""
+        self.page.wait_for_function(
+            "performance.getEntriesByName('assay:ahead').length >= performance.getEntriesByName('assay:shown').length"
+        )
+
+    def drag(self, field: str, start: int, end: int, *, shift: bool = False) -> None:
+        """Select from one UTF-16 offset to another with the mouse."""
+        self.page.locator(f'[data-field="{field}"]').scroll_into_view_if_needed()
+        left, top, right, bottom = self.page.evaluate(PLACE, [field, start, end])
+        if shift:
+            self.page.keyboard.down("Shift")
+        self.page.mouse.move(left + 0.5, top)
+        self.page.mouse.down()
+        self.page.mouse.move((left + right) / 2, bottom)
+        self.page.mouse.move(right - 0.5, bottom)
+        self.page.mouse.up()
+        if shift:
+            self.page.keyboard.up("Shift")
+
+    def chips(self) -> list[str]:
+        return self.page.locator("[data-chips] .quote").all_text_contents()
+
+    def chosen(self) -> list[str]:
+        return self.page.eval_on_selector_all("#stage input:checked", "inputs => inputs.map(input => input.value)")
+
+
+def stored(assignment: str, user) -> dict[str, str]:
+    """The labels of the person's latest revision, by dimension."""
+    rows = Judgement.objects.filter(revision__in=revisions(assignment, user).filter(is_latest=True))
+    return dict(rows.values_list("dimension", "label"))
+
+
+def revisions(assignment: str, user):
+    item = Assignment.objects.get(uuid=assignment).item_id
+    return Revision.objects.filter(annotation__item=item, annotation__rater__user=user).order_by("number")
+
+
+def spans(assignment: str, user) -> list[tuple[int, int, str]]:
+    rows = revisions(assignment, user).filter(is_latest=True, judgements__spans__isnull=False)
+    return sorted(rows.values_list("judgements__spans__start", "judgements__spans__end", "judgements__spans__quote"))
