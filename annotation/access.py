@@ -126,14 +126,16 @@ WHERE a.uuid = %s AND EXISTS (
     WHERE m.project_id = a.project_id AND m.user_id = %s AND m.role = %s AND m.is_active
 )
 """
+_PROJECT = "SELECT p.* FROM annotation_project p WHERE p.id = %s"
 
 
 def assignment_for(user: User, uuid: UUID) -> Assignment:
-    """An assignment of a project in which the person annotates, with `guideline_version`, the newest of its project.
+    """An assignment of a project in which the person annotates, with its project and `guideline_version`, the newest.
 
     The id is a secret of whoever was given the page, and a lost lease does not take it back: late answers are kept.
     """
     uuid = Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection)
     for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, [uuid, user.pk, ANNOTATOR.value]):
+        [assignment.project] = Project.objects.raw(_PROJECT, [assignment.project_id])
         return assignment
     raise Http404("No such assignment")

@@ -406,7 +406,8 @@ def main() -> int:
         prepare(options.prepare, max(options.annotators), options.out)
         return 0
     print(
-        f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}  {'web CPU ms':>10}"
+        f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}  "
+        f"{'web CPU ms':>10}"
     )
     failed = False
     for size in options.sizes:

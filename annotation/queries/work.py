@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 
 from django.core.cache import cache
+from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ LONGEST_SECONDS = 900.0
 # Above this many open rows "left for you" is a bound instead of a count.
 EXACT_LIMIT = 50_000
 RECENT = timedelta(minutes=2)
+_DONE_SINCE = "SELECT COUNT(*) FROM annotation_assignment WHERE rater_id = %s AND state = 'done' AND done_at > %s"
 
 
 def label_version(project: Project) -> int:
@@ -54,7 +56,9 @@ def done_by(rater: Rater) -> int:
         kept = (done.filter(done_at__lte=until).count(), until, time.time())
         cache.set(name, kept, 3600)
     base, until, _ = kept
-    return base + done.filter(done_at__gt=until).count()
+    with connection.cursor() as cursor:  # by hand: it is counted with every answer
+        cursor.execute(_DONE_SINCE, [rater.pk, connection.ops.adapt_datetimefield_value(until)])
+        return base + cursor.fetchone()[0]
 
 
 def _kept(name: str, count):

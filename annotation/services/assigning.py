@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
@@ -161,26 +160,37 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
 
 
 def expose(assignment: Assignment, run, suggestions: int) -> None:
-    """Note which suggestions a page carries, before it leaves the server."""
-    exposure = [{"run": str(run.uuid), "suggestions": suggestions}]
+    """Note which suggestions a page carries, before it leaves the server. A page that carried another run's may have
+    been seen: that stays."""
+    exposure = [seen for seen in assignment.exposure if seen["run"] != str(run.uuid)]
+    exposure.append({"run": str(run.uuid), "suggestions": suggestions})
     if assignment.exposure != exposure:
         assignment.exposure = exposure
         Assignment.objects.filter(pk=assignment.pk).update(exposure=exposure)
+
+
+# Written by hand like those of taking: every item is shown once.
+_SHOWN = """
+UPDATE annotation_assignment SET shown_at = COALESCE(shown_at, %s), lease_expires_at = %s {more}
+WHERE id = %s AND state = 'leased'
+AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)
+"""
 
 
 def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: bool = False) -> bool:
     """The page came to the person's eyes: from now on its lease is a whole one. False if it is no longer theirs."""
     now = timezone.now()
     at = min(at or now, now)
-    changes = {
-        "shown_at": Coalesce("shown_at", at),
-        "lease_expires_at": now + timedelta(minutes=assignment.project.lease_minutes),
-    }
+    expires = now + timedelta(minutes=assignment.project.lease_minutes)
+    moments = [at, expires]
+    more = ""
     if suggestions and assignment.exposure:
-        changes["suggestions_shown_at"] = Coalesce("suggestions_shown_at", at)
-    return bool(
-        Assignment.objects.filter(pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED).update(**changes)
-    )
+        more = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)"
+        moments.append(at)
+    values = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
+    with connection.cursor() as cursor:
+        cursor.execute(_SHOWN.format(more=more), [*values, assignment.pk, assignment.project_id, user.pk])
+        return bool(cursor.rowcount)
 
 
 def release(assignment: Assignment, user) -> bool:
