@@ -6,6 +6,7 @@ batch that nobody sees. Nothing here makes anything visible.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 
 from django.db import IntegrityError, connection, transaction
@@ -30,6 +31,8 @@ from annotation.services.jobs import JobError
 
 BATCH_RECORDS = 2000
 BATCH_CHARS = 4_000_000  # long texts make smaller batches, so that memory and transactions stay small
+# SQLite has one writer. Reading the next batch leaves it to others anyway; this makes sure where reading is fast.
+PAUSE_SECONDS = 0.01
 NEW = -1  # stands for the id of a row that a dry run would create
 
 
@@ -112,6 +115,8 @@ class ContentPass:
                     with transaction.atomic():
                         self.guard()
                         self._take_waiting(stages=True)
+                    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+                        time.sleep(PAUSE_SECONDS)
                 except IntegrityError as error:
                     raise JobError(
                         f"The file holds the same key twice, or somebody changed the data set: {error}"
