@@ -291,9 +291,10 @@ def _revealed(row: Assignment, page: pages.Page, now: datetime, changes: dict) -
     if row.prefill_arm != Project.Prefill.AFTER:
         return []
     suggestions = pages.suggestions_for(page, row.project)
-    if suggestions and row.suggestions_shown_at is None:
-        run = row.project.prefill_run
-        changes |= {"suggestions_shown_at": now, "exposure": [{"run": str(run.uuid), "suggestions": len(suggestions)}]}
+    run = str(row.project.prefill_run.uuid) if suggestions else ""
+    if suggestions and run not in [seen["run"] for seen in row.exposure]:  # the project may have changed its run
+        changes["suggestions_shown_at"] = row.suggestions_shown_at or now
+        changes["exposure"] = [*row.exposure, {"run": run, "suggestions": len(suggestions)}]
     return suggestions
 
 
