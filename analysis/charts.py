@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
-CELL = 64
-LEFT = 190
-TOP = 74
+CELL_WIDTH, CELL_HEIGHT = 88, 54
+LEFT, TOP, RIGHT = 148, 76, 60
+LINE = 15  # pixels between two lines of a label
+TITLE_CHARS = 13
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class Cell:
     x: int
     y: int
     count: int
-    share: float  # of the row
+    percent: str  # of the row; empty for an empty row
     level: int  # 0 to 10: which shade of the scale
     reference: str
     predicted: str
@@ -22,11 +24,26 @@ class Cell:
 
     @property
     def text_x(self) -> int:
-        return self.x + CELL // 2
+        return self.x + CELL_WIDTH // 2
 
     @property
-    def text_y(self) -> int:
-        return self.y + CELL // 2 + 5
+    def count_y(self) -> int:
+        return self.y + CELL_HEIGHT // 2 + (-1 if self.percent else 5)
+
+    @property
+    def percent_y(self) -> int:
+        return self.y + CELL_HEIGHT // 2 + 16
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The name of a row or column in one or two lines, and how many units it holds."""
+
+    title: str
+    lines: list[tuple[int, int, str]]  # x, y, text
+    total: int
+    total_x: int
+    total_y: int
 
 
 @dataclass(frozen=True)
@@ -34,38 +51,46 @@ class Confusion:
     width: int
     height: int
     cells: list[Cell]
-    rows: list[dict]
-    columns: list[dict]
-    cell: int = CELL
+    rows: list[Heading]
+    columns: list[Heading]
+    cell_width: int = CELL_WIDTH
+    cell_height: int = CELL_HEIGHT
+    left: int = LEFT
+    top: int = TOP
 
 
 def confusion(matrix: list[list[int]], labels: list[dict]) -> Confusion:
     """Rows are people, columns the checker; shades are shares of the row, so rare labels stay legible."""
-    cells = []
+    width, height = len(labels) * CELL_WIDTH, len(labels) * CELL_HEIGHT
+    rows, columns, cells = [], [], []
+    for index, label in enumerate(labels):
+        lines = textwrap.wrap(label["title"], TITLE_CHARS)[:2] or [""]
+        middle = TOP + index * CELL_HEIGHT + CELL_HEIGHT // 2
+        first = middle + 5 - LINE * (len(lines) - 1) // 2
+        placed = [(LEFT - 10, first + LINE * n, text) for n, text in enumerate(lines)]
+        rows.append(Heading(label["title"], placed, sum(matrix[index]), LEFT + width + 10, middle + 5))
+
+        middle = LEFT + index * CELL_WIDTH + CELL_WIDTH // 2
+        placed = [(middle, TOP - 10 - LINE * (len(lines) - 1 - n), text) for n, text in enumerate(lines)]
+        total = sum(row[index] for row in matrix)
+        columns.append(Heading(label["title"], placed, total, middle, TOP + height + 20))
     for row, counts in enumerate(matrix):
         total = sum(counts)
         for column, count in enumerate(counts):
             share = count / total if total else 0.0
+            people, checker = labels[row], labels[column]
             cells.append(
                 Cell(
-                    x=LEFT + column * CELL,
-                    y=TOP + row * CELL,
+                    x=LEFT + column * CELL_WIDTH,
+                    y=TOP + row * CELL_HEIGHT,
                     count=count,
-                    share=share,
+                    percent=f"{share:.0%}" if count else "",
                     level=round(share * 10),
-                    reference=labels[row]["label"],
-                    predicted=labels[column]["label"],
+                    reference=people["label"],
+                    predicted=checker["label"],
                     description=(
-                        f"People: {labels[row]['title']}; checker: {labels[column]['title']}: {count} "
-                        f"({share:.0%} of the row)"
+                        f"People: {people['title']}; checker: {checker['title']}: {count} ({share:.0%} of the row)"
                     ),
                 )
             )
-    size = len(labels) * CELL
-    return Confusion(
-        width=LEFT + size + 8,
-        height=TOP + size + 8,
-        cells=cells,
-        rows=[{**label, "y": TOP + index * CELL + CELL // 2 + 4} for index, label in enumerate(labels)],
-        columns=[{**label, "x": LEFT + index * CELL + CELL // 2} for index, label in enumerate(labels)],
-    )
+    return Confusion(LEFT + width + RIGHT, TOP + height + 34, cells, rows, columns)

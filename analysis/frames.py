@@ -1,11 +1,12 @@
 """The only reader of labels for figures: one long frame, whoever the labels are by.
 
-`unit_frame` has a row per unit of the project, `label_frame` a row per human label, `suggestion_frame` and `score_frame`
-a row per automatic one. Joined by `unit` they answer every question that a report asks.
+`unit_frame` has a row per unit of the project, `label_frame` a row per human label, `suggestion_frame` and
+`score_frame` a row per automatic one. Joined by `unit` they answer every question that a report asks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -72,33 +73,42 @@ def _response_columns(response: str | None) -> list[str]:
     return ["response", "model", "setting"] if response else []
 
 
-def label_frame(project: Project) -> pd.DataFrame:
-    """Every judgement of annotations that are not surplus, of every revision.
+# Column of the label frame -> where it stands, seen from a judgement.
+LABEL_COLUMNS = {
+    "unit": "unit_id",
+    "dimension": "dimension",
+    "label": "label",
+    "annotation": "revision__annotation_id",
+    "number": "revision__number",
+    "is_latest": "revision__is_latest",
+    "suggestion_shown": "revision__suggestion_shown",
+    "rater": "revision__annotation__rater_id",
+    "rater_kind": "revision__annotation__rater__kind",
+}
 
-    Columns unit, dimension, label, annotation, number, is_latest, suggestion_shown (None: not known), rater.
+
+def label_frame(project: Project, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
+    """Judgements about `units` in annotations that are not surplus, of their latest revisions or of all.
+
+    Columns are those of LABEL_COLUMNS; `suggestion_shown` is None where it is not known.
     """
     import pandas as pd
 
-    rows = (
-        Judgement.objects.filter(
-            revision__annotation__item__project=project, revision__annotation__is_surplus=False
-        )
-        .exclude(revision__annotation__item__state=Item.State.RETIRED)
-        .values_list(
-            "unit_id",
-            "dimension",
-            "label",
-            "revision__annotation_id",
-            "revision__number",
-            "revision__is_latest",
-            "revision__suggestion_shown",
-            "revision__annotation__rater_id",
-        )
-    )
-    return pd.DataFrame.from_records(
-        rows.iterator(chunk_size=10_000),
-        columns=["unit", "dimension", "label", "annotation", "number", "is_latest", "suggestion_shown", "rater"],
-    )
+    rows = Judgement.objects.filter(
+        revision__annotation__item__project=project, revision__annotation__is_surplus=False
+    ).exclude(revision__annotation__item__state=Item.State.RETIRED)
+    if not every_revision:
+        rows = rows.filter(revision__is_latest=True)
+    found = rows.values_list(*LABEL_COLUMNS.values()).iterator(chunk_size=10_000)
+    labels = pd.DataFrame.from_records(_shared_texts(found), columns=list(LABEL_COLUMNS))
+    return labels[labels["unit"].isin(units["unit"])]  # an item may have been retired between the two queries
+
+
+def _shared_texts(rows: Iterable[tuple]) -> Iterator[tuple]:
+    """The rows with one object per distinct text, of which the database makes a new one for every row."""
+    known: dict[str, str] = {}
+    for row in rows:
+        yield tuple(known.setdefault(value, value) if isinstance(value, str) else value for value in row)
 
 
 def latest(labels: pd.DataFrame) -> pd.DataFrame:
@@ -109,15 +119,17 @@ def latest(labels: pd.DataFrame) -> pd.DataFrame:
 def untouched(labels: pd.DataFrame, run: CheckerRun) -> pd.DataFrame:
     """What everybody last said before a suggestion of this run's checker was shown to them on the item.
 
-    A first answer given before the suggestion appeared counts; an answer changed after it does not. Labels whose
-    suggestion is known to be another checker's count too. Where a suggestion was shown and nobody knows which (imported
-    annotations), the label does not count.
+    `labels` holds every revision. A first answer given before the suggestion appeared counts; an answer changed after
+    it does not. Labels whose suggestion is known to be another checker's count too. What is not known does not count:
+    a member's answer of which the trace was lost, an imported one that saw a suggestion of nobody knows which checker.
+    Imported labels that say nothing about suggestions were made elsewhere, without this checker, and count.
     """
-    shown = labels["suggestion_shown"].fillna(False).astype(bool)
-    if shown.any():
-        other = _annotations_shown_only_other_checkers(run)
-        shown &= ~labels["annotation"].isin(other)
-    clean = labels[~shown]
+    shown = labels["suggestion_shown"]
+    lost = shown.isna() & (labels["rater_kind"] == Rater.Kind.MEMBER)
+    touched = shown.eq(True).fillna(False).astype(bool) | lost
+    if touched.any():
+        touched &= ~labels["annotation"].isin(_annotations_shown_only_other_checkers(run))
+    clean = labels[~touched]
     newest = clean.groupby("annotation")["number"].transform("max")
     return clean[clean["number"] == newest]
 

@@ -1,6 +1,6 @@
 """Reads of the pages of figures."""
 
-from annotation.models import CheckerRun, Decision, Item, ItemUnit, Job, Project
+from annotation.models import CheckerRun, Decision, Item, ItemUnit, Job, Project, Score
 
 
 def runs_with_suggestions(project: Project) -> list[CheckerRun]:
@@ -12,6 +12,13 @@ def runs_with_suggestions(project: Project) -> list[CheckerRun]:
     )
 
 
+def score_names(run: CheckerRun) -> list[str]:
+    """Names of the scores that the run gave. A finished run's job knows them; otherwise all of its scores are read."""
+    if (known := run.job.result.get("scores")) is not None:
+        return sorted(known)
+    return list(Score.objects.filter(run=run).order_by("name").values_list("name", flat=True).distinct())
+
+
 def references_of(project: Project) -> list[str]:
     """What can stand as the reference here: the majority always, decisions of each method that there are."""
     methods = set(
@@ -20,12 +27,17 @@ def references_of(project: Project) -> list[str]:
     return ["majority", *(m for m in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED) if m in methods)]
 
 
+def items_without_units(project: Project) -> int:
+    """Items in which there is nothing to judge, such as abstained answers."""
+    return Item.objects.filter(project=project, unit_count=0).exclude(state=Item.State.RETIRED).count()
+
+
 def items_of_units(project: Project, unit_ids: list[int]) -> list[ItemUnit]:
     """The units with their items and texts, in the order of `unit_ids`."""
     rows = (
         ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids)
         .exclude(item__state=Item.State.RETIRED)
-        .select_related("item", "unit__evidence__claim", "unit__triplet__response")
+        .select_related("item", "unit__evidence__claim", "unit__evidence__question", "unit__triplet__response")
     )
     by_unit = {row.unit_id: row for row in rows}
     return [by_unit[unit_id] for unit_id in unit_ids if unit_id in by_unit]

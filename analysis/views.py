@@ -1,47 +1,65 @@
-"""Pages of figures. Nothing is computed here: stored reports are shown, and refreshed by workers when labels moved on."""
+"""Pages of figures. Nothing is computed here: stored reports are shown, workers refresh them."""
 
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
+from django_htmx.http import retarget
 
 from analysis import charts, queries
 from analysis.models import StoredReport
 from analysis.reports import stored
+from analysis.reports.agreement import GROUPS
 from analysis.reports.metrics import REPORTS
+from analysis.reports.reference import REFERENCES
 from annotation.access import project_with_labels_for
 from annotation.models import UnitKind
 from annotation.task_types import task_type
 
-GROUPS = {"all": "Everybody", "members": "Members of the project", "imported": "Raters of imported files"}
-REFERENCES = {"majority": "Majority of people", "imported": "Imported decisions", "adjudicated": "Adjudicated decisions"}
 
-
-def _render(request, template: str, project, report: StoredReport | None, context: dict):
-    """The page, or for htmx only the part that changes when the report is refreshed."""
-    context = {
-        "project": project,
-        "has_rates": task_type(project.task_type).anchor_kind == UnitKind.RESPONSE,
-        "report": report,
-        "result": report.result if report else None,
-        "is_refreshing": report is not None and stored.is_refreshing(report),
-        "is_stale": report is not None and stored.is_stale(report),
-        "failure": stored.failed(report) if report else "",
-        "here": request.get_full_path(),
-        **context,
-    }
+def _render(request, name: str, project, report: StoredReport | None, context: dict):
+    """The page; for htmx, which asks again and again, only what has changed since it last asked."""
+    state = _state(report) if report else ""
+    seen = f"{report.computed_at} {state}" if report else ""
+    context |= {"project": project, "has_rates": _has_rates(project), "tab": f"project_{name}"}
     if report is not None:
-        context["behind"] = (
-            reverse("project_behind", args=[project.slug, report.name])
-            + "?"
-            + urlencode({"report": report.parameters_hash})
-        )
-    part = "analysis/parts/" if request.htmx else "analysis/"
-    return render(request, f"{part}{template}", context)
+        behind = reverse("project_behind", args=[project.slug, report.name])
+        context |= {
+            "report": report,
+            "result": report.result,
+            "state": state,
+            "failure": stored.failed(report),
+            "seen": seen,
+            "here": request.get_full_path(),
+            "behind": f"{behind}?{urlencode({'report': report.parameters_hash})}",
+        }
+    if report is None or not request.htmx:
+        response = render(request, f"analysis/{name}.html", context)
+    elif request.headers.get("X-Seen") == seen:
+        response = HttpResponse(status=204)  # htmx leaves the page as it is
+    elif request.headers.get("X-Seen", "").startswith(f"{report.computed_at} "):
+        response = retarget(render(request, "analysis/parts/state.html", context), "#state")
+    else:
+        response = render(request, f"analysis/parts/{name}.html", context)
+    patch_vary_headers(response, ["HX-Request"])  # the same address has both
+    return response
+
+
+def _state(report: StoredReport) -> str:
+    if stored.is_refreshing(report):
+        return "computing"
+    if not stored.is_stale(report):
+        return "fresh"
+    return "failed" if stored.failed(report) else "resting"
+
+
+def _has_rates(project) -> bool:
+    return task_type(project.task_type).anchor_kind == UnitKind.RESPONSE
 
 
 def _chosen(request, name: str, allowed, default: str) -> str:
@@ -58,9 +76,7 @@ def project_agreement(request, slug):
     project = project_with_labels_for(request.user, slug)
     raters = _chosen(request, "raters", GROUPS, "all")
     report = stored.stored_report(project, "agreement", {"raters": raters}, request.user)
-    return _render(
-        request, "agreement.html", project, report, {"raters": raters, "groups": GROUPS, "tab": "agreement"}
-    )
+    return _render(request, "agreement", project, report, {"raters": raters, "groups": GROUPS})
 
 
 @login_required
@@ -70,21 +86,19 @@ def project_comparison(request, slug):
     runs = queries.runs_with_suggestions(project)
     references = {name: REFERENCES[name] for name in queries.references_of(project)}
     if not runs:
-        return _render(request, "comparison.html", project, None, {"runs": runs, "tab": "comparison"})
+        return _render(request, "comparison", project, None, {})
     run = _chosen(request, "run", [str(found.uuid) for found in runs], str(runs[0].uuid))
     reference = _chosen(request, "reference", references, "majority")
     touched = _chosen(request, "touched", ("0", "1"), "0") == "1"
     parameters = {"run": run, "reference": reference, "touched": touched}
-    if score := request.GET.get("score", "")[:80]:
-        parameters["score"] = score
+    if request.GET.get("score"):
+        names = queries.score_names(next(found for found in runs if str(found.uuid) == run))
+        parameters["score"] = _chosen(request, "score", names, "")
     report = stored.stored_report(project, "comparison", parameters, request.user)
-    result = report.result
-    pictures = {}
-    if result:
-        pictures = {
-            dimension["dimension"]: charts.confusion(dimension["confusion"], dimension["labels"])
-            for dimension in result["dimensions"]
-        }
+    pictures = {
+        dimension["dimension"]: charts.confusion(dimension["confusion"], dimension["labels"])
+        for dimension in report.result.get("dimensions", [])
+    }
     context = {
         "runs": runs,
         "run": run,
@@ -92,23 +106,20 @@ def project_comparison(request, slug):
         "reference": reference,
         "touched": touched,
         "pictures": pictures,
-        "tab": "comparison",
     }
-    return _render(request, "comparison.html", project, report, context)
+    return _render(request, "comparison", project, report, context)
 
 
 @login_required
 @require_GET
 def project_rates(request, slug):
     project = project_with_labels_for(request.user, slug)
-    if task_type(project.task_type).anchor_kind != UnitKind.RESPONSE:
+    if not _has_rates(project):
         raise Http404("This project's items are not answers of models")
     references = {name: REFERENCES[name] for name in queries.references_of(project)}
     reference = _chosen(request, "reference", references, "majority")
     report = stored.stored_report(project, "rates", {"reference": reference}, request.user)
-    return _render(
-        request, "rates.html", project, report, {"references": references, "reference": reference, "tab": "rates"}
-    )
+    return _render(request, "rates", project, report, {"references": references, "reference": reference})
 
 
 @login_required
@@ -122,9 +133,9 @@ def project_behind(request, slug, name):
         project=project, name=name, parameters_hash=request.GET.get("report", "")
     ).first()
     figure = request.GET.get("figure", "")
-    if report is None or (report.result and not _figure_exists(report, figure)):
+    if report is None or figure not in report.behind:
         raise Http404("No such figure")
-    ids = report.behind.get(figure, [])
+    ids = report.behind[figure]
     page = Paginator(ids, 50).get_page(request.GET.get("page"))
     return render(
         request,
@@ -133,7 +144,9 @@ def project_behind(request, slug, name):
             "project": project,
             "report": report,
             "title": REPORTS[name].title,
-            "figure": figure.split("/"),
+            "figure": _in_words(project, name, figure),
+            "back": reverse(f"project_{name}", args=[project.slug]) + "?" + urlencode(_as_query(report.parameters)),
+            "tab": f"project_{name}",
             "page": page,
             "rows": queries.items_of_units(project, list(page.object_list)),
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
@@ -141,5 +154,22 @@ def project_behind(request, slug, name):
     )
 
 
-def _figure_exists(report: StoredReport, figure: str) -> bool:
-    return figure.split("/")[0] in {dimension["dimension"] for dimension in report.result.get("dimensions", [])}
+AGREEMENT_PARTS = {
+    "agree": "where people agree",
+    "disagree": "where people disagree",
+    "single": "with one label only",
+    "unlabelled": "without a label",
+}
+
+
+def _in_words(project, name: str, figure: str) -> str:
+    slug, *parts = figure.split("/")
+    dimension = task_type(project.task_type).dimension(slug)
+    if name == "agreement":
+        return f"{dimension.title}, {AGREEMENT_PARTS[parts[0]]}"
+    people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
+    return f"{dimension.title}, people: {people}, checker: {checker}"
+
+
+def _as_query(parameters: dict) -> dict:
+    return {name: int(value) if isinstance(value, bool) else value for name, value in parameters.items()}

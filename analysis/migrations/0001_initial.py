@@ -4,23 +4,21 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='StoredReport',
+            name="StoredReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40)),
-                ('parameters', models.JSONField(default=dict)),
-                ('parameters_hash', models.CharField(max_length=64)),
-                ('label_version', models.PositiveBigIntegerField(null=True)),
-                ('result', models.JSONField(default=dict)),
-                ('computed_at', models.DateTimeField(null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=40)),
+                ("parameters", models.JSONField(default=dict)),
+                ("parameters_hash", models.CharField(max_length=64)),
+                ("label_version", models.PositiveBigIntegerField(null=True)),
+                ("result", models.JSONField(default=dict)),
+                ("computed_at", models.DateTimeField(null=True)),
             ],
         ),
     ]

@@ -5,27 +5,30 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('analysis', '0001_initial'),
-        ('annotation', '0001_initial'),
+        ("analysis", "0001_initial"),
+        ("annotation", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='storedreport',
-            name='job',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.job'),
+            model_name="storedreport",
+            name="job",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="annotation.job"
+            ),
         ),
         migrations.AddField(
-            model_name='storedreport',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stored_reports', to='annotation.project'),
+            model_name="storedreport",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="stored_reports", to="annotation.project"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='storedreport',
-            constraint=models.UniqueConstraint(fields=('project', 'name', 'parameters_hash'), name='one_stored_report'),
+            model_name="storedreport",
+            constraint=models.UniqueConstraint(fields=("project", "name", "parameters_hash"), name="one_stored_report"),
         ),
     ]

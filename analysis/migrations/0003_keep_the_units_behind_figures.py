@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0002_initial'),
+        ("analysis", "0002_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='storedreport',
-            name='behind',
+            model_name="storedreport",
+            name="behind",
             field=models.JSONField(default=dict),
         ),
     ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames
+from analysis import frames, queries
 from analysis.reports.figures import figure, named_figure
 from annotation.models import Project, Rater
 from annotation.task_types import Dimension, Metric, task_type
@@ -26,35 +25,28 @@ MAX_SOURCES = 50
 MAX_PAIRS = 200
 
 
-@dataclass(frozen=True)
-class Parameters:
-    raters: str = "all"
-
-    def __post_init__(self) -> None:
-        if self.raters not in GROUPS:
-            raise ValueError(f"raters is one of {', '.join(GROUPS)}, not {self.raters!r}")
-
-
 def compute(project: Project, raters: str = "all") -> dict:
     """The agreement report. `raters` is a key of GROUPS; anything else raises ValueError."""
-    parameters = Parameters(raters)
+    if raters not in GROUPS:
+        raise ValueError(f"raters is one of {', '.join(GROUPS)}, not {raters!r}")
     kind = task_type(project.task_type)
     units = frames.unit_frame(project, kind.unit_kind)
     everybody = frames.rater_frame(project)
-    chosen = _chosen(everybody, parameters.raters)
-    labels = frames.latest(frames.label_frame(project))
-    labels = labels[labels["rater"].isin(chosen["rater"]) & labels["unit"].isin(units["unit"])]
+    chosen = _chosen(everybody, raters)
+    labels = frames.label_frame(project, units)
+    labels = labels[labels["rater"].isin(chosen["rater"])]
     return {
         "report": "agreement",
         "project": project.slug,
         "task_type": project.task_type,
-        "raters": parameters.raters,
+        "raters": raters,
         "groups": _groups_present(everybody),
         "n_items": int(units["item"].nunique()),
+        "n_items_without_units": queries.items_without_units(project),
         "n_units": len(units),
         "n_raters": int(labels["rater"].nunique()),
-        "exchangeable": bool((chosen["kind"] == Rater.Kind.SLOT).any()),
-        "dimensions": [_dimension(dimension, kind.metrics, units, labels, chosen) for dimension in kind.dimensions],
+        "exchangeable": bool((labels["rater_kind"] == Rater.Kind.SLOT).any()),
+        "dimensions": [_dimension(dimension, kind.metrics, units, labels, everybody) for dimension in kind.dimensions],
         "behind": _behind([dimension.slug for dimension in kind.dimensions], units, labels),
     }
 
@@ -91,7 +83,7 @@ def _dimension(
     dimension: Dimension, metrics: tuple[Metric, ...], units: pd.DataFrame, labels: pd.DataFrame, raters: pd.DataFrame
 ) -> dict:
     mine = labels[labels["dimension"] == dimension.slug]
-    coded = _coded(mine, units, dimension.values, raters)
+    coded = _coded(mine, units, dimension.values)
     result = {
         "dimension": dimension.slug,
         "title": dimension.title,
@@ -102,28 +94,28 @@ def _dimension(
         ],
         "n_labels": len(mine),
         "figures": _figures(coded, dimension.level),
-        "pairs": _pairs(mine, units, dimension.values, raters),
-        "n_annotators": int((raters["kind"] != Rater.Kind.SLOT).sum()),
-        "by_source": _by_source(coded, mine, units, dimension.level),
+        **_pairs(mine, units, dimension.values, raters),
+        **_by_source(coded, units, dimension.level),
         "with_unasked": None,
     }
     for metric in metrics:
         if metric.dimension == dimension.slug and metric.missing_as:
-            result["with_unasked"] = _with_unasked(dimension, metric, units, labels, raters)
+            result["with_unasked"] = _with_unasked(dimension, metric, units, labels)
     return result
 
 
-def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> Labels:
+def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
     from analysis.stats import Labels
 
-    joined = labels.merge(units[["unit", "cluster"]], on="unit", how="left")
+    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
+    of_label = labels["unit"].tolist()
     return Labels.from_columns(
-        joined["unit"].tolist(),
-        joined["rater"].tolist(),
-        joined["label"].tolist(),
+        of_label,
+        labels["rater"].tolist(),
+        labels["label"].tolist(),
         values,
-        cluster=joined["cluster"].tolist(),
-        exchangeable=bool(raters.loc[raters["rater"].isin(joined["rater"]), "kind"].eq(Rater.Kind.SLOT).any()),
+        cluster=[cluster[unit] for unit in of_label],
+        exchangeable=bool((labels["rater_kind"] == Rater.Kind.SLOT).any()),
         units=units["unit"].tolist(),
     )
 
@@ -131,79 +123,73 @@ def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], r
 def _figures(coded: Labels, level: str) -> list[dict]:
     from analysis.stats import fleiss_kappa, krippendorff_alpha, percent_agreement, pooled_percent_agreement
 
-    found = [
-        named_figure("percent_agreement", "Percent agreement (mean over items)", percent_agreement(coded)),
-        named_figure("pooled_percent_agreement", "Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
-        named_figure("krippendorff_alpha_nominal", "Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
-    ]
+    found = {
+        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
+        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
+        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
+    }
     if level == "ordinal":
         ordinal = krippendorff_alpha(coded, "ordinal")
-        found.append(named_figure("krippendorff_alpha_ordinal", "Krippendorff's alpha, ordinal", ordinal))
-    fleiss = fleiss_kappa(coded)
-    found.append(named_figure("fleiss_kappa", "Fleiss' kappa", fleiss))
-    return found
+        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
+    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
+    return [named_figure(name, title, estimate) for name, (title, estimate) in found.items()]
 
 
-def _pairs(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> list[dict]:
-    """Cohen's kappa of every pair who share units. Exchangeable slots are nobody, so they form no pairs."""
+def _pairs(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> dict:
+    """Cohen's kappa of every two people who share units. Exchangeable slots are nobody, so they form no pairs."""
     from analysis.stats import cohen_kappa_table
 
-    persons = raters[raters["kind"] != Rater.Kind.SLOT]
-    names = dict(zip(persons["rater"].astype(str), persons["name"], strict=True))
-    labels = labels[labels["rater"].isin(persons["rater"])]
-    if labels["rater"].nunique() < 2:
-        return []
-    table = [kappa for kappa in cohen_kappa_table(_coded(labels, units, values, persons)) if kappa.n_pairable]
-    table.sort(key=lambda kappa: -kappa.n_pairable)
-    return [
-        {
-            "a": names[str(kappa.rater_a)],
-            "b": names[str(kappa.rater_b)],
-            "agreement": None if kappa.undefined and kappa.n_pairable == 0 else float(kappa.agreement),
-            **figure(kappa),
-        }
-        for kappa in table[:MAX_PAIRS]
-    ]
+    labels = labels[labels["rater_kind"] != Rater.Kind.SLOT]
+    table = cohen_kappa_table(_coded(labels.assign(rater=labels["rater"].map(_names(raters))), units, values))
+    listed = sorted(table, key=lambda kappa: -kappa.n_pairable)[:MAX_PAIRS]
+    return {
+        "pairs": [
+            {"a": kappa.rater_a, "b": kappa.rater_b, "agreement": float(kappa.agreement), **figure(kappa)}
+            for kappa in listed
+        ],
+        "n_pairs_not_listed": len(table) - len(listed),
+    }
 
 
-def _by_source(coded: Labels, labels: pd.DataFrame, units: pd.DataFrame, level: str) -> list[dict]:
+def _names(raters: pd.DataFrame) -> dict[int, str]:
+    """What each person is called; where two are called alike, their pseudonyms tell them apart."""
+    alike = raters["name"].duplicated(keep=False)
+    names = raters["name"].where(~alike, raters["name"] + " (" + raters["pseudonym"] + ")")
+    return dict(zip(raters["rater"].tolist(), names.tolist(), strict=True))
+
+
+def _by_source(coded: Labels, units: pd.DataFrame, level: str) -> dict:
+    """Figures of each source's units, the sources with most units first; nothing where all come from one."""
     from analysis.stats import krippendorff_alpha, percent_agreement
 
     sources = units["source"].to_numpy()
-    names = units["source"].value_counts()
-    if len(names) < 2:
-        return []
+    sizes = units["source"].value_counts()
+    sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
+    listed = sizes.index[:MAX_SOURCES] if len(sizes) > 1 else []
     rows = []
-    for name in names.index[:MAX_SOURCES]:
+    for name in listed:
         part = coded.select_units(sources == name)
         rows.append(
             {
                 "source": name,
-                "n_units": int(names[name]),
+                "n_units": int(sizes[name]),
                 "percent_agreement": figure(percent_agreement(part)),
                 "alpha_nominal": figure(krippendorff_alpha(part)),
                 "alpha_ordinal": figure(krippendorff_alpha(part, "ordinal")) if level == "ordinal" else None,
             }
         )
-    return rows
+    return {"by_source": rows, "n_sources_not_listed": len(sizes) - len(listed) if len(sizes) > 1 else 0}
 
 
-def _with_unasked(
-    dimension: Dimension, metric: Metric, units: pd.DataFrame, labels: pd.DataFrame, raters: pd.DataFrame
-) -> dict | None:
-    """The dimension with 'not asked' as one more label, from every annotation that answered the question before it."""
+def _with_unasked(dimension: Dimension, metric: Metric, units: pd.DataFrame, labels: pd.DataFrame) -> dict | None:
+    """The dimension with 'not asked' as one more label, given by everybody whose earlier answer left it unasked."""
     import pandas as pd
 
     condition = dimension.asked_when
     asked = labels[labels["dimension"] == dimension.slug]
-    before = labels[(labels["dimension"] == condition.dimension) & ~labels["label"].isin(condition.labels)]
-    both = pd.concat([asked, before.assign(label=metric.missing_as)])
-    if before.empty:
+    unasked = labels[(labels["dimension"] == condition.dimension) & ~labels["label"].isin(condition.labels)]
+    if unasked.empty:
         return None
-    coded = _coded(both, units, (*dimension.values, metric.missing_as), raters)
-    return {
-        "name": metric.name,
-        "label": metric.missing_as,
-        "n_labels": len(both),
-        "figures": _figures(coded, "nominal"),
-    }
+    both = pd.concat([asked, unasked.assign(label=metric.missing_as)])
+    coded = _coded(both, units, (*dimension.values, metric.missing_as))
+    return {"label": metric.missing_as, "n_labels": len(both), "figures": _figures(coded, "nominal")}

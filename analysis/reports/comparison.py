@@ -2,53 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames
-from analysis.reports.figures import figure, number
-from annotation.models import CheckerRun, Decision, Project, Score
-from annotation.task_types import Dimension, task_type
+from analysis import frames, queries
+from analysis.reports.figures import figure, named_figure, number
+from analysis.reports.reference import REFERENCES, Reference, asks_otherwise, codes_of, references
+from annotation.models import CheckerRun, Project
+from annotation.task_types import Dimension, TaskType, task_type
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-REFERENCES = {
-    "majority": "Majority of people, ties excluded",
-    Decision.Method.IMPORTED.value: "Imported decisions",
-    Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
-}
 
-
-def compute(
-    project: Project, run: str, reference: str = "majority", touched: bool = False, score: str = ""
-) -> dict:
+def compute(project: Project, run: str, reference: str = "majority", touched: bool = False, score: str = "") -> dict:
     """The comparison report of one checker run.
 
-    `run` is the run's UUID; `reference` a key of REFERENCES; with `touched`, labels given after the checker's suggestion
-    was seen count too; `score` names one of the run's scores to be correlated (default: the first). Wrong values raise
-    ValueError.
+    `run` is the run's UUID; `reference` a key of REFERENCES; with `touched`, labels given after the checker's
+    suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first). Wrong
+    values raise ValueError.
     """
-    if reference not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
-    checker_run = CheckerRun.objects.filter(project=project, uuid=run).first()
+    checker_run = CheckerRun.objects.filter(project=project, uuid=run).select_related("job").first()
     if checker_run is None:
         raise ValueError(f"project {project.slug} has no checker run {run!r}")
-    scores = list(Score.objects.filter(run=checker_run).order_by("name").values_list("name", flat=True).distinct())
+    scores = queries.score_names(checker_run)
     if score and score not in scores:
         raise ValueError(f"the run has no score {score!r}; it has {', '.join(scores) or 'none'}")
     score = score or (scores[0] if scores else "")
 
     kind = task_type(project.task_type)
     units = frames.unit_frame(project, kind.unit_kind)
-    labels = frames.label_frame(project)
-    labels = labels[labels["unit"].isin(units["unit"])]
-    everything = frames.latest(labels)
-    clean = frames.untouched(labels, checker_run)
-    counted = everything if touched else clean
-    suggestions = frames.suggestion_frame(checker_run)
+    labels = frames.label_frame(project, units, every_revision=True)
+    everything, clean = frames.latest(labels), frames.untouched(labels, checker_run)
+    people = references(kind, project, reference, units, everything if touched else clean)
+    sides = _sides(kind, people, units, frames.suggestion_frame(checker_run))
     values = frames.score_frame(checker_run, score) if score else None
-    behind: dict[str, list[int]] = {}
     return {
         "report": "comparison",
         "project": project.slug,
@@ -63,61 +52,61 @@ def compute(
         "scores": scores,
         "n_units": len(units),
         "dimensions": [
-            _dimension(dimension, project, reference, units, everything, clean, counted, suggestions, values, behind)
-            for dimension in kind.dimensions
+            {
+                "dimension": side.dimension.slug,
+                "title": side.dimension.title,
+                "level": side.dimension.level,
+                "n_labels_all": int((everything["dimension"] == side.dimension.slug).sum()),
+                "n_labels_untouched": int((clean["dimension"] == side.dimension.slug).sum()),
+                "votes": side.people.counts(),
+                "n_suggestions": int((side.checker >= 0).sum()),
+                "n_checker_not_asked": int(side.checker_not_asked.sum()),
+                **_figures(side, units),
+                "with_unasked": _with_unasked(kind, side, units),
+                "correlations": _correlations(side, units, values),
+            }
+            for side in sides
         ],
-        "behind": behind,
+        "behind": {name: ids for side in sides for name, ids in _behind(side, units).items()},
     }
 
 
-def _dimension(
-    dimension: Dimension,
-    project: Project,
-    reference: str,
-    units: pd.DataFrame,
-    everything: pd.DataFrame,
-    clean: pd.DataFrame,
-    counted: pd.DataFrame,
-    suggestions: pd.DataFrame,
-    scores: pd.DataFrame | None,
-    behind: dict[str, list[int]],
-) -> dict:
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both sides of one dimension, one entry per unit. A label on a unit that its own side judged not to be asked
+    (a stance on irrelevant evidence) does not count."""
+
+    dimension: Dimension
+    people: Reference
+    checker: np.ndarray
+    checker_not_asked: np.ndarray
+
+
+def _sides(kind: TaskType, people: dict[str, Reference], units: pd.DataFrame, suggestions: pd.DataFrame) -> list[Sides]:
     import numpy as np
 
-    from analysis.stats import classification, encode, kendall_tau_b, pearson, spearman
+    suggested = {dimension.slug: codes_of(dimension, units, suggestions) for dimension in kind.dimensions}
+    sides = []
+    for dimension in kind.dimensions:
+        not_asked = np.zeros(len(units), dtype=bool)
+        if dimension.asked_when is not None:
+            not_asked = asks_otherwise(kind, dimension, suggested[dimension.asked_when.dimension])
+        codes = np.where(not_asked, -1, suggested[dimension.slug])
+        sides.append(Sides(dimension, people[dimension.slug], codes, not_asked))
+    return sides
 
-    position = dict(zip(units["unit"], range(len(units)), strict=True))
-    human, votes = reference_codes(dimension, project, reference, units, counted)
-    predicted = np.full(len(units), -1)
-    mine = suggestions[(suggestions["dimension"] == dimension.slug) & suggestions["unit"].isin(position)]
-    if len(mine):
-        predicted[mine["unit"].map(position).to_numpy()] = encode(mine["label"].tolist(), dimension.values)
-    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
-    result = classification(human, predicted, dimension.values, cluster)
 
-    behind.update(_behind(dimension, units, human, predicted))
+def _clusters(units: pd.DataFrame) -> np.ndarray:
+    return units["cluster"].astype("category").cat.codes.to_numpy()
 
-    correlations = []
-    if scores is not None and dimension.level == "ordinal":
-        value = np.full(len(units), np.nan)
-        known = scores[scores["unit"].isin(position)]
-        value[known["unit"].map(position).to_numpy()] = known["value"].to_numpy()
-        correlations = [
-            {"name": name, "title": title, **figure(measure(value, human, cluster))}
-            for name, title, measure in (
-                ("pearson", "Pearson", pearson),
-                ("spearman", "Spearman", spearman),
-                ("kendall_tau_b", "Kendall's tau-b", kendall_tau_b),
-            )
-        ]
+
+def _figures(side: Sides, units: pd.DataFrame) -> dict:
+    from analysis.stats import classification
+
+    dimension = side.dimension
+    result = classification(side.people.code, side.checker, dimension.values, _clusters(units))
     return {
-        "dimension": dimension.slug,
-        "title": dimension.title,
-        "level": dimension.level,
         "labels": [{"label": label.value, "title": label.title} for label in dimension.labels],
-        "n_labels_all": int((everything["dimension"] == dimension.slug).sum()),
-        "n_labels_untouched": int((clean["dimension"] == dimension.slug).sum()),
-        "votes": votes,
         "accuracy": figure(result.accuracy),
         "macro_f1": figure(result.macro_f1),
         "per_label": [
@@ -133,58 +122,61 @@ def _dimension(
             for row in result.labels
         ],
         "confusion": result.confusion.tolist(),
-        "correlations": correlations,
     }
 
 
-def _behind(dimension: Dimension, units: pd.DataFrame, human: np.ndarray, predicted: np.ndarray) -> dict[str, list[int]]:
-    """Units of every cell of the confusion matrix ("" where one side has no label)."""
-    names = (*dimension.values, "")  # code -1 is the last
-    ids = units["unit"].to_numpy()
-    cells = {}
-    for row, said in enumerate(names):
-        for column, found in enumerate(names):
-            row_code = row if said else -1
-            column_code = column if found else -1
-            chosen = ids[(human == row_code) & (predicted == column_code)]
-            if len(chosen):
-                cells[f"{dimension.slug}/{said}/{found}"] = chosen.tolist()
-    return cells
-
-
-def reference_codes(
-    dimension: Dimension, project: Project, reference: str, units: pd.DataFrame, labels: pd.DataFrame
-) -> tuple[np.ndarray, dict]:
-    """The reference label of every unit as a code (-1: none), and how many units were decided, tied and so on."""
+def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame) -> dict | None:
+    """The same with 'not asked' as one more label, so that units that one side judged irrelevant count too."""
     import numpy as np
 
-    from analysis.stats import Labels, encode, majority
+    from analysis.stats import classification
 
-    if reference == "majority":
-        mine = labels[labels["dimension"] == dimension.slug]
-        coded = Labels.from_columns(
-            mine["unit"].tolist(),
-            mine["rater"].tolist(),
-            mine["label"].tolist(),
-            dimension.values,
-            units=units["unit"].tolist(),
+    dimension = side.dimension
+    extra = next((m.missing_as for m in kind.metrics if m.dimension == dimension.slug and m.missing_as), "")
+    if not extra or dimension.asked_when is None:
+        return None
+    code = len(dimension.values)
+    result = classification(
+        np.where(side.people.not_asked, code, side.people.code),
+        np.where(side.checker_not_asked, code, side.checker),
+        (*dimension.values, extra),
+        _clusters(units),
+    )
+    return {
+        "label": extra,
+        "figures": [
+            named_figure("accuracy", "Accuracy", result.accuracy),
+            named_figure("macro_f1", "Macro-F1", result.macro_f1),
+        ],
+    }
+
+
+def _correlations(side: Sides, units: pd.DataFrame, scores: pd.DataFrame | None) -> list[dict]:
+    """The score with the people's label as a place on its scale; what label the checker made of it does not matter."""
+    if scores is None or side.dimension.level != "ordinal":
+        return []
+    from analysis.stats import kendall_tau_b, pearson, spearman
+
+    value = scores.set_index("unit")["value"].reindex(units["unit"]).to_numpy(dtype=float)
+    cluster = _clusters(units)
+    return [
+        named_figure(name, title, measure(value, side.people.code, cluster))
+        for name, title, measure in (
+            ("pearson", "Pearson", pearson),
+            ("spearman", "Spearman", spearman),
+            ("kendall_tau_b", "Kendall's tau-b", kendall_tau_b),
         )
-        vote = majority(coded)
-        return vote.code, {
-            "decided": vote.n_decided,
-            "tied": vote.n_tied,
-            "single": vote.n_single,
-            "unlabelled": vote.n_unlabelled,
-        }
-    decisions = frames.decision_frame(project, reference)
-    decisions = decisions[(decisions["dimension"] == dimension.slug) & decisions["unit"].isin(units["unit"])]
-    codes = np.full(len(units), -1)
-    position = dict(zip(units["unit"], range(len(units)), strict=True))
-    if len(decisions):
-        codes[decisions["unit"].map(position).to_numpy()] = encode(decisions["label"].tolist(), dimension.values)
-    return codes, {
-        "decided": len(decisions),
-        "tied": 0,
-        "single": 0,
-        "unlabelled": len(units) - len(decisions),
+    ]
+
+
+def _behind(side: Sides, units: pd.DataFrame) -> dict[str, list[int]]:
+    """Units of every cell of the confusion matrix ("" where a side has no label that counts), in the order of work."""
+    dimension, width = side.dimension, len(side.dimension.values) + 1
+    names = ("", *dimension.values)  # code -1 comes first
+    cell = (side.people.code + 1) * width + side.checker + 1
+    ids = units["unit"].to_numpy()
+    return {
+        f"{dimension.slug}/{said}/{found}": ids[cell == row * width + column].tolist()
+        for row, said in enumerate(names)
+        for column, found in enumerate(names)
     }

@@ -18,9 +18,8 @@ class Report:
         """The report as plain data. Unknown parameters and wrong values raise ValueError."""
         unknown = sorted(set(parameters) - set(self.parameters))
         if unknown:
-            raise ValueError(
-                f"report {self.name} has no parameter {', '.join(unknown)}; it has {', '.join(self.parameters) or 'none'}"
-            )
+            known = ", ".join(self.parameters) or "none"
+            raise ValueError(f"report {self.name} has no parameter {', '.join(unknown)}; it has {known}")
         function: Callable[..., dict] = import_module(self.module).compute
         return function(project, **parameters)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import StoredReport
@@ -14,36 +15,45 @@ from annotation.models import Chunk, Job, Project
 from annotation.queries.work import label_version
 from annotation.services.jobs import JobError, Lease, create_job
 
+# A report that took longer than this is not computed again before it has rested for so many times as long.
+FREE_SECONDS = 2.0
+REST_PER_SECOND = 5
+
+
+# Raised when results get another shape, so that pages do not meet one that was stored before.
+SHAPE = 1
+
 
 def parameters_hash(parameters: dict) -> str:
-    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([SHAPE, parameters], sort_keys=True).encode()).hexdigest()
 
 
 def stored_report(project: Project, name: str, parameters: dict, user) -> StoredReport:
     """The report as last computed. Where it is missing or stale, a job to compute it is on its way."""
     get_report(name)
-    digest = parameters_hash(parameters)
-    report = (
-        StoredReport.objects.defer("behind")
-        .select_related("job", "project")
-        .filter(project=project, name=name, parameters_hash=digest)
-        .first()
+    reports = StoredReport.objects.defer("behind").select_related("job", "project")
+    report, _ = reports.get_or_create(
+        project=project,
+        name=name,
+        parameters_hash=parameters_hash(parameters),
+        defaults={"parameters": parameters},
     )
-    if report is None:
-        try:
-            with transaction.atomic():
-                report = StoredReport.objects.create(
-                    project=project, name=name, parameters=parameters, parameters_hash=digest
-                )
-        except IntegrityError:
-            report = StoredReport.objects.get(project=project, name=name, parameters_hash=digest)
-    if is_stale(report) and not is_refreshing(report):
+    if is_stale(report) and not is_refreshing(report) and not is_resting(report):
         refresh(report, user)
     return report
 
 
 def is_stale(report: StoredReport) -> bool:
     return report.label_version != label_version(report.project)
+
+
+def is_resting(report: StoredReport) -> bool:
+    """Whether it was computed so recently that doing it again at every new label would keep a worker busy all day."""
+    job = report.job
+    if report.computed_at is None or job is None or not job.started_at or not job.finished_at:
+        return False
+    spent = (job.finished_at - job.started_at).total_seconds()
+    return spent > FREE_SECONDS and timezone.now() < job.finished_at + timedelta(seconds=spent * REST_PER_SECOND)
 
 
 def is_refreshing(report: StoredReport) -> bool:

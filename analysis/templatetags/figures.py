@@ -18,21 +18,25 @@ def estimate(figure: dict, digits: int = 3) -> str:
 def percent(figure: dict) -> str:
     if figure is None or figure["estimate"] is None:
         return "undefined"
-    return f"{100 * figure['estimate']:.2f} %"
+    return f"{100 * figure['estimate']:.2f}"
 
 
 def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
     if figure is None:
         return ""
     if figure["undefined"]:
-        return figure["undefined"]
+        return _why(figure["undefined"])
     if figure["low"] is None:
-        return figure["interval"]["undefined"] or "no interval"
+        return _why(figure["interval"]["undefined"] or "no interval")
     return format_html(
         '<span class="interval">{} to {}</span>',
         f"{scale * figure['low']:.{digits}f}",
         f"{scale * figure['high']:.{digits}f}",
     )
+
+
+def _why(reason: str) -> SafeString:
+    return format_html('<span class="why">{}</span>', reason)
 
 
 @register.filter
@@ -58,3 +62,8 @@ def number(value: float | None, digits: int = 3) -> str:
 @register.filter
 def get(mapping: dict, key):
     return mapping.get(key)
+
+
+@register.filter
+def at(rows: list, index: int):
+    return rows[index]

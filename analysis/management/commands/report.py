@@ -4,9 +4,10 @@ import json
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.queries import runs_with_suggestions
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.text import as_text
-from annotation.models import CheckerRun, Project
+from annotation.models import Project
 
 
 class Command(BaseCommand):
@@ -41,9 +42,9 @@ class Command(BaseCommand):
             self.stdout.write(as_text(result))
 
     def run_of(self, project: Project, wanted: str | None) -> str:
-        runs = CheckerRun.objects.filter(project=project).order_by("-created_at")
+        runs = runs_with_suggestions(project)
         for run in runs:
             if wanted in (None, str(run.uuid), run.checker):
                 return str(run.uuid)
         known = ", ".join(f"{run.checker} ({run.uuid})" for run in runs) or "none"
-        raise CommandError(f"Project {project.slug} has no such checker run; it has: {known}")
+        raise CommandError(f"Project {project.slug} has no such finished checker run; it has: {known}")

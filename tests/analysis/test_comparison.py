@@ -1,0 +1,249 @@
+"""A checker against people: which labels count (promise 5), what the reference is, and what is left out."""
+
+import pytest
+from django.core.management import call_command
+
+from analysis.reports.metrics import get_report
+from annotation.models import Annotation, Decision, Item, Project
+from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
+from tests.work.browser import Annotator, answers_to
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+SUGGESTED = {"relevance": YES, "stance": "supports"}
+
+
+def comparison(run, **parameters):
+    return get_report("comparison").compute(run.project, run=str(run.uuid), **parameters)
+
+
+def counts(report, slug="relevance"):
+    dimension = of_dimension(report, slug)
+    return dimension["n_labels_untouched"], dimension["n_labels_all"]
+
+
+def labelled_in_the_browser(prefill):
+    """One person who answers one item and then answers it again."""
+    dataset, user = make_dataset(), make_user()
+    make_claim_evidence(dataset, 1)
+    project = make_project(dataset, annotators=[user], overlap=1, prefill=prefill)
+    run = make_suggestions(project, checker="first", labels=SUGGESTED)
+    project.refresh_from_db()
+    person = Annotator(user, project)
+    payload = person.next()["payload"]
+    person.post(payload["assignment"], "shown", {"at": "2026-01-01T10:00:00Z", "suggestions": prefill == "shown"})
+    person.submit(payload, answers_to(payload, choice=1))
+    return person, payload, run
+
+
+def test_after_the_first_answer_the_first_answer_counts_and_the_revised_one_does_not():
+    person, payload, run = labelled_in_the_browser("after")
+    assert counts(comparison(run)) == (1, 1)
+    before = of_dimension(comparison(run), "relevance")
+    assert before["confusion"] == [[0, 0], [1, 0]]  # the person said not relevant
+    person.submit(payload, answers_to(payload, choice=0))
+    after = comparison(run)
+    assert counts(after) == (1, 1) and of_dimension(after, "relevance")["confusion"] == [[0, 0], [1, 0]]
+    assert counts(after, "stance") == (0, 1)  # the stance came only with the revised answer
+    with_touched = comparison(run, touched=True)
+    assert of_dimension(with_touched, "relevance")["confusion"] == [[1, 0], [0, 0]]
+    assert counts(with_touched) == (1, 1)
+
+
+def test_a_label_given_beside_a_suggestion_is_touched():
+    _, _, run = labelled_in_the_browser("shown")
+    report = comparison(run)
+    assert counts(report) == (0, 1)
+    assert of_dimension(report, "relevance")["accuracy"]["undefined"]
+    assert of_dimension(comparison(run, touched=True), "relevance")["accuracy"]["estimate"] == 0.0
+
+
+def test_what_one_checker_touched_counts_for_another():
+    _, _, run = labelled_in_the_browser("shown")
+    other = make_suggestions(run.project, checker="second", labels=SUGGESTED)
+    assert counts(comparison(other)) == (1, 1)
+    again = make_suggestions(run.project, checker="first", labels=SUGGESTED)
+    assert counts(comparison(again)) == (0, 1)  # a second run of the checker that was shown
+
+
+def test_every_checker_that_was_shown_on_an_item_has_touched_it():
+    """The project changes over to another run while the item lies before somebody."""
+    dataset, user = make_dataset(), make_user()
+    make_claim_evidence(dataset, 1)
+    project = make_project(dataset, annotators=[user], overlap=1, prefill="shown")
+    first = make_suggestions(project, checker="first", labels=SUGGESTED)
+    person = Annotator(user, Project.objects.get(pk=project.pk))
+    payload = person.next()["payload"]
+    person.post(payload["assignment"], "shown", {"at": "2026-01-01T10:00:00Z", "suggestions": True})
+    second = make_suggestions(project, checker="second", labels=SUGGESTED)
+    payload = person.item(payload["assignment"]).json()["payload"]
+    person.submit(payload)
+    assert counts(comparison(first)) == (0, 1)
+    assert counts(comparison(second)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "counted"),
+    [
+        ("external", True, 0),  # some suggestion was shown, nobody knows whose
+        ("external", False, 1),
+        ("external", None, 1),  # made elsewhere, without this checker
+        ("slot", None, 1),
+        ("member", None, 0),  # the trace was lost here
+        ("member", False, 1),
+        ("member", True, 0),
+    ],
+)
+def test_what_is_not_known_to_be_untouched_does_not_count(kind, shown, counted):
+    project = project_of(1)
+    run = make_suggestions(project, labels=SUGGESTED)
+    say(items_of(project)[0], make_rater(project, kind=kind), YES, shown=shown)
+    assert counts(comparison(run)) == (counted, 1)
+
+
+def test_the_last_answer_before_the_suggestion_counts_and_nothing_of_earlier_ones():
+    project = project_of(1)
+    run = make_suggestions(project, labels=SUGGESTED)
+    [item], anna = items_of(project), make_rater(project)
+    say(item, anna, YES, "supports")
+    say(item, anna, NO)
+    say(item, anna, YES, "refutes", shown=True)
+    report = comparison(run)
+    assert of_dimension(report, "relevance")["confusion"] == [[0, 0], [1, 0]]
+    assert counts(report, "stance") == (0, 1)
+
+
+def test_surplus_and_retired_items_never_count():
+    project = project_of(2)
+    run = make_suggestions(project, labels=SUGGESTED)
+    one, two = items_of(project)
+    anna = make_rater(project)
+    say(one, make_rater(project), YES, surplus=True)
+    say(two, anna, YES)
+    Item.objects.filter(pk=two.pk).update(state=Item.State.RETIRED)
+    report = comparison(run, touched=True)
+    assert counts(report) == (0, 0) and report["n_units"] == 1
+    Item.objects.filter(pk=two.pk).update(state=Item.State.ACTIVE)
+    assert counts(comparison(run)) == (1, 1)
+
+
+def test_ties_are_excluded_and_counted():
+    project = project_of(4)
+    run = make_suggestions(project, labels=SUGGESTED)
+    anna, ben = make_rater(project), make_rater(project)
+    one, two, three, _ = items_of(project)
+    for item, a, b in ((one, YES, YES), (two, YES, NO), (three, NO, None)):
+        say(item, anna, a)
+        if b:
+            say(item, ben, b)
+    relevance = of_dimension(comparison(run), "relevance")
+    assert relevance["votes"] == {"decided": 2, "tied": 1, "single": 1, "not_asked": 0, "unlabelled": 1}
+    assert relevance["accuracy"]["estimate"] == 0.5
+    assert relevance["accuracy"]["left_out"] == {"no reference": 2}
+
+
+def test_stance_is_compared_where_both_found_the_evidence_relevant():
+    project = project_of(4)
+    run = make_suggestions(project, labels=SUGGESTED)
+    one, two, three, four = items_of(project)
+    run.suggestions.filter(unit=two.anchor, dimension="relevance").update(label=NO)
+    raters = [make_rater(project) for _ in range(3)]
+    for rater in raters:
+        say(one, rater, YES, "supports")
+        say(two, rater, YES, "supports")
+    # Two of three find it irrelevant: the third's stance does not stand for the unit.
+    say(three, raters[0], YES, "supports")
+    say(three, raters[1], NO)
+    say(three, raters[2], NO)
+    # A tie about relevance decides nothing about the stance either.
+    say(four, raters[0], YES, "supports")
+    say(four, raters[1], NO)
+    stance = of_dimension(comparison(run), "stance")
+    assert stance["votes"] == {"decided": 2, "tied": 1, "single": 0, "not_asked": 1, "unlabelled": 0}
+    assert stance["n_checker_not_asked"] == 1
+    assert (stance["accuracy"]["estimate"], stance["accuracy"]["n_pairable"]) == (1.0, 1)
+    seven = of_name(stance["with_unasked"]["figures"], "accuracy")
+    assert (seven["n_pairable"], seven["estimate"]) == (3, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize("method", ["imported", "adjudicated"])
+def test_decisions_are_a_reference_of_their_own(method):
+    project = project_of(2)
+    run = make_suggestions(project, labels=SUGGESTED)
+    one, two = items_of(project)
+    say(one, make_rater(project), NO)
+    Decision.objects.create(project=project, unit=one.anchor, dimension="relevance", label=YES, method=method)
+    other = {"imported": "adjudicated", "adjudicated": "imported"}[method]
+    Decision.objects.create(project=project, unit=two.anchor, dimension="relevance", label=NO, method=other)
+    report = comparison(run, reference=method)
+    assert (
+        report["reference_title"] == {"imported": "Imported decisions", "adjudicated": "Adjudicated decisions"}[method]
+    )
+    relevance = of_dimension(report, "relevance")
+    assert relevance["votes"]["decided"] == 1 and relevance["accuracy"]["estimate"] == 1.0
+    assert of_dimension(comparison(run), "relevance")["accuracy"]["estimate"] == 0.0
+
+
+def test_scores_are_correlated_by_choice_and_a_constant_one_says_that_it_is():
+    project = project_of(4)
+    run = make_suggestions(project, labels=SUGGESTED)
+    rater = make_rater(project)
+    items = items_of(project)
+    for item, label in zip(
+        items, ("refutes", "insufficient-neutral", "insufficient-supports", "supports"), strict=True
+    ):
+        say(item, rater, YES, label)
+    make_scores(
+        run, "overlap", {item.anchor_id: value for item, value in zip(items, (0.1, 0.2, 0.3, None), strict=True)}
+    )
+    make_scores(run, "steady", {item.anchor_id: 0.5 for item in items})
+    report = comparison(run)
+    assert (report["score"], report["scores"]) == ("overlap", ["overlap", "steady"])
+    found = of_dimension(report, "stance")["correlations"]
+    assert of_name(found, "spearman")["estimate"] == pytest.approx(1.0)
+    assert of_name(found, "spearman")["n_pairable"] == 3
+    assert of_dimension(report, "relevance")["correlations"] == []  # nominal
+    steady = of_name(of_dimension(comparison(run, score="steady"), "stance")["correlations"], "pearson")
+    assert steady["estimate"] is None and steady["undefined"] == "the score is the same for every item"
+    with pytest.raises(ValueError, match="it has overlap, steady"):
+        comparison(run, score="nothing")
+
+
+def test_cells_list_exactly_their_units():
+    project = project_of(5)
+    run = make_suggestions(project, labels=SUGGESTED)
+    rater = make_rater(project)
+    items = items_of(project)
+    for item, label in zip(items, (YES, NO, YES, NO), strict=False):
+        say(item, rater, label)
+    report = comparison(run)
+    assert of_dimension(report, "relevance")["confusion"] == [[2, 0], [2, 0]]
+    assert report["behind"][f"relevance/{NO}/{YES}"] == [items[1].anchor_id, items[3].anchor_id]
+    assert report["behind"][f"relevance//{YES}"] == [items[4].anchor_id]
+
+
+def test_a_run_of_another_project_is_refused():
+    run = make_suggestions(project_of(1), labels=SUGGESTED)
+    with pytest.raises(ValueError, match="has no checker run"):
+        get_report("comparison").compute(project_of(1), run=str(run.uuid))
+
+
+def test_nothing_labelled_is_a_report_with_reasons():
+    run = make_suggestions(project_of(2), labels=SUGGESTED)
+    relevance = of_dimension(comparison(run), "relevance")
+    assert relevance["accuracy"]["undefined"] == "no unit has both a reference and a prediction"
+    assert relevance["confusion"] == [[0, 0], [0, 0]]
+    assert Annotation.objects.count() == 0
+
+
+def test_the_command_prints_a_table_with_both_numbers_of_labels(capsys):
+    project = project_of(2)
+    run = make_suggestions(project, labels=SUGGESTED)
+    for item in items_of(project):
+        say(item, make_rater(project), YES, "supports")
+    call_command("report", project.slug, "comparison", "--run", run.checker)
+    printed = capsys.readouterr().out
+    assert "Relevance: 2 untouched of 2 labels" in printed
+    assert "2 decided (2 by one label), 0 tied, 0 not asked, 0 without labels" in printed
+    assert "Accuracy" in printed and "Imported" not in printed
