@@ -1,0 +1,128 @@
+"""The list of items, one item with all that was said, and adjudication."""
+
+import uuid
+
+import pytest
+
+from annotation.access import assignment_for
+from annotation.models import Decision, Membership
+from annotation.queries import items as queries
+from annotation.services import annotating, assigning
+from tests import factories
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def say(project, annotator, stance: str) -> None:
+    assignment = assignment_for(annotator, assigning.take(project, annotator).uuid)
+    unit = assignment.item.key
+    judgements = [
+        {"unit": unit, "dimension": "relevance", "label": "relevant", "spans": []},
+        {"unit": unit, "dimension": "stance", "label": stance, "spans": []},
+    ]
+    annotating.submit(assignment, annotator, {"client_id": str(uuid.uuid4()), "judgements": judgements})
+
+
+@pytest.fixture
+def project():
+    """Two items in the order of the file: people differ on the first and agree on the second."""
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 2)
+    annotators = [factories.make_user("anna"), factories.make_user("ben")]
+    project = factories.make_project(dataset, annotators=annotators, order="file")
+    factories.join(project, factories.make_user("judge"), Membership.Role.ADJUDICATOR)
+    for annotator, stances in zip(annotators, [("supports", "refutes"), ("refutes", "refutes")], strict=True):
+        for stance in stances:
+            say(project, annotator, stance)
+    return project
+
+
+def member(project, role: str):
+    return project.memberships.filter(role=role).first().user
+
+
+def test_the_list_finds_disagreement_and_forgets_it_once_decided(project):
+    first, second = project.items.order_by("position")
+    assert list(queries.find_items(project, filter="disagreed")) == [first]
+    assert list(queries.find_items(project, filter="undecided")) == [first]
+    client = client_of(member(project, "adjudicator"))
+    before = type(project).objects.get().label_version
+    response = client.post(
+        f"/projects/{project.slug}/items/{first.uuid}/decide/",
+        {"unit": first.key, "dimension": "stance", "label": "insufficient-supports", "note": "half of it"},
+    )
+    assert response.status_code == 302
+    decision = Decision.objects.get()
+    assert (decision.method, decision.label, decision.note) == ("adjudicated", "insufficient-supports", "half of it")
+    assert decision.decided_by == member(project, "adjudicator")
+    assert type(project).objects.get().label_version > before
+    assert list(queries.find_items(project, filter="undecided")) == []
+    assert list(queries.find_items(project, filter="disagreed")) == [first]
+
+
+def test_a_decision_can_be_changed_and_withdrawn(project):
+    item = project.items.order_by("position").first()
+    client = client_of(member(project, "adjudicator"))
+    address = f"/projects/{project.slug}/items/{item.uuid}/decide/"
+    values = {"unit": item.key, "dimension": "stance"}
+    client.post(address, values | {"label": "supports"})
+    client.post(address, values | {"label": "refutes"})
+    assert Decision.objects.get().label == "refutes"
+    client.post(address, values | {"label": "refutes", "withdraw": "1"})
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [({"label": "perhaps"}, 400), ({"dimension": "mood"}, 400), ({"unit": "elsewhere"}, 404)],
+)
+def test_decisions_fit_the_task_type_and_the_item(project, change, status):
+    item = project.items.order_by("position").first()
+    values = {"unit": item.key, "dimension": "stance", "label": "supports"} | change
+    client = client_of(member(project, "adjudicator"))
+    assert client.post(f"/projects/{project.slug}/items/{item.uuid}/decide/", values).status_code == status
+    assert not Decision.objects.exists()
+
+
+def test_an_items_page_shows_everybodys_answers(project):
+    run = factories.make_suggestions(project, labels={"relevance": "relevant", "stance": "supports"})
+    item = project.items.order_by("position").first()
+    page = client_of(member(project, "researcher")).get(f"/projects/{project.slug}/items/{item.uuid}/").content.decode()
+    for words in ("anna", "ben", "Supports", "Refutes", run.checker, "harbour stayed open", "differ"):
+        assert words in page
+
+
+def test_who_still_labels_sees_no_labels_and_not_where_people_disagree(project):
+    researcher = member(project, "researcher")
+    factories.join(project, researcher, Membership.Role.ANNOTATOR)
+    item = project.items.order_by("position").first()
+    assigning.ask_for_one_more(item, "", researcher)
+    client = client_of(researcher)
+    assert client.get(f"/projects/{project.slug}/items/").status_code == 200
+    assert client.get(f"/projects/{project.slug}/items/?filter=disagreed").status_code == 403
+    assert client.get(f"/projects/{project.slug}/items/{item.uuid}/").status_code == 403
+
+
+@pytest.mark.parametrize("filter", ["password", "item__project__created_by__password", "state"])
+def test_only_known_filters_are_accepted(project, filter):
+    client = client_of(member(project, "researcher"))
+    assert client.get(f"/projects/{project.slug}/items/", {"filter": filter}).status_code == 400
+
+
+@pytest.mark.parametrize("filter", list(queries.FILTERS | queries.LABEL_FILTERS))
+def test_every_filter_runs(project, filter):
+    client = client_of(member(project, "researcher"))
+    assert client.get(f"/projects/{project.slug}/items/", {"filter": filter, "search": "c0"}).status_code == 200
+
+
+def test_the_key_is_searched(project):
+    first = project.items.order_by("position").first()
+    assert first in queries.find_items(project, search=first.key.upper())
+    assert not queries.find_items(project, search="no such key").exists()
+
+
+def test_next_goes_through_the_same_list(project):
+    first, second = project.items.order_by("position")
+    assert queries.neighbours(project, first) == (None, second)
+    assert queries.neighbours(project, first, filter="disagreed") == (None, None)

@@ -1,0 +1,204 @@
+"""Projects from the browser: making one, its settings, its members, its guidelines."""
+
+import pytest
+
+from annotation.markdown import render
+from annotation.models import Membership, Project
+from annotation.queries import projects as queries
+from annotation.services import assigning, guidelines, jobs, projects
+from annotation.task_types import task_type
+from tests import factories
+from tests.world import client_of, label_one
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher():
+    return factories.make_user("rosa", is_staff=True)
+
+
+@pytest.fixture
+def dataset(researcher):
+    dataset = factories.make_dataset(researcher)
+    factories.make_claim_evidence(dataset, 4)
+    return dataset
+
+
+def form(content, **changes) -> dict:
+    return {
+        "title": "Harbours",
+        "dataset": content.pk,
+        "task_type": "claim-evidence/three-way/1",
+        "overlap": 3,
+        "multiple_percent": 50,
+        "order": "random",
+        "seed": 11,
+        "prefill": "after",
+        "minimum_seconds": 2,
+        "lease_minutes": 30,
+        "guidelines": "# Read\r\ntwice",
+    } | changes
+
+
+def test_a_project_is_made_with_its_items(researcher, dataset):
+    response = client_of(researcher).post("/projects/new/", form(dataset))
+    project = Project.objects.get()
+    assert response.url == f"/projects/{project.slug}/"
+    assert project.state == Project.State.PREPARING
+    assert (project.overlap, project.multiple_share, project.seed, project.lease_minutes) == (3, 0.5, 11, 30)
+    assert project.guidelines.get().markdown == "# Read\ntwice"
+    assert project.memberships.get().role == Membership.Role.RESEARCHER
+    jobs.run_here(project.jobs.get())
+    project.refresh_from_db()
+    assert project.state == Project.State.OPEN and project.items.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("task_type", "triplets/-/1"),  # the data set has no answers
+        ("task_type", "unheard-of/-/1"),
+        ("overlap", 21),
+        ("overlap", -1),
+        ("multiple_percent", 101),
+        ("lease_minutes", 0),
+        ("prefill", "always"),
+        ("dataset", 0),
+        ("title", ""),
+    ],
+)
+def test_what_makes_no_sense_is_refused(researcher, dataset, field, value):
+    response = client_of(researcher).post("/projects/new/", form(dataset, **{field: value}))
+    assert response.status_code == 200 and "errorlist" in response.content.decode()
+    assert not Project.objects.exists()
+
+
+def test_nobody_makes_projects_from_others_data(dataset):
+    other = factories.make_user("otto", is_staff=True)
+    assert client_of(other).post("/projects/new/", form(dataset)).status_code == 200
+    assert not Project.objects.exists()
+
+
+def test_two_projects_of_one_title_get_two_addresses(researcher, dataset):
+    first, second = (
+        projects.create_project(researcher, title="New", dataset=dataset, task_type="claim-evidence/six-way/1")
+        for _ in range(2)
+    )
+    assert {first.slug, second.slug} == {"new-project", "new-project-2"}
+
+
+def test_a_project_keeps_a_researcher(researcher, dataset):
+    project = factories.make_project(dataset)
+    address = f"/projects/{project.slug}/members/{researcher.uuid}/"
+    page = client_of(researcher).post(address, {"roles": ["annotator"]}, follow=True)
+    assert "at least one researcher" in page.content.decode()
+    assert project.memberships.filter(user=researcher, role="researcher", is_active=True).exists()
+
+
+def test_who_leaves_gets_nothing_more_and_keeps_their_labels(researcher, dataset):
+    annotator = factories.make_user("anna")
+    project = factories.make_project(dataset, annotators=[annotator])
+    label_one(project, annotator)
+    client_of(researcher).post(f"/projects/{project.slug}/members/{annotator.uuid}/", {"roles": []})
+    assert client_of(annotator).get(f"/projects/{project.slug}/work/").status_code == 404
+    [row] = [row for row in queries.member_rows(project) if row.user == annotator]
+    assert row.done == 1 and row.roles == [] and row.former_roles == ["annotator"]
+
+
+def test_states_follow_their_order(researcher, dataset):
+    project = factories.make_project(dataset)
+    client = client_of(researcher)
+    for move, state in (("pause", "paused"), ("open", "open"), ("close", "closed"), ("open", "open")):
+        client.post(f"/projects/{project.slug}/state/", {"move": move})
+        project.refresh_from_db()
+        assert project.state == state
+    Project.objects.update(state=Project.State.PREPARING)
+    client.post(f"/projects/{project.slug}/state/", {"move": "open"})
+    project.refresh_from_db()
+    assert project.state == Project.State.PREPARING
+
+
+def test_suggestions_need_a_run_of_the_same_project(researcher, dataset):
+    project, other = factories.make_project(dataset), factories.make_project(dataset)
+    foreign = factories.make_suggestions(other)
+    settings = {"title": "T", "description": "", "prefill": "shown", "minimum_seconds": 0, "lease_minutes": 5}
+    client = client_of(researcher)
+    for run in ("", foreign.pk):
+        client.post(f"/projects/{project.slug}/settings/", settings | {"prefill_run": run})
+        project.refresh_from_db()
+        assert project.prefill == "off"
+    own = factories.make_suggestions(project)
+    client.post(f"/projects/{project.slug}/settings/", settings | {"prefill_run": own.pk})
+    project.refresh_from_db()
+    assert (project.prefill, project.prefill_run, project.title) == ("shown", own, "T")
+
+
+def test_guidelines_get_a_version_only_when_they_change(researcher, dataset):
+    project = factories.make_project(dataset, guidelines="one")
+    assert guidelines.publish(project, researcher, "one").version == 1
+    assert guidelines.publish(project, researcher, "one\r\ntwo").version == 2
+    assert guidelines.publish(project, researcher, "one\ntwo").version == 2
+    page = client_of(researcher).get(f"/projects/{project.slug}/guidelines/").content.decode()
+    assert "+two" in page
+
+
+def test_annotators_are_told_that_guidelines_changed(researcher, dataset):
+    annotator = factories.make_user("anna")
+    project = factories.make_project(dataset, annotators=[annotator])
+    address, words = f"/projects/{project.slug}/", "The guidelines changed"
+    assert words not in client_of(annotator).get(address).content.decode()
+    label_one(project, annotator)
+    assert words not in client_of(annotator).get(address).content.decode()
+    guidelines.publish(project, researcher, "Look again.")
+    assert words in client_of(annotator).get(address).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("markdown", "absent"),
+    [
+        ("<script>alert(1)</script>", "<script"),
+        ("[x](javascript:alert(1))", "href"),
+        ("[x](data:text/html,hi)", "href"),
+        ("![x](https://elsewhere.example/x.png)", "<img"),
+        ('<p style="color:red" onclick="x()">hi</p>', "<p style"),
+        ("| a |\n|:-:|\n| b |", "style"),
+        ("# Title", "<h1"),
+        ('[x](https://a.example/"onmouseover="x)', '/"onmouseover'),
+    ],
+)
+def test_markdown_is_shown_safely(markdown, absent):
+    assert absent not in render(markdown)
+
+
+def test_links_in_markdown_give_nothing_away():
+    assert 'rel="noopener noreferrer"' in render("[x](https://a.example/)")
+
+
+def test_the_preview_shows_what_annotators_will_see(researcher):
+    response = client_of(researcher).post("/guidelines/preview/", {"markdown": "**bold** <b>no</b>"})
+    assert "<strong>bold</strong> &lt;b&gt;" in response.content.decode()
+
+
+def test_home_counts_own_and_all_work(researcher, dataset):
+    annotators = [factories.make_user("anna"), factories.make_user("ben")]
+    project = factories.make_project(dataset, annotators=annotators)
+    label_one(project, annotators[0])
+    label_one(project, annotators[1])
+    label_one(project, annotators[1])
+    [row] = queries.project_rows(annotators[1], [project])
+    assert (row.mine_done, row.team_done, row.team_total) == (2, 3, 8)
+    assert row.type == task_type(project.task_type)
+    assert "3 of 8" in client_of(annotators[1]).get("/").content.decode()
+
+
+def test_a_researcher_frees_an_item_and_asks_for_one_more(researcher, dataset):
+    annotator = factories.make_user("anna")
+    project = factories.make_project(dataset, annotators=[annotator])
+    taken = assigning.take(project, annotator)
+    address = f"/projects/{project.slug}/items/{taken.item.uuid}/"
+    client_of(researcher).post(address + "release/")
+    taken.refresh_from_db()
+    assert taken.state == "open" and taken.rater is None
+    client_of(researcher).post(address + "more/", {"note": "hard one"})
+    assert taken.item.assignments.get(reason="extra").note.endswith("hard one")
