@@ -46,3 +46,10 @@ def leave_with_the_worker(**kwargs) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+@signals.worker_process_init.connect
+def finish_what_is_in_hand(**kwargs) -> None:
+    """A signal to the worker's whole group (from honcho, or Ctrl+C) is for the worker alone, which then lets its pool
+    finish. A pool process that it ended at once would leave its chunk until the lease is over."""
+    os.setpgid(0, 0)

@@ -57,9 +57,11 @@ class Worker:
             )
 
     def kill(self) -> None:
-        """SIGKILL to every process of the group: nobody gets to tidy up."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        """SIGKILL to every process of the session (the pool's have groups of their own): nobody gets to tidy up."""
+        for one in [self.process.pid, *map(int, filter(str.isdigit, os.listdir("/proc")))]:
+            with contextlib.suppress(ProcessLookupError):
+                if os.getsid(one) == self.process.pid:
+                    os.kill(one, signal.SIGKILL)
         self.process.wait()
 
     def stop(self, timeout: float = 30) -> int:
