@@ -118,7 +118,7 @@ PROJECTS = (
     ),
     DemoProject(
         "demo-stance",
-        "What does the evidence say? Done",
+        "Evidence on everyday claims, all judged",
         "demo-claims",
         "claim-evidence/six-way/1",
         CLAIM_GUIDELINES,
@@ -128,7 +128,7 @@ PROJECTS = (
     ),
     DemoProject(
         "demo-open",
-        "What does the evidence say?",
+        "Evidence on everyday claims, open work",
         "demo-claims",
         "claim-evidence/six-way/1",
         CLAIM_GUIDELINES,
@@ -207,7 +207,8 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
     project.refresh_from_db()
     run = suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
     _done(run.job)
-    suggesting.show_to_annotators(run)
+    if described.prefill != Project.Prefill.OFF:
+        suggesting.show_to_annotators(run)
     answers = next(one for one in DATASETS if one.slug == described.dataset).answers()
     for annotator, number in zip(annotators, described.judged, strict=True):
         _label(project, annotator, number, answers)
