@@ -230,5 +230,5 @@ def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item 
 
 def texts_of(item: Item) -> list[tuple[str, str]]:
     """Name and text of what the item's judges read, in reading order; empty ones are left out."""
-    texts = pages.load_page(item, task_type(item.project.task_type)).contents.texts
+    texts = pages.load_page(item.pk, task_type(item.project.task_type)).contents.texts
     return [(name.replace("-", " ").capitalize(), text) for name, text in texts.items() if text]
