@@ -1,7 +1,6 @@
 """A worker killed with SIGKILL in the middle of an import, on the embedded broker, which then has no message left."""
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.generate import write_druid_file
+from tests.suggesting.workers import kill_session
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 20_000
@@ -58,7 +58,7 @@ def wait_for(place, question, expected, seconds=90):
 
 
 def start_worker(place):
-    """A worker with its beat, in a process group of its own so that it can be killed with its children."""
+    """A worker with its beat, in a session of its own so that it can be killed with its children."""
     options = ["-B", "--concurrency", "1", "-Q", "default", "--loglevel", "WARNING", "--without-gossip"]
     return subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "config", "worker", *options, "-n", f"w{time.time_ns()}@test"],
@@ -80,8 +80,7 @@ def test_another_worker_finishes_what_a_killed_one_began(tmp_path, place):
     try:
         staged = wait_for(place, rows, lambda number: number > 0)
     finally:
-        os.killpg(first.pid, signal.SIGKILL)
-        first.wait()
+        kill_session(first)
     assert 0 < staged < PAIRS
     state = "SELECT state FROM annotation_job"
     assert ask(place, state) == "running"
@@ -90,8 +89,7 @@ def test_another_worker_finishes_what_a_killed_one_began(tmp_path, place):
     try:
         wait_for(place, state, lambda found: found in ("done", "failed"))
     finally:
-        os.killpg(second.pid, signal.SIGKILL)
-        second.wait()
+        kill_session(second)
     assert ask(place, state) == "done"
     assert ask(place, rows) == ask(place, "SELECT count(*) FROM annotation_unit") == PAIRS
     assert ask(place, "SELECT state FROM annotation_contentbatch") == "published"

@@ -38,8 +38,17 @@ def worker_environment(folder: Path, broker: str, **variables: str) -> dict[str,
     }
 
 
+def kill_session(process: subprocess.Popen) -> None:
+    """SIGKILL to every process of a session, since a worker's pool processes have groups of their own."""
+    for one in [process.pid, *map(int, filter(str.isdigit, os.listdir("/proc")))]:
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(one) == process.pid:
+                os.kill(one, signal.SIGKILL)
+    process.wait()
+
+
 class Worker:
-    """A worker with its clock and two pool processes, in a process group of its own, logging into `folder`."""
+    """A worker with its clock and two pool processes, in a session of its own, logging into `folder`."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,12 +66,8 @@ class Worker:
             )
 
     def kill(self) -> None:
-        """SIGKILL to every process of the session (the pool's have groups of their own): nobody gets to tidy up."""
-        for one in [self.process.pid, *map(int, filter(str.isdigit, os.listdir("/proc")))]:
-            with contextlib.suppress(ProcessLookupError):
-                if os.getsid(one) == self.process.pid:
-                    os.kill(one, signal.SIGKILL)
-        self.process.wait()
+        """Nobody gets to tidy up."""
+        kill_session(self.process)
 
     def stop(self, timeout: float = 30) -> int:
         """A warm shutdown, as a deployment does it."""
