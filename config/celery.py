@@ -14,7 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.task_queues = [Queue(name) for name in ("default", "cpu", "gpu", "llm")]
+# Each with a routing key of its own: without one, every queue would get every message.
+app.conf.task_queues = [Queue(name, routing_key=name) for name in ("default", "cpu", "gpu", "llm")]
 app.conf.task_create_missing_queues = False
 app.autodiscover_tasks()
 app.conf.beat_schedule = {

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 from celery import Celery
+from kombu import Queue
 
 from annotation.models import Chunk, Job
 from annotation.services import jobs, suggesting
@@ -43,7 +44,11 @@ def broker(request, tmp_path, monkeypatch):
     """This process sends through the broker that the workers read from; its queues are emptied first."""
     url = request.param
     sender = Celery("sender", broker=url, set_as_current=False)
-    sender.conf.update(task_queues=app.conf.task_queues, task_create_missing_queues=False)
+    sender.conf.update(
+        task_queues=[Queue(queue.name, routing_key=queue.routing_key) for queue in app.conf.task_queues],
+        task_default_queue=app.conf.task_default_queue,
+        task_create_missing_queues=False,
+    )
     if url.startswith("filesystem"):
         folders = {name: tmp_path / name for name in ("broker", "broker-control")}
         for folder in folders.values():
@@ -54,13 +59,20 @@ def broker(request, tmp_path, monkeypatch):
             "control_folder": str(folders["broker-control"]),
         }
     with sender.connection_for_write() as link:
-        for queue in app.conf.task_queues:
+        for queue in sender.amqp.queues.values():
             bound = queue(link.default_channel)
             bound.declare()
             bound.purge()
+            bound.delete()  # with the bindings of other versions
+            bound.declare()
     monkeypatch.setattr(jobs, "current_app", sender)
-    yield url
+    yield sender
     sender.close()
+
+
+def messages_in(sender: Celery, name: str) -> int:
+    with sender.connection_for_write() as link:
+        return sender.amqp.queues[name](link.default_channel).queue_declare().message_count
 
 
 def start(n: int, **parameters):
@@ -82,7 +94,9 @@ def state_of(run) -> str:
 @pytest.mark.parametrize("broker", BROKERS, indirect=True)
 def test_a_killed_worker_loses_nothing_and_repeats_nothing(broker, tmp_path):
     run = start(2000, delay_ms=4)
-    environment = worker_environment(tmp_path, broker)
+    environment = worker_environment(tmp_path, broker.conf.broker_url)
+    waiting = {name: messages_in(broker, name) for name in ("cpu", "gpu", "llm")}
+    assert waiting == {"cpu": jobs.MAX_WAKE_MESSAGES, "gpu": 0, "llm": 0}
     with running_worker(tmp_path, environment) as first:
         wait_for(lambda: len(done_chunks(run)) >= 4, 60, "some chunks were done", first)
         first.kill()
@@ -94,7 +108,7 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(broker, tmp_path):
     )
     with running_worker(tmp_path, environment) as second:
         wait_for(lambda: state_of(run) == Job.State.DONE, 60, "the run was done", second)
-        assert second.stop() == 0
+        assert second.stop() == 0, second.said()
     after = done_chunks(run)
     assert {index: after[index] for index in before} == before
     attempts = [attempt for attempt, _, _ in after.values()]
