@@ -1,0 +1,138 @@
+"""`make demo` keeps its promises: the port, the address, the sign-ins, a second start, and an end without leftovers."""
+
+import contextlib
+import http.cookiejar
+import os
+import re
+import signal
+import socket
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from .demo import Demo, free_port, manage, processes_of, running_demo, script, wait_until
+
+pytestmark = pytest.mark.slow
+
+ACCOUNTS = {"annotator": "Ada", "second-annotator": "Ben", "adjudicator": "Cleo", "researcher": "Dana"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def demo(folder):
+    with running_demo(folder, free_port()) as demo:
+        yield demo
+
+
+def visitor():
+    jar = http.cookiejar.CookieJar()
+    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+
+
+def text_of(opener, address: str, data: dict | None = None) -> str:
+    body = urllib.parse.urlencode(data).encode() if data else None
+    request = urllib.request.Request(address, body, {"Referer": address})
+    with opener.open(request, timeout=30) as response:
+        return response.read().decode()
+
+
+def sign_in(demo: Demo, account: str):
+    opener = visitor()
+    page = text_of(opener, f"{demo.address}/accounts/login/")
+    action = re.search(rf'action="([^"]*/{account}/?)"', page)[1]
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
+    return opener, text_of(opener, demo.address + action, {"csrfmiddlewaretoken": token})
+
+
+def test_the_printed_address_is_the_wanted_port_and_answers(demo):
+    assert f"PORT={demo.address.rpartition(':')[2]}".encode() in environ_of(demo)
+    assert "Sign in" in text_of(visitor(), demo.address)
+
+
+def environ_of(demo: Demo) -> list[bytes]:
+    with open(f"/proc/{demo.process.pid}/environ", "rb") as file:
+        return file.read().split(b"\0")
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_every_one_click_sign_in_leads_to_the_demos_projects(demo, account):
+    opener, home = sign_in(demo, account)
+    assert ACCOUNTS[account] in home
+    address = re.search(r'href="(/projects/(?!new)[^"]+/)"', home)[1]
+    assert "Guidelines" in text_of(opener, demo.address + address)
+
+
+def test_nothing_it_prints_would_puzzle_a_newcomer(demo):
+    complaints = [line for line in demo.said().splitlines() if re.search("warn|error|traceback|superuser", line, re.I)]
+    assert not complaints
+
+
+def test_a_taken_port_is_said_and_nothing_is_started(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = script(tmp_path, port)
+    assert ended.returncode != 0
+    assert f"Port {port} is taken" in ended.stderr and "PORT=" in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("port", ["web", "0", "65536", "-1"])
+def test_a_port_that_is_none_is_said(tmp_path, port):
+    ended = script(tmp_path, port)
+    assert ended.returncode != 0 and "PORT must be a number" in ended.stderr
+
+
+def test_making_the_demo_again_changes_nothing(demo):
+    def counts():
+        return manage(
+            demo.folder,
+            "shell",
+            "-v0",
+            "-c",
+            "from django.apps import apps; print(sorted((m._meta.label, m.objects.count()) for m in "
+            "apps.get_app_config('annotation').get_models()), max(p.label_version for p in "
+            "apps.get_model('annotation.Project').objects.all()))",
+        )
+
+    before = counts()
+    assert "annotation.Judgement" in before
+    assert manage(demo.folder, "demo") == ""
+    assert counts() == before
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM], ids=lambda how: how.name)
+def test_it_starts_again_at_once_and_leaves_no_process_behind(folder, demo, how, capsys):
+    if demo.process.poll() is None:
+        demo.stop()
+    with running_demo(folder) as again:
+        with capsys.disabled():
+            print(f"\nsecond start of the demo: {again.seconds:.1f} s")
+        assert len(processes_of(folder)) >= 4
+        assert again.stop(how) == 0
+        wait_until(lambda: not processes_of(folder), 15, "web and worker had ended")
+        assert "Traceback" not in again.said()
+
+
+def command_of(pid: int) -> str:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read().replace(b"\0", b" ").decode()
+    return ""
+
+
+def test_it_says_so_when_a_part_of_it_dies(folder, demo):
+    with running_demo(folder) as again:
+        port = again.address.rpartition(":")[2]
+        for pid in processes_of(folder):
+            if re.search(rf"gunicorn.*:{port}\b", command_of(pid)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        assert again.process.wait(30) != 0
+        assert "stopped by itself" in again.said()
+        wait_until(lambda: not processes_of(folder), 15, "the rest had ended, too")
