@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from annotation.models import Chunk, Job
 from annotation.services.jobs import FINISH_INDEX
 
-# An import reads bytes, whose number says little; its progress is shown as a size.
-COUNTED_IN_BYTES = (Job.Kind.IMPORT,)
+# An import reads bytes first and makes items then, so neither numbers nor a rate mean one thing; a share does.
+SHOWN_AS_SHARE = (Job.Kind.IMPORT,)
 TITLES = {
     Job.Kind.IMPORT: "Import",
     Job.Kind.ITEMS: "Making items",
@@ -35,9 +34,9 @@ class JobProgress:
 
 
 def progress_of(job: Job) -> JobProgress:
-    in_bytes = job.kind in COUNTED_IN_BYTES
-    show = _size if in_bytes else lambda number: f"{number:,}"
-    seconds = (timezone.now() - job.started_at).total_seconds() if job.started_at and not job.is_finished else 0
+    as_share = job.kind in SHOWN_AS_SHARE
+    is_timed = job.started_at and not job.is_finished and not as_share
+    seconds = (timezone.now() - job.started_at).total_seconds() if is_timed else 0
     rate = job.progress_done / seconds if seconds >= 2 else 0
     left = (job.progress_total - job.progress_done) / rate if rate and job.progress_total else 0
     failures = job.chunks.exclude(error="").exclude(state=Chunk.State.DONE).order_by("index")
@@ -45,8 +44,8 @@ def progress_of(job: Job) -> JobProgress:
         title="Dry run" if job.parameters.get("is_dry_run") else TITLES[job.kind],
         done=job.progress_done,
         total=job.progress_total,
-        words=f"{show(job.progress_done)} of {show(job.progress_total)}" if job.progress_total else "",
-        rate=f"{show(round(rate))} per second" if rate else "",
+        words=_words(job, as_share),
+        rate=f"{rate:,.1f} per second" if rate else "",
         left=time_left(left) if left else "",
         failures=tuple(
             f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
@@ -57,8 +56,12 @@ def progress_of(job: Job) -> JobProgress:
     )
 
 
-def _size(number: int) -> str:
-    return filesizeformat(number).replace("\xa0", " ")
+def _words(job: Job, as_share: bool) -> str:
+    if not job.progress_total:
+        return ""
+    if as_share:
+        return f"{min(job.progress_done / job.progress_total, 1):.0%}"
+    return f"{job.progress_done:,} of {job.progress_total:,}"
 
 
 def time_left(seconds: float) -> str:
