@@ -4,10 +4,8 @@ import os
 import shutil
 
 import pytest
-from django.conf import settings
-from django.test import Client
 
-from tests.web.pages import LabellingPage
+from tests.web.pages import LabellingPage, sign_in
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -50,10 +48,7 @@ def open_context(chromium, live_server):
         context = chromium.new_context(base_url=live_server.url, **options)
         context.set_default_timeout(8000)
         if user is not None:
-            client = Client()
-            client.force_login(user)
-            session = client.cookies[settings.SESSION_COOKIE_NAME].value
-            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+            sign_in(context, user, live_server.url)
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on(
             "console", lambda said: "Content Security Policy" in said.text and problems.append(f"policy: {said.text}")

@@ -1,0 +1,180 @@
+"""What was answered is never lost: reloads, a server that is away, two tabs, a session that ended."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from playwright.sync_api import expect
+
+from annotation.models import Annotation, Revision
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.web.pages import LabellingPage, sign_in, spans, stored
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+API = "**/api/**"
+
+
+@pytest.fixture
+def ann():
+    return make_user("ann")
+
+
+@pytest.fixture
+def project(ann):
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 8)
+    return make_project(dataset, overlap=1, annotators=[ann])
+
+
+def state(page: LabellingPage, name: str):
+    expect(page.page.locator(f"[data-save-state={name}]")).to_be_visible()
+
+
+def test_a_draft_survives_a_reload(label, project, ann):
+    page = label(project, ann)
+    first = page.assignment
+    page.press("1", "5", "h", "Enter", "Escape", "c")
+    page.page.keyboard.type("not sure")
+    page.open()
+    assert page.assignment == first
+    assert page.chosen() == ["relevant", "insufficient-supports"] and page.chips() == ["Report"]
+    assert page.page.locator("[data-comment]").input_value() == "not sure"
+    page.answer()
+    page.is_saved()
+    assert spans(first, ann) == [(0, 6, "Report")]
+    assert page.page.evaluate("Object.keys(localStorage).filter(key => key.includes(':draft:'))") == []
+
+
+@pytest.mark.parametrize("failure", ["no answer", "503"])
+def test_answers_wait_while_the_server_is_away_and_are_sent_once(label, project, ann, failure):
+    page = label(project, ann)
+    page.has_ahead()
+    page.page.context.route(
+        API, lambda route: route.abort() if failure == "no answer" else route.fulfill(status=503, body="away")
+    )
+    first = page.answer("2")
+    state(page, "waiting")
+    expect(page.page.locator("[data-save-text]")).to_have_text("1 waiting to be sent")
+    second = page.assignment
+    page.press("2", "Enter")
+    page.gone(second)
+    expect(page.page.locator("#stage")).to_contain_text("No next item yet")
+    expect(page.page.locator("[data-save-text]")).to_have_text("2 waiting to be sent")
+    assert not Revision.objects.exists()
+
+    page.page.reload()
+    expect(page.page.locator("[data-save-text]")).to_have_text("2 waiting to be sent")
+    page.page.context.unroute(API)
+    page.open()
+    page.is_saved()
+    assert {stored(one, ann)["relevance"] for one in (first, second)} == {"not_relevant"}
+    assert Revision.objects.count() == 2
+    assert page.assignment not in (first, second)
+
+
+def test_an_answer_whose_reply_got_lost_is_stored_once(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    lost = []
+
+    def lose(route):
+        lost.append(route.fetch().status)  # it arrives, its answer does not
+        route.abort()
+
+    page.page.context.route("**/submit", lose)
+    first = page.answer("2")
+    state(page, "waiting")
+    page.page.context.unroute("**/submit")
+    page.is_saved()
+    assert lost and set(lost) == {200}
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+    assert Revision.objects.count() == 1
+
+
+def test_two_tabs_show_different_items_and_send_each_answer_once(open_context, project, ann):
+    context = open_context(ann)
+    sent = []
+    context.on(
+        "request", lambda request: request.url.endswith("/submit") and sent.append(request.post_data_json["client_id"])
+    )
+    left, right = (LabellingPage(context.new_page(), project) for _ in range(2))
+    left.open()
+    right.open()
+    left.has_ahead()
+    right.has_ahead()
+    answered = []
+    for _ in range(3):
+        for tab in (left, right):
+            tab.page.bring_to_front()
+            before = tab.assignment
+            if before in answered:  # the other tab had it too, and answered it
+                continue
+            answered.append(before)
+            tab.press("2", "Enter")
+            tab.gone(before)
+            tab.is_saved()
+    assert len(set(answered)) == len(answered) >= 4
+    assert Annotation.objects.count() == Revision.objects.count() == len(answered)
+    assert len(sent) == len(set(sent)) == len(answered)
+
+
+def test_what_waits_in_one_tab_is_neither_overwritten_nor_sent_twice_by_another(open_context, project, ann):
+    context = open_context(ann)
+    left, right = (LabellingPage(context.new_page(), project) for _ in range(2))
+    left.open()
+    left.has_ahead()
+    context.route("**/submit", lambda route: route.abort())
+    first = left.answer("2")
+    state(left, "waiting")
+    right.open()
+    second = right.assignment
+    assert second != first
+    right.answer("1", "6")
+    state(right, "waiting")
+    context.unroute("**/submit")
+    left.is_saved()
+    right.is_saved()
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+    assert stored(second, ann) == {"relevance": "relevant", "stance": "supports"}
+    assert Revision.objects.count() == 2
+
+
+def test_an_answer_given_while_signed_out_waits_for_the_next_sign_in(label, project, ann, live_server):
+    page = label(project, ann)
+    page.has_ahead()
+    Session.objects.all().delete()
+    first = page.answer("2")
+    state(page, "blocked")
+    expect(page.page.locator("[data-notices]")).to_contain_text("You are signed out. One answer is not sent yet.")
+    assert not Revision.objects.exists()
+    sign_in(page.page.context, ann, live_server.url)
+    page.page.get_by_role("button", name="Try again").click()
+    page.is_saved()
+    expect(page.page.locator("[data-notices]")).not_to_contain_text("signed out")
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+
+
+def test_an_answer_that_the_server_refuses_is_kept_and_can_be_opened_again(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    refusal = {"status": 409, "json": {"status": "conflict", "message": "The texts of this item have changed."}}
+    page.page.context.route("**/submit", lambda route: route.fulfill(**refusal))
+    first = page.answer("2")
+    state(page, "blocked")
+    expect(page.page.locator("[data-notices]")).to_contain_text("not accepted: The texts of this item have changed.")
+    page.page.context.unroute("**/submit")
+    page.page.get_by_role("button", name="Open the item").click()
+    page.at(first)
+    assert page.chosen() == ["not_relevant"]
+    page.press("Enter")
+    page.gone(first)
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+
+
+def test_people_who_share_a_browser_do_not_share_drafts(open_context, project, ann):
+    bob = make_user("bob")
+    join(project, bob)
+    context = open_context(ann)
+    page = LabellingPage(context.new_page(), project).open()
+    page.press("1")
+    kept = page.page.evaluate("Object.keys(localStorage).filter(key => key.includes(':draft:'))")
+    assert len(kept) == 1 and f":{ann.pk}:" in kept[0]
