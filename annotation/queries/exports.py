@@ -1,11 +1,12 @@
-"""Everything an export needs, streamed in the byte order of keys, as of one moment.
+"""Everything an export needs, in the byte order of keys, as of one moment, a batch of items at a time.
 
 The moment is the newest revision and decision at the start, so that annotators can go on submitting meanwhile without a
-long transaction: later revisions are not seen, whatever the order in which rows are read.
+long transaction. Every item is read whole: a revision is in the export with all of its labels or not at all.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,12 +17,13 @@ from django.db.models.functions import Collate
 
 from annotation.formats.assay import sort_key
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
-from annotation.models import Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, UnitKind
-from annotation.task_types import task_type
+from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
+from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
 # Where several decisions stand for a unit, the first of these is the one exported.
 DECISION_ORDER = (Decision.Method.ADJUDICATED, Decision.Method.IMPORTED, Decision.Method.MAJORITY)
+KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,142 +42,167 @@ class Moment:
 class ExportedItem:
     """An item with all that was said about it."""
 
-    item: Item
-    unit_keys: dict[int, str]  # unit id -> key, in the item's order
-    annotations: list[AnnotationRecord] = field(default_factory=list)  # every revision
-    latest: list[AnnotationRecord] = field(default_factory=list)  # one per rater
+    key: str
+    anchor: int  # id of the unit that the item is made from
+    unit_keys: dict[int, str] = field(default_factory=dict)  # unit id -> key, in the item's order
+    annotations: list[AnnotationRecord] = field(default_factory=list)  # every revision, in the order of an export
     decisions: dict[tuple[str, str], str] = field(default_factory=dict)  # (unit key, dimension) -> label
 
-    def label(self, unit_key: str, dimension: str) -> str | None:
-        """The decision; where nobody decided, the majority of the planned annotations; None at a tie or without any."""
-        decided = self.decisions.get((unit_key, dimension))
-        return decided if decided is not None else majority(self.latest, unit_key, dimension)
+    def latest(self) -> list[AnnotationRecord]:
+        """The last revision of every rater, surplus ones included."""
+        return list({annotation.rater: annotation for annotation in self.annotations}.values())
+
+    def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
+        """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
+
+        A dimension that is asked under a condition has none where the condition's label is another one, or where only
+        a majority could tell and people are divided about the condition.
+        """
+        decided = self.decisions.get((unit_key, dimension.slug))
+        condition = dimension.asked_when
+        if condition is not None:
+            before = kind.dimension(condition.dimension)
+            label = self.label(kind, unit_key, before)
+            if label is not None and label not in condition.labels:
+                return None
+            if label is None and decided is None and self.votes(unit_key, before.slug):
+                return None
+        return decided if decided is not None else majority(self.votes(unit_key, dimension.slug))
+
+    def votes(self, unit_key: str, dimension: str) -> Counter[str]:
+        """Labels of annotations that are not surplus."""
+        return Counter(
+            judgement.label
+            for annotation in self.latest()
+            if not annotation.surplus
+            for judgement in annotation.judgements
+            if judgement.unit == unit_key and judgement.dimension == dimension
+        )
 
 
-def majority(annotations: list[AnnotationRecord], unit_key: str, dimension: str) -> str | None:
-    """The one most frequent label of annotations that are not surplus; None where there is none or several."""
-    counts = Counter(
-        judgement.label
-        for annotation in annotations
-        if not annotation.surplus
-        for judgement in annotation.judgements
-        if judgement.unit == unit_key and judgement.dimension == dimension
-    )
-    top = counts.most_common(2)
+def majority(votes: Counter[str]) -> str | None:
+    """The one most frequent label; None where there is none or several."""
+    top = votes.most_common(2)
     if not top or (len(top) == 2 and top[0][1] == top[1][1]):
         return None
     return top[0][0]
 
 
-def exported_items(project: Project, moment: Moment) -> Iterator[ExportedItem]:
-    """Items that are not retired, in the byte order of their keys, read `BATCH` at a time."""
+def exported_items(project: Project) -> Iterator[list[ExportedItem]]:
+    """Batches of the items that are not retired, in the byte order of their keys."""
+    moment = Moment.now(project)
     bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
-    items = (
-        Item.objects.filter(project=project)
-        .exclude(state=Item.State.RETIRED)
-        .annotate(bytewise=bytewise)
-        .order_by("bytewise")
-    )
-    anchors = (
-        ("anchor__response__question", "anchor__response__claim")
-        if task_type(project.task_type).anchor_kind == UnitKind.RESPONSE
-        else ("anchor__evidence__claim", "anchor__evidence__question")
-    )
-    raters = {rater.pk: rater for rater in Rater.objects.filter(project=project)}
-    after = None
-    while True:
-        page = items if after is None else items.filter(bytewise__gt=after)
-        batch = list(page.select_related("anchor", *anchors)[:BATCH])
-        if not batch:
-            return
-        yield from _with_labels(batch, project, moment, raters)
-        after = batch[-1].key
+    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
+    # All ids at once, which is little, so that no query stays open while others write.
+    ids = array("q", rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+    raters = {
+        pk: (pseudonym, KINDS.get(kind, "person"))
+        for pk, pseudonym, kind in Rater.objects.filter(project=project).values_list("pk", "pseudonym", "kind")
+    }
+    for start in range(0, len(ids), BATCH):
+        yield _read(ids[start : start + BATCH].tolist(), project, moment, raters)
 
 
-def _with_labels(
-    items: list[Item], project: Project, moment: Moment, raters: dict[int, Rater]
-) -> Iterator[ExportedItem]:
-    found = {item.pk: ExportedItem(item, {}) for item in items}
-    ids = list(found)
+def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tuple[str, str]]) -> list[ExportedItem]:
+    """The items in the order of `ids`, in as many queries for one as for all."""
+    known = {
+        pk: ExportedItem(key, anchor)
+        for pk, key, anchor in Item.objects.filter(pk__in=ids).values_list("pk", "key", "anchor_id")
+    }
+    found = {pk: known[pk] for pk in ids if pk in known}
+    item_of_unit: dict[int, ExportedItem] = {}
+    units = ItemUnit.objects.filter(item__in=ids).order_by("item_id", "index")
+    for item, unit, key in units.values_list("item_id", "unit_id", "unit__key"):
+        found[item].unit_keys[unit] = key
+        item_of_unit[unit] = found[item]
 
-    for item_id, unit_id, key in (
-        ItemUnit.objects.filter(item_id__in=ids)
-        .order_by("item_id", "index")
-        .values_list("item_id", "unit_id", "unit__key")
-    ):
-        found[item_id].unit_keys[unit_id] = key
-    unit_item = {unit_id: item_id for item_id, entry in found.items() for unit_id in entry.unit_keys}
-
+    annotations = {
+        pk: (item, raters.get(rater), surplus)
+        for pk, item, rater, surplus in Annotation.objects.filter(item__in=ids).values_list(
+            "pk", "item_id", "rater_id", "is_surplus"
+        )
+    }
     revisions = list(
-        Revision.objects.filter(annotation__item_id__in=ids, id__lte=moment.revision)
-        .select_related("annotation")
-        .order_by("annotation__item_id", "annotation_id", "number")
+        Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
+            "pk",
+            "annotation_id",
+            "number",
+            "shown_at",
+            "submitted_at",
+            "active_ms",
+            "guideline_version",
+            "suggestion_shown",
+            "comment",
+            "metadata",
+        )
     )
-    judgements = _judgements(revisions, unit_item, found)
-    for revision in revisions:
-        annotation = revision.annotation
-        entry = found[annotation.item_id]
-        record = _record(revision, raters[annotation.rater_id], entry.item.key, project.task_type, judgements)
-        entry.annotations.append(record)
-        if entry.latest and entry.latest[-1].rater == record.rater:
-            entry.latest.pop()
-        entry.latest.append(record)
+    judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
+    for pk, annotation, *said in revisions:
+        item, rater, surplus = annotations[annotation]
+        if rater is not None:  # else: somebody whose first answer came after the start
+            entry = found[item]
+            record = _record(entry.key, rater, judgements.get(pk, ()), said, project.task_type, surplus)
+            entry.annotations.append(record)
     for entry in found.values():
         entry.annotations.sort(key=sort_key)
-
-    decisions = Decision.objects.filter(
-        project=project, unit__item_units__item_id__in=ids, id__lte=moment.decision
-    ).distinct()
-    ranked = {method: rank for rank, method in enumerate(DECISION_ORDER)}
-    for decision in sorted(decisions, key=lambda decision: -ranked[decision.method]):
-        entry = found[unit_item[decision.unit_id]]
-        entry.decisions[entry.unit_keys[decision.unit_id], decision.dimension] = decision.label
-    yield from found.values()
+    _add_decisions(project, moment, item_of_unit)
+    return list(found.values())
 
 
-def _judgements(
-    revisions: list[Revision], unit_item: dict[int, int], found: dict[int, ExportedItem]
-) -> dict[int, list[JudgementRecord]]:
-    """Judgements by revision, in the order of the item's units."""
-    ids = [revision.pk for revision in revisions]
-    spans: dict[int, list[SpanRecord]] = defaultdict(list)
-    for judgement_id, *values in (
-        Span.objects.filter(judgement__revision_id__in=ids)
-        .order_by("field", "start", "end")
-        .values_list("judgement_id", "field", "start", "end", "quote")
-    ):
-        spans[judgement_id].append(SpanRecord(*values))
-    by_revision: dict[int, list[tuple[int, JudgementRecord]]] = defaultdict(list)
-    places = {unit_id: place for entry in found.values() for place, unit_id in enumerate(entry.unit_keys)}
-    rows = Judgement.objects.filter(revision_id__in=ids).values_list(
-        "id", "revision_id", "unit_id", "dimension", "label"
+def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> dict[int, tuple[JudgementRecord, ...]]:
+    """Judgements by revision, in the order of the item's units, then of dimensions' names."""
+    rows = list(
+        Judgement.objects.filter(revision__in=revisions).values_list(
+            "pk", "revision_id", "unit_id", "dimension", "label"
+        )
     )
-    for judgement_id, revision_id, unit_id, dimension, label in rows:
-        key = found[unit_item[unit_id]].unit_keys[unit_id]
-        record = JudgementRecord(key, dimension, label, tuple(spans.get(judgement_id, ())))
-        by_revision[revision_id].append((places[unit_id], record))
+    spans: dict[int, list[SpanRecord]] = defaultdict(list)
+    with_spans = Span.objects.filter(judgement__revision__in=revisions).values_list(
+        "judgement_id", "field", "start", "end", "quote"
+    )
+    for judgement, *values in with_spans:
+        spans[judgement].append(SpanRecord(*values))
+    for of_judgement in spans.values():
+        of_judgement.sort(key=lambda span: (span.field, span.start, span.end))
+    place = {unit: index for entry in item_of_unit.values() for index, unit in enumerate(entry.unit_keys)}
+    by_revision: dict[int, list[tuple[int, str, JudgementRecord]]] = defaultdict(list)
+    for pk, revision, unit, dimension, label in rows:
+        key = item_of_unit[unit].unit_keys[unit]
+        record = JudgementRecord(key, dimension, label, tuple(spans.get(pk, ())))
+        by_revision[revision].append((place[unit], dimension, record))
     return {
-        revision_id: [record for _, record in sorted(found, key=lambda pair: (pair[0], pair[1].dimension))]
-        for revision_id, found in by_revision.items()
+        revision: tuple(record for *_, record in sorted(records, key=lambda row: row[:2]))
+        for revision, records in by_revision.items()
     }
 
 
+def _add_decisions(project: Project, moment: Moment, item_of_unit: dict[int, ExportedItem]) -> None:
+    rank = {method: place for place, method in enumerate(DECISION_ORDER)}
+    decisions = Decision.objects.filter(project=project, unit__in=item_of_unit, pk__lte=moment.decision)
+    rows = sorted(decisions.values_list("unit_id", "dimension", "label", "method"), key=lambda row: -rank[row[3]])
+    for unit, dimension, label, _ in rows:
+        entry = item_of_unit[unit]
+        entry.decisions[entry.unit_keys[unit], dimension] = label
+
+
 def _record(
-    revision: Revision, rater: Rater, item_key: str, task_type: str, judgements: dict[int, list[JudgementRecord]]
+    item: str, rater: tuple[str, str], judgements: tuple, said: list, task_type: str, surplus: bool
 ) -> AnnotationRecord:
+    number, shown_at, submitted_at, active_ms, guideline_version, suggestion_shown, comment, metadata = said
+    pseudonym, kind = rater
     return AnnotationRecord(
-        item=item_key,
-        rater=rater.pseudonym,
-        judgements=tuple(judgements.get(revision.pk, ())),
-        rater_kind="slot" if rater.kind == Rater.Kind.SLOT else "person",
-        revision=revision.number,
-        shown_at=revision.shown_at,
-        submitted_at=revision.submitted_at,
-        active_ms=revision.active_ms,
-        guideline_version=revision.guideline_version,
-        suggestion_shown=revision.suggestion_shown,
-        comment=revision.comment,
-        metadata=revision.metadata,
+        item=item,
+        rater=pseudonym,
+        judgements=judgements,
+        rater_kind=kind,
+        revision=number,
+        shown_at=shown_at,
+        submitted_at=submitted_at,
+        active_ms=active_ms,
+        guideline_version=guideline_version,
+        suggestion_shown=suggestion_shown,
+        comment=comment,
+        metadata=metadata,
         task_type=task_type,
-        surplus=revision.annotation.is_surplus,
+        surplus=surplus,
     )

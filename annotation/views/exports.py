@@ -1,19 +1,26 @@
 """Exports of a project: start one, see how far it is, download its files."""
 
+import re
+from pathlib import Path
+
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.access import job_for, project_with_labels_for, sees_labels
+from annotation.access import project_with_labels_for
 from annotation.forms.exports import ExportForm
 from annotation.models import Artifact, Job
+from annotation.queries.jobs import progress_of
 from annotation.services import releasing
+
+SHOWN = 20
+ONE_RANGE = re.compile(r"bytes=(\d*)-(\d*)\Z")
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def project_exports(request, slug):
     project = project_with_labels_for(request.user, slug)
     form = ExportForm(project, request.POST or None)
@@ -24,28 +31,66 @@ def project_exports(request, slug):
         project.jobs.filter(kind=Job.Kind.EXPORT)
         .select_related("created_by")
         .prefetch_related("artifacts")
-        .order_by("-created_at")[:20]
+        .order_by("-created_at")[:SHOWN]
     )
-    return render(request, "annotation/exports/list.html", {"project": project, "form": form, "jobs": jobs})
+    rows = [{"job": job, "progress": None if job.is_finished else progress_of(job)} for job in jobs]
+    return render(request, "annotation/exports/list.html", {"project": project, "form": form, "rows": rows})
 
 
 @login_required
-@require_GET
+@require_safe
 def artifact_download(request, uuid):
     artifact = get_object_or_404(Artifact.objects.select_related("job__project"), uuid=uuid)
-    job = job_for(request.user, artifact.job.uuid)
-    if job.project is not None and not sees_labels(request.user, job.project):
+    if artifact.job.project is None:
         raise Http404("No such file")
+    project_with_labels_for(request.user, artifact.job.project.slug)
     location = releasing.artifact_path(artifact)
-    if not location.exists():
+    if not location.is_file():
         raise Http404("The file is gone; export again")
-    return FileResponse(
-        location.open("rb"),
-        as_attachment=True,
-        filename=artifact.file_name,
-        content_type=artifact.media_type,
-        headers={"X-Content-Type-Options": "nosniff"},
-    )
+    response = _part(request, location, artifact) or FileResponse(location.open("rb"))
+    response["Content-Type"] = artifact.media_type
+    response["Content-Disposition"] = f'attachment; filename="{artifact.file_name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Accept-Ranges"] = "bytes"
+    response["ETag"] = f'"{artifact.sha256}"'
+    return response
+
+
+def _part(request, location: Path, artifact: Artifact) -> HttpResponse | None:
+    """The part of the file that an interrupted download asks for; None where the whole is wanted."""
+    asked = ONE_RANGE.match(request.headers.get("Range", ""))
+    if asked is None or not any(asked.groups()):
+        return None
+    if request.headers.get("If-Range", f'"{artifact.sha256}"') != f'"{artifact.sha256}"':
+        return None  # begun with another file
+    first, last = asked.groups()
+    start = int(first) if first else max(0, artifact.size - int(last))
+    end = min(int(last), artifact.size - 1) if first and last else artifact.size - 1
+    if first and last and int(last) < start:
+        return None
+    if start >= artifact.size:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{artifact.size}"})
+    file = location.open("rb")
+    file.seek(start)
+    response = FileResponse(_Limited(file, end + 1 - start), status=206)
+    response["Content-Length"] = str(end + 1 - start)
+    response["Content-Range"] = f"bytes {start}-{end}/{artifact.size}"
+    return response
+
+
+class _Limited:
+    """An open file that ends after `left` bytes."""
+
+    def __init__(self, file, left: int):
+        self.file, self.left = file, left
+
+    def read(self, size: int = -1) -> bytes:
+        block = self.file.read(self.left if size < 0 else min(size, self.left))
+        self.left -= len(block)
+        return block
+
+    def close(self) -> None:
+        self.file.close()
 
 
 urlpatterns = [

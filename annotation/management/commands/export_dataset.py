@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Project
 from annotation.services.jobs import JobError
-from annotation.services.releasing import write_export
+from annotation.services.releasing import retired_items, write_export
 
 
 class Command(BaseCommand):
@@ -29,5 +29,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         for name, count in manifest["counts"].items():
             self.stdout.write(f"{name.replace('_', ' ')}: {count}")
+        if retired := retired_items(found):
+            self.stdout.write(f"left out, because their content was superseded: {retired} items")
         for name, file in manifest["files"].items():
             self.stdout.write(f"{folder / name}  {file['bytes']} bytes  sha256 {file['sha256']}")

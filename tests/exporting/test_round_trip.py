@@ -1,0 +1,183 @@
+"""Content and annotations of an export, imported into an empty Assay, export again byte for byte."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Decision, Project
+from tests.analysis.world import make_rater, say
+from tests.exporting.world import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def lines(content: bytes) -> list[dict]:
+    return [json.loads(line) for line in content.decode().splitlines()]
+
+
+@pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "claim-evidence/three-way/1"])
+def test_claims_evidence_and_annotations_come_out_as_they_went_in(tmp_path, identifier):
+    project = make_rich_project(identifier=identifier)
+    first = export(project, tmp_path / "first")
+    assert list(first) == ["annotations.jsonl", "claims.jsonl", "claims.parquet", "claims.tsv", "manifest.json"]
+    second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", project.slug, identifier)
+    assert second == first
+
+
+def test_the_export_says_what_was_decided_and_who_saw_what(tmp_path):
+    files = export(make_rich_project(), tmp_path / "out")
+    claims = {row["id"]: row for row in lines(files["claims.jsonl"])}
+    assert {key: (claims[key]["relevant"], claims[key]["evidence_stance"]) for key in KEYS} == {
+        KEYS[0]: (True, "refutes"),  # the newest revisions; surplus does not count
+        KEYS[1]: (True, "refutes"),  # adjudicated before imported
+        KEYS[2]: (None, None),  # divided about relevance, so one person's stance does not stand for the unit
+        KEYS[3]: (False, "not_applicable"),
+        KEYS[4]: (None, "supports"),  # nobody was asked about relevance
+        KEYS[5]: (True, None),  # a tie
+        KEYS[6]: (None, None),  # nobody has said anything
+    }
+    annotations = lines(files["annotations.jsonl"])
+    of_one = [row for row in annotations if row["item"] == KEYS[0]]
+    assert sorted(row["suggestion_shown"] for row in of_one) == [False, False, False, True]
+    assert [row["revision"] for row in of_one if row["comment"] or row["suggestion_shown"]] == [2]
+    assert sum(row["surplus"] for row in of_one) == 1
+    assert {row["guideline_version"] for row in of_one} == {1}
+    spans = [span for row in annotations for said in row["judgements"] for span in said["spans"]]
+    texts = dict(zip(KEYS, TEXTS, strict=True))
+    assert len(spans) == 5
+    for row in annotations:
+        for span in (span for said in row["judgements"] for span in said["spans"]):
+            assert texts[row["item"]][span["start"] : span["end"]] == span["quote"]
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["counts"] == {"annotations": 13, "items": 7, "revisions": 14, "units": 7}
+
+
+def test_nobody_is_named_anywhere(tmp_path):
+    project = make_rich_project()
+    files = export(project, tmp_path / "out")
+    for rater in project.raters.exclude(kind="slot"):
+        for content in files.values():
+            assert rater.name.encode() not in content
+            assert rater.user is None or rater.user.email.encode() not in content
+    assert b"Secret" not in b"".join(files.values()) and b"@example.org" not in b"".join(files.values())
+    named = {row["annotator"] for row in lines(files["annotations.jsonl"])}
+    assert named == set(project.raters.values_list("pseudonym", flat=True))
+
+
+def test_rows_stand_in_the_order_of_the_bytes_of_their_keys(tmp_path):
+    files = export(make_rich_project(), tmp_path / "out")
+    ordered = sorted(KEYS, key=str.encode)
+    assert [row["id"] for row in lines(files["claims.jsonl"])] == ordered
+    assert [row["item"] for row in lines(files["annotations.jsonl"])] == sorted(
+        (row["item"] for row in lines(files["annotations.jsonl"])), key=str.encode
+    )
+    tsv = files["claims.tsv"].decode()
+    assert [tsv.index(f"\n{key}\t") for key in ordered] == sorted(tsv.index(f"\n{key}\t") for key in ordered)
+
+
+def test_cells_that_a_spreadsheet_would_run_are_escaped_in_tsv_only(tmp_path):
+    files = export(make_rich_project(), tmp_path / "out")
+    formula = TEXTS[3]
+    assert "\t\"'=HYPERLINK(" in files["claims.tsv"].decode()
+    assert "\t=HYPERLINK" not in files["claims.tsv"].decode() and '\t"=HYPERLINK' not in files["claims.tsv"].decode()
+    assert formula in [row["evidence"] for row in lines(files["claims.jsonl"])]
+
+
+def test_parquet_holds_the_same_rows(tmp_path):
+    import pandas as pd
+
+    files = export(make_rich_project(), tmp_path / "out")
+    frame = pd.read_parquet(tmp_path / "out" / "claims.parquet")
+    assert frame.astype(object).where(frame.notna(), None).to_dict("records") == lines(files["claims.jsonl"])
+
+
+REFCHECKER = {
+    "id": "q-1",
+    "question": "Wann fror der Hafen zu? ❄️",
+    "context": ["Erste Quelle: 1963.", "Zweite: 1929.\nZeile."],
+    "response": "1963 und 1929.",
+    "claude2_response_kg": [
+        {"triplet": ["Hafen", "fror zu", "1963"], "human_label": "Entailment"},
+        {"triplet": ["Hafen", "fror zu", "1929"], "human_label": "Contradiction", "note": 3},
+        {"triplet": ["Hafen", "ist", '"blau"']},
+    ],
+}
+ABSTAINED = {"id": "q-2", "question": "Und sonst?", "context": ["Nichts."], "response": "", "claude2_response_kg": []}
+
+
+def triplet_project(tmp_path) -> Project:
+    make_user("owner", is_superuser=True)
+    folder = tmp_path / "zero_context"
+    folder.mkdir()
+    for model in ("nq_gpt4_answers.json", "nq_Zed_answers.json"):
+        (folder / model).write_text(json.dumps([REFCHECKER, ABSTAINED]), encoding="utf-8")
+    call_command(
+        "import_dataset",
+        *sorted(map(str, folder.iterdir())),
+        "--format",
+        "refchecker",
+        "--dataset",
+        "answers",
+        "--project",
+        "triplets",
+        verbosity=0,
+    )
+    project = Project.objects.get(slug="triplets")
+    item = project.items.order_by("key").first()
+    anna = make_rater(project, "Anna Secret")
+    say(item, anna, labels={0: "neutral", 1: "contradiction", 2: "bad_triplet"}, comment="eins")
+    say(item, anna, labels={0: "neutral", 1: "contradiction", 2: "neutral"})
+    unit = item.item_units.get(index=0).unit
+    Decision.objects.create(
+        project=project, unit=unit, dimension="entailment", label="entailment", method="adjudicated"
+    )
+    return project
+
+
+def test_triplets_with_question_context_and_abstained_answers_come_out_as_they_went_in(tmp_path):
+    project = triplet_project(tmp_path)
+    first = export(project, tmp_path / "first")
+    assert list(first) == ["annotations.jsonl", "manifest.json", "responses.jsonl"]
+    rows = lines(first["responses.jsonl"])
+    assert [(row["model"], row["id"]) for row in rows] == [
+        ("Zed", "q-1"),
+        ("Zed", "q-2"),
+        ("gpt4", "q-1"),
+        ("gpt4", "q-2"),
+    ]
+    assert rows[0]["question"] == REFCHECKER["question"] and rows[0]["context"] == REFCHECKER["context"]
+    assert rows[1]["claude2_response_kg"] == []
+    decided = [triplet.get("decided_label") for triplet in rows[0]["claude2_response_kg"]]
+    assert decided == ["entailment", "contradiction", "neutral"]
+    second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", "triplets", "triplets/-/1")
+    assert second == first
+
+
+def test_retired_items_are_left_out_and_said_so_outside_the_files(tmp_path, capsys):
+    project = make_rich_project()
+    project.items.filter(key=KEYS[0]).update(state="retired")
+    call_command("export_dataset", project.slug, str(tmp_path / "out"))
+    assert "their content was superseded: 1 items" in capsys.readouterr().out
+    assert KEYS[0] not in (tmp_path / "out" / "annotations.jsonl").read_text(encoding="utf-8")
+
+
+def test_the_number_of_queries_does_not_grow_with_rows(tmp_path, django_assert_max_num_queries):
+    from tests.analysis.world import items_of, project_of
+
+    for identifier in ("triplets/-/1", "claim-evidence/six-way/1"):
+        project = project_of(12, identifier)
+        for item in items_of(project):
+            labels = {0: "neutral", 2: "entailment"} if identifier.startswith("triplets") else None
+            say(item, make_rater(project), "relevant" if labels is None else None, labels=labels)
+        with django_assert_max_num_queries(18):
+            export(project, tmp_path / identifier.split("/")[0])
+
+
+def test_a_project_without_items_exports_empty_files(tmp_path):
+    from tests.factories import make_dataset, make_project
+
+    files = export(make_project(make_dataset(), slug="empty"), tmp_path / "out")
+    assert files["annotations.jsonl"] == b"" and files["claims.jsonl"] == b""
+    assert json.loads(files["manifest.json"])["counts"]["items"] == 0
