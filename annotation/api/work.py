@@ -18,7 +18,7 @@ from annotation import access
 from annotation.models import Annotation, Assignment
 from annotation.queries import pages, work
 from annotation.services import annotating, assigning
-from annotation.services.projects import rater_of
+from annotation.services.raters import rater_of
 from annotation.views.work import item_parts, offer
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from annotation.models import Annotation, Assignment, Item, Judgement, Project, 
 from annotation.queries import pages
 from annotation.services import assigning
 from annotation.services.answer_rules import MAX_COMMENT, CheckedJudgement, FieldError, InvalidSubmission, check
-from annotation.services.projects import rater_of
+from annotation.services.raters import rater_of
 from annotation.task_types import task_type
 
 ATTEMPTS = 4

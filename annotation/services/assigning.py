@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
 from annotation.services.item_making import BAND, MAX_PRIORITY
-from annotation.services.projects import rater_of
+from annotation.services.raters import rater_of
 
 ATTEMPTS = 5
 # What was fetched ahead and never looked at is soon somebody else's.
@@ -209,6 +209,13 @@ def release_item(item: Item) -> int:
     """Take the item back from whoever has it now: others get it. An answer that still comes is kept."""
     with transaction.atomic():
         return _reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
+
+
+def release_all_of(project: Project, user) -> int:
+    """Give what somebody holds to the others: they left the project. An answer that still comes is kept."""
+    with transaction.atomic():
+        held = Assignment.objects.filter(project=project, rater__user=user, state=Assignment.State.LEASED)
+        return _reopen(held)
 
 
 def return_expired_leases(project: Project | None = None) -> int:

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.models import Dataset, Membership, Project, Rater, User
+from annotation.models import Dataset, Membership, Project, User
 from annotation.services import guidelines as guideline_service
+from annotation.services.assigning import release_all_of
+from annotation.services.raters import rater_of
 from annotation.task_types import task_type as known_task_type
 
 # What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
@@ -137,22 +139,16 @@ def add_member(project: Project, user: User, role: str) -> Membership:
     return membership
 
 
-def rater_of(project: Project, user: User) -> Rater:
-    """The rater that this person's labels are by, made when they first need one."""
-    rater, _ = Rater.objects.get_or_create(
-        project=project, user=user, defaults={"kind": Rater.Kind.MEMBER, "name": str(user)[:200]}
-    )
-    return rater
-
-
 def remove_member(project: Project, user: User, role: str) -> None:
-    """Take the role away; labels stay, and what the person had taken comes back when its lease runs out."""
+    """Take the role away. Labels stay; what an annotator had taken goes to the others at once."""
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         researchers = project.memberships.filter(role=Membership.Role.RESEARCHER, is_active=True, user__is_active=True)
         if role == Membership.Role.RESEARCHER and not researchers.exclude(user=user).exists():
             raise ProjectError("A project keeps at least one researcher; name another one first")
         project.memberships.filter(user=user, role=role).update(is_active=False)
+        if role == Membership.Role.ANNOTATOR:
+            release_all_of(project, user)
 
 
 def set_roles(project: Project, user: User, roles: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from annotation.queries import pages, work
 from annotation.queries.projects import current_guideline, guidelines_changed_for
 from annotation.services import assigning
 from annotation.services.guidelines import render as render_markdown
-from annotation.services.projects import rater_of
+from annotation.services.raters import rater_of
 from annotation.task_types import task_type
 
 RETRY_SECONDS = 60

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Project, Rater
 from annotation.services import assigning, item_making
+from annotation.services.projects import remove_member
 from tests.factories import join, make_claim_evidence, make_dataset, make_items, make_project, make_user
 from tests.work.browser import Annotator
 
@@ -215,3 +216,12 @@ def test_taking_costs_the_same_however_much_was_done():
             assigning.take(project, ann)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 8
+
+
+def test_what_a_leaving_annotator_holds_goes_to_the_others_at_once():
+    project, [ann, bob] = make_world(n=1, overlap=1)
+    held = assigning.take(project, ann)
+    assigning.shown(held, ann, None)
+    assert assigning.take(project, bob) is None
+    remove_member(project, ann, "annotator")
+    assert assigning.take(project, bob).item == held.item

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Assignment, Revision
+from annotation.models import Assignment, Project, Revision
 from tests.factories import (
     make_claim_evidence,
     make_dataset,
@@ -207,3 +207,11 @@ def test_the_queries_of_submit_and_next_are_few_and_do_not_grow(identifier, n):
         counts.append(len(queries))
         payload = reply["ahead"]["payload"]
     assert counts[1] == counts[2] == counts[3] <= 40, counts
+
+
+def test_a_paused_project_says_so_and_not_that_others_have_the_rest():
+    person, _ = make_person()
+    Project.objects.filter(pk=person.project.pk).update(state=Project.State.PAUSED)
+    given = person.next()
+    assert given["state"] == "empty" and "The project is paused" in given["html"]
+    assert "with other people" not in given["html"]
