@@ -35,22 +35,14 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
 
 
 @signals.beat_embedded_init.connect
-@signals.worker_process_init.connect
-def leave_with_the_worker(**kwargs) -> None:
-    """End this child when its worker was killed: an orphaned clock would tick beside the next worker's for good, and an
-    orphaned pool process waits for work that cannot come. What a pool process has in hand, its lease gives back."""
-    parent = os.getppid()
+def end_with_the_worker(**kwargs) -> None:
+    """The clock inside a worker would outlive one that is killed, and go on beside that of the next for good. (Pool
+    processes end by themselves when their pipe closes.)"""
+    worker = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == worker:
             time.sleep(1.0)
         os._exit(1)
 
-    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
-
-
-@signals.worker_process_init.connect
-def finish_what_is_in_hand(**kwargs) -> None:
-    """A signal to the worker's whole group (from honcho, or Ctrl+C) is for the worker alone, which then lets its pool
-    finish. A pool process that it ended at once would leave its chunk until the lease is over."""
-    os.setpgid(0, 0)
+    threading.Thread(target=watch, name="worker-watch", daemon=True).start()

@@ -1,7 +1,9 @@
 """Checker runs in real Celery workers, which are killed in the middle."""
 
+import os
 import socket
 
+import psutil
 import pytest
 from celery import Celery
 from kombu import Queue
@@ -117,3 +119,55 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(broker, tmp_path):
     assert run.scores.filter(name="draw").count() == 2000
     run.job.refresh_from_db()
     assert run.job.progress_done == run.job.progress_total == 2000
+
+
+def processes_of(group: int) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+@pytest.mark.parametrize("broker", BROKERS[:1], indirect=True)
+def test_the_embedded_broker_survives_restarts_and_keeps_no_old_messages(broker, tmp_path):
+    environment = worker_environment(tmp_path, broker.conf.broker_url)
+    folder = tmp_path / "broker"
+    with running_worker(tmp_path, environment) as first:
+        wait_for(lambda: first.said().count(" succeeded in ") >= 4, 60, "the clock ticked", first)
+        assert len(list(folder.glob("*.msg"))) <= 3
+        first.kill()
+    # Half a message and an empty routing table are what a writer leaves that is killed while it writes.
+    (folder / "1_half.default.msg").write_bytes(b'{"body"')
+    (tmp_path / "broker-control" / "default.exchange").write_bytes(b"")
+    run = start(300)
+    with running_worker(tmp_path, environment) as second:
+        wait_for(lambda: state_of(run) == Job.State.DONE, 60, "the run was done", second)
+        assert second.stop() == 0, second.said()
+        assert "Traceback" not in second.said()
+    assert len(list(folder.glob("*.msg"))) <= jobs.MAX_WAKE_MESSAGES + 3
+    assert not list((tmp_path / "broker-control").glob("*.tmp"))
+
+
+@pytest.mark.parametrize("broker", BROKERS[:1], indirect=True)
+def test_no_process_outlives_a_killed_worker(broker, tmp_path):
+    """The clock above all: another one would tick beside that of the next worker for good."""
+    with running_worker(tmp_path, worker_environment(tmp_path, broker.conf.broker_url)) as worker:
+        wait_for(lambda: " succeeded in " in worker.said(), 60, "the clock ticked", worker)
+        group = worker.process.pid
+        assert len(processes_of(group)) == 4  # itself, the clock and two to work
+        worker.process.kill()
+        worker.process.wait()
+        wait_for(lambda: not processes_of(group), 15, "the others were gone")
+
+
+@pytest.mark.parametrize("broker", BROKERS[:1], indirect=True)
+def test_without_any_message_the_clock_alone_gets_a_run_done(broker, tmp_path):
+    run = start(300)
+    for path in (tmp_path / "broker").glob("*.msg"):
+        path.unlink()
+    with running_worker(tmp_path, worker_environment(tmp_path, broker.conf.broker_url)) as worker:
+        wait_for(lambda: state_of(run) == Job.State.DONE, 60, "the run was done", worker)
