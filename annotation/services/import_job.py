@@ -21,12 +21,15 @@ from annotation.services.import_publish import (
     discard,
     projects_with_retired_items,
     publish,
+    refresh_statistics,
 )
 from annotation.services.import_staging import ContentPass, read_all
 from annotation.services.importing import ImportProblem, ImportRequest
 from annotation.services.jobs import JobError, Lease, LeaseLost
 from annotation.services.project_removal import remove_project
 from annotation.task_types import task_type
+
+MANY_ROWS = 5000
 
 
 class ImportHandler:
@@ -56,6 +59,8 @@ class ImportHandler:
             discard(batch, lease.beat)
         else:
             publish(batch, request.on_judged, guard)
+            if sum(counts.get("created", 0) for counts in job.result["content"].values()) >= MANY_ROWS:
+                refresh_statistics()
             for project in projects_with_retired_items(batch):
                 make_items(project, lease)
         job.refresh_from_db(fields=["result"])

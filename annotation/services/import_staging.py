@@ -114,6 +114,7 @@ class ContentPass:
                 try:
                     with transaction.atomic():
                         self.guard()
+                        _need_not_reach_disk_yet()
                         self._take_waiting(stages=True)
                     if connection.vendor == "sqlite" and not connection.in_atomic_block:
                         time.sleep(PAUSE_SECONDS)
@@ -274,6 +275,13 @@ def insert_units(kind: Kind, batch: ContentBatch, first: int) -> None:
             "ORDER BY id",
             [kind.unit_kind, batch.pk, first],
         )
+
+
+def _need_not_reach_disk_yet() -> None:
+    """Staged rows are worth nothing before they are published, and that commit brings all before it to the disk."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit TO OFF")
 
 
 def _has_rows(kind: Kind, dataset: Dataset) -> bool:
