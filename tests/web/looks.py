@@ -1,0 +1,27 @@
+"""Is a page fit to be seen: axe-core, sideways scrolling, and a picture for who asks (SCREENSHOTS=folder)."""
+
+import os
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+
+GRAVE = ("serious", "critical")
+
+
+def picture(page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{folder}/{name}.png")
+
+
+def grave_problems(page) -> list[str]:
+    """What axe-core calls serious or critical, each with the first elements that it is about."""
+    return [
+        f"{found['id']}: {found['help']}: {[node['html'][:160] for node in found['nodes'][:3]]}"
+        for found in Axe().run(page).response["violations"]
+        if found["impact"] in GRAVE
+    ]
+
+
+def scrolls_sideways(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")

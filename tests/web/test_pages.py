@@ -1,0 +1,116 @@
+"""Every page in both colour schemes and on a phone: axe-core finds nothing serious, nothing scrolls sideways."""
+
+import html
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Job, Membership
+from annotation.services import jobs
+from tests.factories import join, make_user
+from tests.routes import all_routes
+from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.world import client_of, label_one, make_world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+OF_PROJECT = (
+    "project_detail",
+    "project_settings",
+    "project_members",
+    "project_guidelines",
+    "project_items",
+    "project_runs",
+    "project_exports",
+    "project_agreement",
+    "project_comparison",
+)
+OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "account", "mfa_index",
+           "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
+OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
+OF_ONE_THING = {
+    "dataset_detail": lambda world: [world.dataset.slug],
+    "import_new": lambda world: [world.dataset.slug],
+    "import_detail": lambda world: [world.import_job.uuid],
+    "job_detail": lambda world: [world.job.uuid],
+    "run_detail": lambda world: [world.run.uuid],
+    "item_detail": lambda world: [world.project.slug, world.item.uuid],
+}
+# Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
+ELSEWHERE = {
+    "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_state", "project_make_items",
+    "member_roles", "item_more", "item_release", "item_decide", "import_columns", "project_rates", "import_start",
+    "import_errors_csv",
+    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_retry", "run_show",
+    "artifact_download",
+}  # fmt: skip
+
+
+def addresses(world: SimpleNamespace) -> dict[str, str]:
+    found = {name: reverse(name) for name in OF_SITE}
+    found |= {name: reverse(name, args=[world.project.slug]) for name in OF_PROJECT}
+    found["project_behind"] = world.behind
+    return found | {name: reverse(name, args=arguments(world)) for name, arguments in OF_ONE_THING.items()}
+
+
+@pytest.fixture
+def world():
+    world = make_world(9)
+    researcher, annotator = world.people["researcher"], world.people["annotator"]
+    other = make_user("second-annotator")
+    join(world.project, other, Membership.Role.ANNOTATOR)
+    for person in (annotator, other, annotator, other):
+        label_one(world.project, person)
+    client = client_of(researcher)
+    for name in ("project_agreement", "project_comparison"):
+        client.get(reverse(name, args=[world.project.slug]))
+    for job in Job.objects.filter(kind=Job.Kind.REPORT):
+        jobs.run_here(job)
+    agreement = client.get(reverse("project_agreement", args=[world.project.slug])).content.decode()
+    behind = reverse("project_behind", args=[world.project.slug, "agreement"])
+    world.behind = html.unescape(agreement[agreement.index(behind) :].split('"', 1)[0])
+    return world
+
+
+def test_no_page_is_forgotten():
+    known = {"site_invitations", "project_behind", *OF_SITE, *OF_PROJECT, *OF_STRANGERS, *OF_ONE_THING, *ELSEWHERE}
+    ours = {
+        entry.name
+        for address, entry in all_routes().items()
+        if entry.name and not address.startswith(("accounts/", "api/"))
+    }
+    assert ours - known == set()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page(open_context, world, scheme):
+    problems = {}
+
+    def look(page, name, address):
+        response = page.goto(address)
+        picture(page, f"{name}-{scheme}")
+        found = grave_problems(page) if response.ok else [f"answered {response.status}"]
+        if found:
+            problems[name] = found
+
+    page = open_context(world.people["researcher"], color_scheme=scheme).new_page()
+    for name, address in addresses(world).items():
+        look(page, name, address)
+    administrator = open_context(world.people["admin"], color_scheme=scheme).new_page()
+    look(administrator, "site_invitations", reverse("site_invitations"))
+    stranger = open_context(color_scheme=scheme).new_page()
+    for name in OF_STRANGERS:
+        look(stranger, name, reverse(name))
+    assert not problems, "\n".join(f"{name}: {found}" for name, found in problems.items())
+
+
+def test_no_page_scrolls_sideways_on_a_phone(open_context, world):
+    page = open_context(world.people["researcher"], viewport={"width": 360, "height": 740}).new_page()
+    wide = []
+    for name, address in addresses(world).items():
+        page.goto(address)
+        picture(page, f"{name}-phone")
+        if scrolls_sideways(page):
+            wide.append(name)
+    assert wide == []
