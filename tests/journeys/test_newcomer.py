@@ -1,0 +1,185 @@
+"""The whole way of somebody new, in Chromium: from the demo to an export that an empty Assay gives back byte for byte."""
+
+import csv
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from annotation.formats.druid import COLUMNS
+
+from . import browser
+from .browser import Answer
+from .demo import ROOT, manage, running_demo
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CLIMATE_FEVER = ROOT.parent / "shared" / "data" / "climate_fever" / "climate-fever.jsonl"
+ANNOTATORS = {"Annotator": "annotator@demo.invalid", "Second annotator": "second-annotator@demo.invalid"}
+GUIDELINES = "# What to judge\n\nRead the **claim**, then the *evidence*.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    title: str
+    slug: str
+    file: Path
+    contents: dict[str, str]  # as the dry run counts them
+    task: str
+    task_type: str
+    answers: dict[str, list[Answer]]
+
+
+def ten_answers(keys: str, slips: dict[int, str]) -> list[Answer]:
+    """Relevant all but the fourth; a highlight in every other; `slips` are taken back in view of the suggestion."""
+    answers = []
+    for place, key in enumerate(keys):
+        if place == 3:
+            answers.append(Answer(relevant=False))
+        else:
+            words = 3 if place % 2 == 0 else 0
+            answers.append(Answer(relevant=True, stance=key, words=words, instead=slips.get(place, "")))
+    return answers
+
+
+ANSWERS = {
+    "Annotator": ten_answers("3213213213", {1: "3", 6: "1"}),
+    "Second annotator": ten_answers("3212213113", {8: "3"}),
+}
+
+
+def small_file(folder: Path) -> Path:
+    """Claims of which one has quotes, tabs' neighbours and an emoji, in DRUID's layout."""
+    path = folder / "small.tsv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.DictWriter(file, COLUMNS, delimiter="\t")
+        rows.writeheader()
+        for number in range(12):
+            claim = number // 3
+            rows.writerow(
+                {
+                    "id": f"s{number}",
+                    "claim_id": f"c{claim}",
+                    "claim_source": "check.example",
+                    "claim": f"The harbour of town {claim} “never” freezes 🧊.",
+                    "claimant": "A reader",
+                    "claim_date": "2024-03-02",
+                    "evidence_source": f"https://news.example/{number}",
+                    "evidence": f"Report {number} says that the harbour {('froze', 'never froze')[number % 2]}; see «{number}».",
+                    "evidence_date": "2024-03-03",
+                    "factcheck_verdict": "False",
+                    "is_gold": "False",
+                }
+            )
+    return path
+
+
+def climate_fever(folder: Path) -> Journey:
+    if not CLIMATE_FEVER.exists():
+        pytest.skip("the CLIMATE-FEVER file is not beside the repository")
+    return Journey(
+        "CLIMATE-FEVER",
+        "climate-fever",
+        CLIMATE_FEVER,
+        {"Claims": "1,535", "Evidence": "7,675"},
+        "Claim and evidence, three-way stance",
+        "claim-evidence/three-way/1",
+        ANSWERS,
+    )
+
+
+def small(folder: Path) -> Journey:
+    return Journey(
+        "Harbours",
+        "harbours",
+        small_file(folder),
+        {"Claims": "4", "Evidence": "12"},
+        "Claim and evidence, six-way stance",
+        "claim-evidence/six-way/1",
+        ANSWERS,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    with running_demo(tmp_path_factory.mktemp("newcomer") / "demo") as demo:
+        yield demo
+
+
+@pytest.mark.parametrize("plan", [climate_fever, small], ids=lambda plan: plan.__name__)
+def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_path, capsys, plan):
+    journey = plan(tmp_path)
+    steps = []
+
+    def mark(step: str) -> None:
+        steps.append((step, time.monotonic()))
+
+    mark("begin")
+    with browser.person(chromium, demo.address, "Researcher") as researcher:
+        browser.new_dataset(researcher, journey.title, journey.slug)
+        found = browser.look_at(researcher, journey.file)
+        assert found == journey.contents
+        mark("dry run")
+        browser.import_now(researcher)
+        mark("import")
+        project = browser.new_project(researcher, f"{journey.title} judged", journey.title, journey.task, GUIDELINES)
+        slug = project.rstrip("/").rpartition("/")[2]
+        mark("project")
+        invitations = {title: browser.invite(researcher, project, email) for title, email in ANNOTATORS.items()}
+        browser.run_checker(researcher, project, "Shared words", journey.contents["Evidence"])
+        mark("checker run")
+
+        seen = {}
+        for title in ANNOTATORS:
+            with browser.person(chromium, demo.address, title) as annotator:
+                browser.join(annotator, invitations[title])
+                seen[title] = browser.label_items(annotator, project, journey.answers[title], "lexical")
+        assert seen["Annotator"] == seen["Second annotator"]
+        assert len(set(seen["Annotator"])) == 10
+        mark("labelling")
+
+        researcher.goto(f"{project}agreement/")
+        relevance, stance = browser.figures(researcher, "Relevance"), browser.figures(researcher, "Stance")
+        mark("agreement")
+        researcher.goto(f"{project}comparison/")
+        against = browser.figures(researcher, "Stance")
+        labels = browser.stats(researcher, "Stance")
+        matrix = researcher.locator("svg.confusion")
+        assert matrix.count() == 2 and matrix.first.locator("a").count() >= 4
+        mark("comparison")
+        files = browser.export(researcher, project, tmp_path / "first")
+        mark("export")
+
+    print_figures = {"relevance": relevance, "stance": stance, "against": against, "labels": labels}
+    with capsys.disabled():
+        print("\n" + json.dumps(print_figures, indent=1, ensure_ascii=False))
+    assert sorted(file.name for file in files) == sorted(
+        ["annotations.jsonl", "druid.jsonl", "druid.parquet", "druid.tsv", "manifest.json"]
+    )
+    again = export_from_an_empty_assay(journey, slug, tmp_path)
+    for file in files:
+        assert (again / file.name).read_bytes() == file.read_bytes(), file.name
+    mark("empty Assay")
+    with capsys.disabled():
+        print(" · ".join(f"{b[0]} {b[1] - a[1]:.1f} s" for a, b in zip(steps, steps[1:], strict=False)))
+
+
+def export_from_an_empty_assay(journey: Journey, slug: str, folder: Path) -> Path:
+    """Import the downloaded content and annotations where nothing is, and export there."""
+    data = folder / "empty"
+    data.mkdir()
+    manage(data, "migrate", "-v0")
+    manage(
+        data,
+        "shell",
+        "-v0",
+        "-c",
+        "from annotation.models import User; User.objects.create_superuser('a@b.example', 'a@b.example')",
+    )
+    files = [str(folder / "first" / name) for name in ("druid.jsonl", "annotations.jsonl")]
+    chosen = ["--dataset", journey.slug, "--project", slug, "--task-type", journey.task_type]
+    manage(data, "import_dataset", *files, "--format", "assay", *chosen)
+    manage(data, "export_dataset", slug, str(folder / "second"))
+    return folder / "second"
