@@ -3,7 +3,8 @@
 Ids are reserved beforehand, so that rows of several tables that point at each other need no query in between.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from django.db import connection, models, transaction
 from django.utils import timezone
@@ -57,59 +58,73 @@ def bulk_insert(model: type[models.Model], rows: Iterable[Sequence], fields: Seq
     rows = list(rows)
     if not rows:
         return 0
-    columns, converters, fill = _plan(model, fields)
-    convert = [(index, function) for index, function in enumerate(converters) if function is not None]
+    plan = _plan(model, fields)
+    convert = [(index, function) for index, function in enumerate(plan.converters) if function is not None]
 
     def values():
         for row in rows:
-            complete = list(row)
-            for make in fill:
-                complete.append(make())
+            complete = [*row, *plan.constants, *[make() for make in plan.makers]]
             for index, function in convert:
                 complete[index] = function(complete[index])
             yield complete
 
     quote = connection.ops.quote_name
-    table, names = quote(model._meta.db_table), ", ".join(quote(column) for column in columns)
+    table, names = quote(model._meta.db_table), ", ".join(quote(column) for column in plan.columns)
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in values():
                     copy.write_row(row)
         else:
-            places = ", ".join(["%s"] * len(columns))
+            places = ", ".join(["%s"] * len(plan.columns))
             cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", values())
     return len(rows)
 
 
-def _plan(model, fields):
-    """Columns, one converter (or None) per column, and one function per column that is filled from its default."""
+@dataclass(frozen=True)
+class Plan:
+    """Columns in the order of a row: those given, those with one value for all rows, those made anew for each."""
+
+    columns: list[str]
+    converters: list[Callable | None]  # of the given columns; None where the driver takes the value as it is
+    constants: list
+    makers: list[Callable]
+
+
+def _plan(model, fields) -> Plan:
     meta = model._meta
     by_name = {name: field for field in meta.concrete_fields for name in (field.name, field.attname)}
     given = [by_name[name] for name in fields]
     missing = [field for field in meta.concrete_fields if field not in given and not field.primary_key]
-    return (
-        [field.column for field in (*given, *missing)],
-        [_converter(field) for field in (*given, *missing)],
-        [_default(field) for field in missing],
+    constant = [field for field in missing if not _is_made_anew(field)]
+    made_anew = [field for field in missing if _is_made_anew(field)]
+    return Plan(
+        [field.column for field in (*given, *constant, *made_anew)],
+        [_converter(field) for field in given],
+        [field.get_db_prep_save(_default(field), connection) for field in constant],
+        [_maker(field) for field in made_anew],
     )
 
 
+def _is_made_anew(field) -> bool:
+    """Whether the default differs from row to row. An empty list or object, written out, is the same for all."""
+    return field.has_default() and callable(field.default) and field.default not in (list, dict)
+
+
 def _converter(field):
-    plain = _PLAIN[connection.vendor]
-    if isinstance(field, plain) and not isinstance(field, models.JSONField):
+    if isinstance(field, _PLAIN[connection.vendor]) and not isinstance(field, models.JSONField):
         return None
+    return lambda value: field.get_db_prep_save(value, connection)
 
-    def convert(value):
-        return field.get_db_prep_save(value, connection)
 
-    return convert
+def _maker(field):
+    convert = _converter(field)
+    return field.default if convert is None else lambda: convert(field.default())
 
 
 def _default(field):
     if getattr(field, "auto_now_add", False) or getattr(field, "auto_now", False):
-        now = timezone.now()
-        return lambda: now
+        return timezone.now()
     if not field.has_default() and not field.null and not field.empty_strings_allowed:
         raise ValueError(f"{field.model.__name__}.{field.name} has no default and needs a value")
-    return field.get_default
+    return field.get_default()
