@@ -96,9 +96,21 @@ def write_parquet(path: str | Path, types: dict[str, str], rows: Iterable[dict])
     # The file says nothing of when or by whom it was written, so the same rows give the same bytes.
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for group in _groups(rows):
-            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+            columns = [_array(pa, [row.get(column) for row in group], schema.field(column).type) for column in types]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             count += len(group)
     return count
+
+
+def _array(pa, values: list, kind):
+    """The column as an Arrow array. Texts go through a builder, because `pa.array` imports pandas where it is
+    installed, which takes 50 MB; truth values and numbers through their texts."""
+    if pa.types.is_list(kind):
+        return pa.array(values, kind)
+    builder = pa.lib.StringBuilder()
+    is_text = pa.types.is_string(kind)
+    builder.append_values(values if is_text else [None if value is None else str(value).lower() for value in values])
+    return builder.finish() if is_text else builder.finish().cast(kind)
 
 
 def _groups(rows: Iterable[dict]) -> Iterator[list[dict]]:

@@ -7,7 +7,7 @@ long transaction. Every item is read whole: a revision is in the export with all
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -17,13 +17,25 @@ from django.db.models.functions import Collate
 
 from annotation.formats.assay import sort_key
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
-from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
+from annotation.models import Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
 # Where several decisions stand for a unit, the first of these is the one exported.
 DECISION_ORDER = (Decision.Method.ADJUDICATED, Decision.Method.IMPORTED, Decision.Method.MAJORITY)
 KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
+
+
+REVISION_FIELDS = (
+    "number",
+    "shown_at",
+    "submitted_at",
+    "active_ms",
+    "guideline_version",
+    "suggestion_shown",
+    "comment",
+    "metadata",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +58,10 @@ class ExportedItem:
     anchor: int  # id of the unit that the item is made from
     unit_keys: dict[int, str] = field(default_factory=dict)  # unit id -> key, in the item's order
     annotations: list[AnnotationRecord] = field(default_factory=list)  # every revision, in the order of an export
+    raters: int = 0
+    # (unit key, dimension) -> label -> how many last revisions have it, surplus ones left out
+    votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     decisions: dict[tuple[str, str], str] = field(default_factory=dict)  # (unit key, dimension) -> label
-
-    def latest(self) -> list[AnnotationRecord]:
-        """The last revision of every rater, surplus ones included."""
-        return list({annotation.rater: annotation for annotation in self.annotations}.values())
 
     def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
         """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
@@ -65,27 +76,26 @@ class ExportedItem:
             label = self.label(kind, unit_key, before)
             if label is not None and label not in condition.labels:
                 return None
-            if label is None and decided is None and self.votes(unit_key, before.slug):
+            if label is None and decided is None and (unit_key, before.slug) in self.votes:
                 return None
-        return decided if decided is not None else majority(self.votes(unit_key, dimension.slug))
+        return decided if decided is not None else majority(self.votes.get((unit_key, dimension.slug), {}))
 
-    def votes(self, unit_key: str, dimension: str) -> Counter[str]:
-        """Labels of annotations that are not surplus."""
-        return Counter(
-            judgement.label
-            for annotation in self.latest()
-            if not annotation.surplus
-            for judgement in annotation.judgements
-            if judgement.unit == unit_key and judgement.dimension == dimension
-        )
+    def count_votes(self) -> None:
+        latest = {annotation.rater: annotation for annotation in self.annotations}
+        self.raters = len(latest)
+        for annotation in latest.values():
+            if annotation.surplus:
+                continue
+            for judgement in annotation.judgements:
+                counts = self.votes.setdefault((judgement.unit, judgement.dimension), {})
+                counts[judgement.label] = counts.get(judgement.label, 0) + 1
 
 
-def majority(votes: Counter[str]) -> str | None:
+def majority(votes: dict[str, int]) -> str | None:
     """The one most frequent label; None where there is none or several."""
-    top = votes.most_common(2)
-    if not top or (len(top) == 2 and top[0][1] == top[1][1]):
-        return None
-    return top[0][0]
+    most = max(votes.values(), default=0)
+    top = [label for label, count in votes.items() if count == most]
+    return top[0] if len(top) == 1 else None
 
 
 def exported_items(project: Project) -> Iterator[list[ExportedItem]]:
@@ -116,50 +126,36 @@ def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tu
         found[item].unit_keys[unit] = key
         item_of_unit[unit] = found[item]
 
-    annotations = {
-        pk: (item, raters.get(rater), surplus)
-        for pk, item, rater, surplus in Annotation.objects.filter(item__in=ids).values_list(
-            "pk", "item_id", "rater_id", "is_surplus"
-        )
-    }
+    # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
-        Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
-            "pk",
-            "annotation_id",
-            "number",
-            "shown_at",
-            "submitted_at",
-            "active_ms",
-            "guideline_version",
-            "suggestion_shown",
-            "comment",
-            "metadata",
+        Revision.objects.filter(annotation__item__in=ids, pk__lte=moment.revision).values_list(
+            "pk", "annotation__item_id", "annotation__rater_id", "annotation__is_surplus", *REVISION_FIELDS
         )
     )
-    judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
-    for pk, annotation, *said in revisions:
-        item, rater, surplus = annotations[annotation]
-        if rater is not None:  # else: somebody whose first answer came after the start
+    judgements = _judgements(ids, moment, item_of_unit)
+    for pk, item, rater, surplus, *said in revisions:
+        if rater in raters:  # else somebody who was not there at the start
             entry = found[item]
-            record = _record(entry.key, rater, judgements.get(pk, ()), said, project.task_type, surplus)
+            record = _record(entry.key, raters[rater], judgements.get(pk, ()), said, project.task_type, surplus)
             entry.annotations.append(record)
     for entry in found.values():
         entry.annotations.sort(key=sort_key)
+        entry.count_votes()
     _add_decisions(project, moment, item_of_unit)
     return list(found.values())
 
 
-def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> dict[int, tuple[JudgementRecord, ...]]:
+def _judgements(
+    ids: list[int], moment: Moment, item_of_unit: dict[int, ExportedItem]
+) -> dict[int, tuple[JudgementRecord, ...]]:
     """Judgements by revision, in the order of the item's units, then of dimensions' names."""
-    rows = list(
-        Judgement.objects.filter(revision__in=revisions).values_list(
-            "pk", "revision_id", "unit_id", "dimension", "label"
-        )
+    rows = Judgement.objects.filter(revision__annotation__item__in=ids, revision_id__lte=moment.revision).values_list(
+        "pk", "revision_id", "unit_id", "dimension", "label"
     )
     spans: dict[int, list[SpanRecord]] = defaultdict(list)
-    with_spans = Span.objects.filter(judgement__revision__in=revisions).values_list(
-        "judgement_id", "field", "start", "end", "quote"
-    )
+    with_spans = Span.objects.filter(
+        judgement__revision__annotation__item__in=ids, judgement__revision_id__lte=moment.revision
+    ).values_list("judgement_id", "field", "start", "end", "quote")
     for judgement, *values in with_spans:
         spans[judgement].append(SpanRecord(*values))
     for of_judgement in spans.values():

@@ -156,7 +156,7 @@ def write_export(
                     annotations.writelines(assay.line_of(annotation) + "\n" for annotation in item.annotations)
                     counts["units"] += len(item.unit_keys)
                     counts["revisions"] += len(item.annotations)
-                    counts["annotations"] += len(item.latest())
+                    counts["annotations"] += item.raters
                 yield from layout.objects(kind, items)
                 counts["items"] += len(items)
                 progress(counts["items"], total)
