@@ -1,0 +1,230 @@
+"""The labelling page in Chromium against the production server: weight, requests, memory, time to the next item.
+
+    python -m benchmarks.page [--quick]
+
+Builds a database of its own (SQLite in a temporary folder), collects the static files, starts gunicorn on loopback and
+labels with the keyboard. Time is measured in the page, from the key press that submits until the frame that shows the
+next item has been painted; the script part ends when the item is in the document and laid out. 50 items per task.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import multiprocessing
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-precise-memory-info",
+)
+COLUMNS = ("task", "wire kB", "full kB", "requests", "heap MB", "script ms", "paint ms", "paint p95", "item kB")
+EVIDENCE = (
+    "The harbour office keeps a diary of every winter, and its pages report open water on all but two days. " * 12
+)
+
+# Tasks: slug of the project, its task type, triplets per item, and the digits that answer an item.
+TASKS = {
+    "claim-evidence": ("claim-evidence/six-way/1", 0, "16"),
+    "triplets": ("triplets/-/1", 6, "1" * 6),
+    "200 triplets": ("triplets/-/1", 200, "1" * 200),
+}
+
+# Presses Enter and waits for the paint of what follows: [milliseconds of script and layout, milliseconds to the paint].
+SUBMIT = """() => new Promise((done) => {
+  const before = document.querySelector("#stage [data-item]").dataset.item;
+  const start = performance.now();
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", code: "Enter", bubbles: true}));
+  document.body.getBoundingClientRect();
+  const script = performance.now() - start;
+  const isNext = () => (document.querySelector("#stage [data-item]")?.dataset.item ?? before) !== before;
+  const look = () => requestAnimationFrame(() => {
+    if (!isNext()) return look();
+    const channel = new MessageChannel();  // its message comes right after the frame's paint
+    channel.port1.onmessage = () => done([script, performance.now() - start]);
+    channel.port2.postMessage(null);
+  });
+  look();
+})"""
+HAS_AHEAD = "performance.getEntriesByName('assay:ahead').length >= performance.getEntriesByName('assay:shown').length"
+
+
+def prepare(items: int, out: Path) -> None:
+    """Tables, static files and one project per task in a process of its own; writes the cookie that signs in."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.test import Client
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
+
+    user = make_user("ann")
+    for slug, (identifier, triplets, _) in TASKS.items():
+        slug = slug.replace(" ", "-")
+        dataset = make_dataset(slug=slug)
+        if triplets:
+            make_responses_with_triplets(dataset, items, triplets=triplets)
+        else:
+            make_claim_evidence(dataset, items, texts=[EVIDENCE] * items)
+        make_project(dataset, identifier, overlap=1, annotators=[user], slug=slug)
+    client = Client()
+    client.force_login(user)
+    out.write_text(client.cookies["sessionid"].value)
+
+
+@contextlib.contextmanager
+def served(items: int) -> Iterator[tuple[str, str]]:
+    """The production server over a fresh database: its address and the session to sign in with."""
+    with tempfile.TemporaryDirectory(prefix="assay-page-") as folder:
+        os.environ |= {
+            "ASSAY_SECRET_KEY": "benchmark-" + "x" * 40,
+            "ASSAY_DEMO": "1",  # loopback without HTTPS
+            "ASSAY_DATA_DIR": folder,
+            "ASSAY_STATIC_ROOT": f"{folder}/static",
+            "ASSAY_LOG_LEVEL": "ERROR",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        for name in ("ASSAY_DEBUG", "DATABASE_URL"):
+            os.environ.pop(name, None)
+        cookie = Path(folder) / "session"
+        builder = multiprocessing.get_context("spawn").Process(target=prepare, args=(items, cookie))
+        builder.start()
+        builder.join()
+        if builder.exitcode:
+            raise SystemExit("The benchmark's database could not be built")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+        command += ["--worker-class", "gthread", "--workers", "2", "--threads", "8", "--log-level", "error"]
+        server = subprocess.Popen(command, cwd=ROOT)
+        try:
+            wait_for(port)
+            yield f"http://127.0.0.1:{port}", cookie.read_text()
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def wait_for(port: int) -> None:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+            connection.request("GET", "/accounts/login/")
+            if connection.getresponse().status == 200:
+                return
+        time.sleep(0.1)
+    raise SystemExit("The server did not start")
+
+
+def until(page, condition: str) -> None:
+    end = time.monotonic() + 30
+    while not page.evaluate(condition):
+        if time.monotonic() > end:
+            raise SystemExit(f"waited in vain for {condition}")
+        page.wait_for_timeout(10)
+
+
+def measure(browser, address: str, session: str, task: str, items: int) -> dict[str, float]:
+    """Loads the task's page with an empty cache, then labels `items` items."""
+    digits = TASKS[task][2]
+    context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 800})
+    context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    page = context.new_page()
+    devtools = context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    weights = {"wire": 0, "full": 0}
+    requests: list[str] = []
+    devtools.on("Network.requestWillBeSent", lambda event: requests.append(event["request"]["url"]))
+    devtools.on("Network.loadingFinished", lambda event: add(weights, "wire", event["encodedDataLength"]))
+    devtools.on("Network.dataReceived", lambda event: add(weights, "full", event["dataLength"]))
+    page.goto(f"/projects/{task.replace(' ', '-')}/work/")
+    until(page, HAS_AHEAD)
+    page.wait_for_timeout(500)
+    loaded = {"requests": len(requests), **weights}
+    devtools.send("HeapProfiler.enable")
+    devtools.send("HeapProfiler.collectGarbage")
+    heap = page.evaluate("performance.memory.usedJSHeapSize")
+
+    before = weights["wire"]
+    times = []
+    for _ in range(items):
+        for digit in digits:
+            page.keyboard.press(digit)
+        times.append(page.evaluate(SUBMIT))
+        until(page, HAS_AHEAD)
+    script, paint = zip(*times, strict=True)
+    context.close()
+    return {
+        "wire": loaded["wire"] / 1000,
+        "full": loaded["full"] / 1000,
+        "requests": loaded["requests"],
+        "heap": heap / 1e6,
+        "script": statistics.median(script),
+        "paint": statistics.median(paint),
+        "p95": sorted(paint)[int(len(paint) * 0.95) - 1],
+        "item": (weights["wire"] - before) / items / 1000,
+    }
+
+
+def add(weights: dict[str, int], name: str, amount: float) -> None:
+    weights[name] += amount
+
+
+def main(quick: bool = False) -> list[dict]:
+    """Prints the table and returns its rows."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        raise SystemExit("No Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    items = 10 if quick else 50
+    rows = []
+    print(f"The labelling page, empty cache, {items} items per task; times from the key press, in ms (medians and p95)")
+    print("  ".join(f"{column:>14}" for column in COLUMNS))
+    with served(items + 3) as (address, session), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        for task in TASKS:
+            row = measure(browser, address, session, task, items)
+            rows.append({"task": task, **row})
+            cells = (
+                task,
+                f"{row['wire']:.1f}",
+                f"{row['full']:.1f}",
+                f"{row['requests']:.0f}",
+                f"{row['heap']:.2f}",
+                f"{row['script']:.1f}",
+                f"{row['paint']:.1f}",
+                f"{row['p95']:.1f}",
+                f"{row['item']:.1f}",
+            )
+            print("  ".join(f"{cell:>14}" for cell in cells), flush=True)
+        browser.close()
+    return rows
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="10 items per task")
+    main(parser.parse_args().quick)
