@@ -8,6 +8,7 @@ from annotation.services import assigning, jobs
 
 @shared_task(name="annotation.work_on")
 def work_on(job_id: int) -> None:
+    job_id = jobs.most_urgent(job_id)
     if jobs.work_on(job_id):
         job = Job.objects.filter(pk=job_id).first()
         if job is not None:

@@ -18,20 +18,21 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.task_queues = [Queue(name, routing_key=name) for name in ("default", "cpu", "gpu", "llm")]
 app.conf.task_create_missing_queues = False
 app.autodiscover_tasks()
-app.conf.beat_schedule = {
-    "sweep": {
-        "task": "annotation.sweep",
-        "schedule": float(settings.SWEEP_SECONDS),
-        # A worker drops what has expired; a broker that can (`expiration`) does so without one.
-        "options": {"queue": "default", "expires": settings.SWEEP_SECONDS, "expiration": settings.SWEEP_SECONDS},
-    }
-}
+app.conf.beat_schedule = {"sweep": {"task": "annotation.sweep", "schedule": float(settings.SWEEP_SECONDS)}}
+app.conf.beat_scheduler = "config.clock:Clock"
 app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")
 
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
     TRANSPORT_ALIASES["filesystem"] = "config.embedded_broker:Transport"
     for option in ("data_folder_in", "control_folder"):
         Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS[option]).mkdir(parents=True, exist_ok=True)
+
+
+@signals.worker_init.connect
+def share_the_processor(sender, **kwargs) -> None:
+    """Numerical libraries start a thread per core, in every pool process; they would then only wait for each other."""
+    threads = max(1, len(os.sched_getaffinity(0)) // max(1, sender.concurrency or 1))
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 
 @signals.beat_embedded_init.connect

@@ -20,7 +20,7 @@ from typing import Protocol
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, connections, transaction
-from django.db.models import DateTimeField, F, Max, Q, Sum, Value
+from django.db.models import DateTimeField, Exists, F, Max, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -374,16 +374,31 @@ def resume(job: Job) -> None:
         transaction.on_commit(lambda: wake(job))
 
 
+def _takeable() -> Q:
+    return Q(chunks__state=Chunk.State.OPEN) | Q(
+        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=timezone.now()
+    )
+
+
+def most_urgent(job_id: int) -> int:
+    """This job, or where it has a worker already the oldest job of its queue that has none.
+
+    Messages queue up in the order in which they were sent, and a long job has several of them."""
+    held = Chunk.objects.filter(job=OuterRef("pk"), state=Chunk.State.LEASED, lease_expires_at__gte=timezone.now())
+    if not Job.objects.filter(Exists(held), pk=job_id).exists():
+        return job_id
+    waiting = Job.objects.filter(_takeable(), ~Exists(held), state__in=UNFINISHED, cancel_requested=False)
+    waiting = waiting.filter(queue__in=Job.objects.filter(pk=job_id).values("queue"))
+    return waiting.order_by("pk").values_list("pk", flat=True).first() or job_id
+
+
 def sweep() -> int:
     """Send a worker to every unfinished job that has something to take. The number of jobs.
 
     Also to a job that somebody works on: the others may have died. The message is short-lived, so that it is dropped
     where every worker has its hands full.
     """
-    takeable = Q(chunks__state=Chunk.State.OPEN) | Q(
-        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=timezone.now()
-    )
-    jobs = Job.objects.filter(takeable, state__in=UNFINISHED).distinct()
+    jobs = Job.objects.filter(_takeable(), state__in=UNFINISHED).distinct()
     for job in jobs:
         if job.cancel_requested:
             close_cancelled(job)
@@ -398,8 +413,3 @@ def run_here(job: Job) -> Job:
         pass
     job.refresh_from_db()
     return job
-
-
-def counted_progress(job: Job) -> int:
-    """Inputs in chunks that are done: the truth behind `progress_done`."""
-    return job.chunks.filter(state=Chunk.State.DONE).aggregate(done=Sum("size"))["done"] or 0

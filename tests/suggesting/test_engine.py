@@ -220,6 +220,17 @@ def test_who_goes_on_later_sends_one_message_so_that_messages_do_not_multiply(se
     assert sent == [(run.job_id, "cpu", 300.0)]
 
 
+def test_a_message_for_a_job_in_work_is_spent_on_one_of_its_queue_that_has_nobody():
+    long, other, elsewhere = start(60), start(10), start(10)
+    Job.objects.filter(pk=elsewhere.job_id).update(queue="gpu")
+    assert jobs.most_urgent(long.job_id) == long.job_id
+    jobs.claim_chunk(long.job_id)
+    assert jobs.most_urgent(long.job_id) == other.job_id
+    assert jobs.most_urgent(elsewhere.job_id) == elsewhere.job_id
+    jobs.claim_chunk(other.job_id)
+    assert jobs.most_urgent(long.job_id) == long.job_id
+
+
 def test_the_sweep_sends_short_lived_messages_also_for_jobs_in_work(sent, settings):
     run = start(60)
     jobs.claim_chunk(run.job_id)

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 
 import psutil
 import pytest
@@ -171,3 +172,20 @@ def test_without_any_message_the_clock_alone_gets_a_run_done(broker, tmp_path):
         path.unlink()
     with running_worker(tmp_path, worker_environment(tmp_path, broker.conf.broker_url)) as worker:
         wait_for(lambda: state_of(run) == Job.State.DONE, 60, "the run was done", worker)
+
+
+@pytest.mark.parametrize("broker", BROKERS, indirect=True)
+def test_other_work_gets_its_turn_while_a_long_run_keeps_every_process_busy(broker, tmp_path):
+    long = start(2000, delay_ms=25)
+    with running_worker(tmp_path, worker_environment(tmp_path, broker.conf.broker_url)) as worker:
+        wait_for(lambda: len(done_chunks(long)) >= 2, 60, "the long run had begun", worker)
+        other = start(50)
+        begun = time.monotonic()
+        wait_for(lambda: state_of(other) == Job.State.DONE, 40, "the other run was done", worker)
+        assert state_of(long) == Job.State.RUNNING
+        # At worst both processes have just begun a turn.
+        assert time.monotonic() - begun < jobs.TURN_SECONDS + 10
+        waiting = {name: messages_in(broker, name) for name in ("default", "cpu")}
+        # The sweep sends one a second; those that no process took in time are dropped when the next turn ends.
+        assert waiting["default"] <= 2, waiting
+        assert waiting["cpu"] <= jobs.MAX_WAKE_MESSAGES + 3 * jobs.TURN_SECONDS, waiting
