@@ -1,0 +1,132 @@
+"""Pages of figures and exports in Chromium: legible in light and dark and on a phone, usable by keyboard alone, and
+they refresh themselves."""
+
+import random
+import re
+
+import pytest
+
+from annotation.models import Job
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
+from tests.factories import make_suggestions
+from tests.web.looks import grave_problems, picture, scrolls_sideways
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+STANCES = (
+    "refutes",
+    "insufficient-refutes",
+    "insufficient-contradictory",
+    "insufficient-neutral",
+    "insufficient-supports",
+    "supports",
+)
+SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 740}}
+
+
+@pytest.fixture
+def project():
+    """Sixty pairs, three people who agree often, a checker that is right half of the time."""
+    chance = random.Random(3)
+    project = project_of(60, claims=20, slug="harbour")
+    people = [make_rater(project, name) for name in ("Anna Brandt", "Benedikt Okafor", "Chiara Lindqvist")]
+    run = make_suggestions(project, checker="lexical", labels={"relevance": "relevant"})
+    items = items_of(project)
+    scores = {}
+    for item in items:
+        truth = chance.choice(STANCES)
+        for rater in people:
+            if chance.random() < 0.15:
+                say(item, rater, "not_relevant")
+            else:
+                say(item, rater, "relevant", truth if chance.random() < 0.7 else chance.choice(STANCES))
+        guess = truth if chance.random() < 0.6 else chance.choice(STANCES)
+        run.suggestions.filter(unit=item.anchor, dimension="stance").update(label=guess)
+        scores[item.anchor_id] = STANCES.index(guess) + chance.random()
+    make_scores(run, "overlap", scores)
+    return project
+
+
+def compute():
+    for job in Job.objects.filter(state="queued"):
+        jobs.run_here(job)
+
+
+def opened(context, project, name):
+    """The page with its figures, which a worker computes while it is open."""
+    page = context.new_page()
+    page.goto(f"/projects/{project.slug}/{name}/")
+    page.get_by_text("for the first time").wait_for()
+    compute()
+    page.get_by_text("no label has changed since").wait_for()
+    return page
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_fit_to_be_seen(open_context, project, size, scheme):
+    context = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme)
+    for name in ("agreement", "comparison"):
+        page = opened(context, project, name)
+        picture(page, f"{name}-{size}-{scheme}")
+        if name == "comparison":
+            page.locator("svg.confusion").last.scroll_into_view_if_needed()
+            picture(page, f"confusion-{size}-{scheme}")
+            page.get_by_text("The confusion matrix as a table").last.click()
+        assert grave_problems(page) == []
+        assert not scrolls_sideways(page)
+    page.goto(page.locator("svg.confusion a").first.get_attribute("href"))
+    picture(page, f"behind-{size}-{scheme}")
+    assert grave_problems(page) == [] and not scrolls_sideways(page)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_exports_is_fit_to_be_seen_and_follows_its_job(
+    open_context, project, settings, tmp_path, size, scheme
+):
+    settings.MEDIA_ROOT = tmp_path
+    page = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme).new_page()
+    page.goto(f"/projects/{project.slug}/exports/")
+    page.get_by_role("button", name="Export", exact=True).click()
+    page.get_by_text("waiting for a worker").wait_for()
+    assert grave_problems(page) == []
+    compute()
+    link = page.get_by_role("link", name=f"{project.slug}-claims.tsv")
+    link.wait_for()
+    picture(page, f"exports-{size}-{scheme}")
+    assert grave_problems(page) == [] and not scrolls_sideways(page)
+    with page.expect_download() as download:
+        link.click()
+    content = download.value.path().read_text()
+    assert download.value.suggested_filename == f"{project.slug}-claims.tsv" and content.count("\n") == 61
+
+
+def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, project):
+    page = opened(open_context(project.created_by), project, "comparison")
+    svg = page.locator("svg.confusion").last
+    cells = svg.locator("a")
+    assert cells.count() > 6
+    page.get_by_role("button", name="Copy table").nth(2).focus()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('svg') !== null"):
+            break
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    count = int(re.search(r": (\d+) \(", label)[1])
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=f"{count} unit").wait_for()
+    assert page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("p.text")).count() == count
+    page.get_by_role("link", name="Back to the figures").click()
+    page.get_by_role("heading", name="A checker against people").wait_for()
+
+
+def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(open_context, project):
+    page = opened(open_context(project.created_by), project, "agreement")
+    page.evaluate("window.before = document.querySelector('#figures table')")
+    say(items_of(project)[0], make_rater(project, "Dana New"), "relevant", "supports")
+    page.get_by_text("are being computed again").wait_for(timeout=20_000)
+    assert page.evaluate("window.before.isConnected")  # only the line about their state was replaced
+    compute()
+    page.get_by_text("Dana New").first.wait_for(timeout=20_000)
