@@ -13,10 +13,14 @@ def runs_with_suggestions(project: Project) -> list[CheckerRun]:
 
 
 def score_names(run: CheckerRun) -> list[str]:
-    """Names of the scores that the run gave. A finished run's job knows them; otherwise all of its scores are read."""
-    if (known := run.job.result.get("scores")) is not None:
-        return sorted(known)
-    return list(Score.objects.filter(run=run).order_by("name").values_list("name", flat=True).distinct())
+    """Names of the scores that the run gave, `support` first: of all it is the one that says for or against.
+
+    A finished run's job knows them; otherwise all of its scores are read.
+    """
+    known = run.job.result.get("scores")
+    if known is None:
+        known = Score.objects.filter(run=run).values_list("name", flat=True).distinct()
+    return sorted(known, key=lambda name: (name != "support", name))
 
 
 def references_of(project: Project) -> list[str]:
