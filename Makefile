@@ -9,7 +9,7 @@ STAMP := $(VENV)/.ready
 .PHONY: demo test lint format bench setup clean-demo
 
 demo: setup
-	@PORT=$(PORT) scripts/demo.sh
+	@PORT=$(PORT) exec scripts/demo.sh
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
