@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-CELL_WIDTH, CELL_HEIGHT = 88, 54
+CELL_WIDTH, CELL_HEIGHT = 96, 54
 LEFT, TOP, RIGHT = 148, 76, 60
 LINE = 15  # pixels between two lines of a label
-TITLE_CHARS = 13
+TITLE_CHARS = 12
 
 
 @dataclass(frozen=True)
