@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(suggesting, "CHUNK_SIZE", 10)
     monkeypatch.setattr(suggesting, "SLICE_SIZE", 2)
+    monkeypatch.setattr(suggesting, "SLICE_SECONDS", (0.0, 9.0))
 
 
 @pytest.fixture

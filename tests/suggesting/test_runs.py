@@ -249,3 +249,11 @@ def test_the_command_works_a_run_off_and_names_what_is_wrong(capsys):
     ]:
         with pytest.raises(CommandError, match=message):
             call_command("run_checker", *arguments)
+
+
+def test_slices_grow_while_they_are_quick_and_shrink_when_they_are_slow():
+    assert suggesting._next_size(32, 0.2) == 64
+    assert suggesting._next_size(64, 2.0) == 64
+    assert suggesting._next_size(64, 9.0) == 32
+    assert suggesting._next_size(1, 9.0) == 1
+    assert suggesting._next_size(suggesting.CHUNK_SIZE, 0.0) == suggesting.CHUNK_SIZE
