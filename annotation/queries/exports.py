@@ -17,7 +17,7 @@ from django.db.models.functions import Collate
 
 from annotation.formats.assay import sort_key
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
-from annotation.models import Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
+from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
@@ -126,14 +126,19 @@ def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tu
         found[item].unit_keys[unit] = key
         item_of_unit[unit] = found[item]
 
+    annotations = {
+        pk: said
+        for pk, *said in Annotation.objects.filter(item__in=ids).values_list("pk", "item_id", "rater_id", "is_surplus")
+    }
     # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
-        Revision.objects.filter(annotation__item__in=ids, pk__lte=moment.revision).values_list(
-            "pk", "annotation__item_id", "annotation__rater_id", "annotation__is_surplus", *REVISION_FIELDS
+        Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
+            "pk", "annotation_id", *REVISION_FIELDS
         )
     )
-    judgements = _judgements(ids, moment, item_of_unit)
-    for pk, item, rater, surplus, *said in revisions:
+    judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
+    for pk, annotation, *said in revisions:
+        item, rater, surplus = annotations[annotation]
         if rater in raters:  # else somebody who was not there at the start
             entry = found[item]
             record = _record(entry.key, raters[rater], judgements.get(pk, ()), said, project.task_type, surplus)
@@ -145,17 +150,20 @@ def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tu
     return list(found.values())
 
 
-def _judgements(
-    ids: list[int], moment: Moment, item_of_unit: dict[int, ExportedItem]
-) -> dict[int, tuple[JudgementRecord, ...]]:
-    """Judgements by revision, in the order of the item's units, then of dimensions' names."""
-    rows = Judgement.objects.filter(revision__annotation__item__in=ids, revision_id__lte=moment.revision).values_list(
-        "pk", "revision_id", "unit_id", "dimension", "label"
+def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> dict[int, tuple[JudgementRecord, ...]]:
+    """Judgements by revision, in the order of the item's units, then of dimensions' names.
+
+    Asked for by long lists of ids: through joins, PostgreSQL reads whole tables for every batch.
+    """
+    rows = list(
+        Judgement.objects.filter(revision__in=revisions).values_list(
+            "pk", "revision_id", "unit_id", "dimension", "label"
+        )
     )
     spans: dict[int, list[SpanRecord]] = defaultdict(list)
-    with_spans = Span.objects.filter(
-        judgement__revision__annotation__item__in=ids, judgement__revision_id__lte=moment.revision
-    ).values_list("judgement_id", "field", "start", "end", "quote")
+    with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list(
+        "judgement_id", "field", "start", "end", "quote"
+    )
     for judgement, *values in with_spans:
         spans[judgement].append(SpanRecord(*values))
     for of_judgement in spans.values():
