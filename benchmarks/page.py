@@ -203,9 +203,8 @@ def main(quick: bool = False) -> list[dict]:
 
     items = 10 if quick else 50
     rows = []
-    print(
-        f"The labelling page, empty cache, {items} items per task (10 of the longest); times from the key press, in ms (medians and p95)"
-    )
+    print(f"The labelling page, empty cache, {items} items per task (ten of the longest)")
+    print("Times are in ms from the key press: medians, and the 95th percentile of the paint")
     print("  ".join(f"{column:>14}" for column in COLUMNS))
     with served(items + 3) as (address, session), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
