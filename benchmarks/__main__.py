@@ -1,8 +1,8 @@
 """Runs the benchmarks one after the other, each in a process of its own, and prints their tables.
 
-    make bench ARGS="--quick"              all of them, small
-    make bench ARGS="--only export"        one of them
-    make bench ARGS="--only export -- --pairs 1000"   and what stands after -- goes to it
+make bench ARGS="--quick"              all of them, small
+make bench ARGS="--only export"        one of them
+make bench ARGS="--only export -- --pairs 1000"   and what stands after -- goes to it
 """
 
 from __future__ import annotations

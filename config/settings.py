@@ -103,7 +103,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 30,
         # FULL: what was acknowledged is on disk, also when the power fails.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=30000; "
-        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456; PRAGMA cache_size=-32000;",
+        "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000;",
     }
     # Tests use a file too: an in-memory database is shared by no second thread or process.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
@@ -220,7 +220,8 @@ CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "filesystem://")
 if urlsplit(CELERY_BROKER_URL).scheme not in ("filesystem", "memory", "redis", "rediss", "amqp", "amqps", "pyamqp"):
     env.problem("CELERY_BROKER_URL must start with filesystem://, redis://, rediss://, amqp:// or amqps://")
 if CELERY_BROKER_URL.startswith("filesystem"):
-    CELERY_BROKER_URL = "filesystem://localhost"  # it needs no host, but kombu warns again and again where none is named
+    # It needs no host, but kombu warns again and again where none is named.
+    CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(DATA_DIR / "broker"),
         "data_folder_out": str(DATA_DIR / "broker"),
