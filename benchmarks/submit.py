@@ -55,7 +55,13 @@ def prepare(size: int, annotators: int, out: Path) -> None:
     dataset = Dataset.objects.create(slug=SLUG, title="Benchmark", owner=owner)
     make_content(dataset, size)
     project = Project.objects.create(
-        slug=SLUG, title="Benchmark", dataset=dataset, task_type="claim-evidence/six-way/1", overlap=2, created_by=owner
+        slug=SLUG,
+        title="Benchmark",
+        dataset=dataset,
+        task_type="claim-evidence/six-way/1",
+        # Few items must not run out before the time is up.
+        overlap=2 if size > 20_000 else annotators + 1,
+        created_by=owner,
     )
     Guideline.objects.create(project=project, version=1, markdown="Read twice.", created_by=owner)
     started = time.perf_counter()

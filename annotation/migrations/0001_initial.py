@@ -14,852 +14,1714 @@ import annotation.models.projects
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(blank=True, max_length=150)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.CharField(blank=True, max_length=150)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Dataset',
+            name="Dataset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='datasets', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="datasets",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ContentBatch',
+            name="ContentBatch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('staged', 'Staged'), ('published', 'Published'), ('discarded', 'Discarded')], default='staged', max_length=10)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('published_at', models.DateTimeField(null=True)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='annotation.dataset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("staged", "Staged"), ("published", "Published"), ("discarded", "Discarded")],
+                        default="staged",
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("published_at", models.DateTimeField(null=True)),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="batches", to="annotation.dataset"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Claim',
+            name="Claim",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('text', models.TextField()),
-                ('claimant', models.TextField(blank=True)),
-                ('date', models.DateField(null=True)),
-                ('source', models.TextField(blank=True)),
-                ('verdict', models.CharField(blank=True, max_length=200)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("text", models.TextField()),
+                ("claimant", models.TextField(blank=True)),
+                ("date", models.DateField(null=True)),
+                ("source", models.TextField(blank=True)),
+                ("verdict", models.CharField(blank=True, max_length=200)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='DatasetGrant',
+            name="DatasetGrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('can_edit', models.BooleanField(default=False)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='annotation.dataset')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dataset_grants', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("can_edit", models.BooleanField(default=False)),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="grants", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dataset_grants",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('import', 'Import'), ('items', 'Items'), ('checker-run', 'Checker Run'), ('report', 'Report'), ('export', 'Export')], max_length=20)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('queue', models.CharField(default='default', max_length=20)),
-                ('parameters', models.JSONField(default=dict)),
-                ('result', models.JSONField(default=dict)),
-                ('message', models.TextField(blank=True)),
-                ('progress_done', models.PositiveBigIntegerField(default=0)),
-                ('progress_total', models.PositiveBigIntegerField(default=0)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('dataset', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.dataset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("import", "Import"),
+                            ("items", "Items"),
+                            ("checker-run", "Checker Run"),
+                            ("report", "Report"),
+                            ("export", "Export"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("queue", models.CharField(default="default", max_length=20)),
+                ("parameters", models.JSONField(default=dict)),
+                ("result", models.JSONField(default=dict)),
+                ("message", models.TextField(blank=True)),
+                ("progress_done", models.PositiveBigIntegerField(default=0)),
+                ("progress_total", models.PositiveBigIntegerField(default=0)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="annotation.dataset",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='contentbatch',
-            name='job',
-            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='batch', to='annotation.job'),
+            model_name="contentbatch",
+            name="job",
+            field=models.OneToOneField(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="batch", to="annotation.job"
+            ),
         ),
         migrations.CreateModel(
-            name='Chunk',
+            name="Chunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('open', 'Open'), ('leased', 'Leased'), ('done', 'Done'), ('failed', 'Failed')], default='open', max_length=10)),
-                ('payload', models.JSONField(default=dict)),
-                ('size', models.PositiveIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('lease_token', models.UUIDField(null=True)),
-                ('lease_expires_at', models.DateTimeField(null=True)),
-                ('error', models.TextField(blank=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('done_at', models.DateTimeField(null=True)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='annotation.job')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("index", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "Open"), ("leased", "Leased"), ("done", "Done"), ("failed", "Failed")],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("payload", models.JSONField(default=dict)),
+                ("size", models.PositiveIntegerField(default=0)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("lease_token", models.UUIDField(null=True)),
+                ("lease_expires_at", models.DateTimeField(null=True)),
+                ("error", models.TextField(blank=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("done_at", models.DateTimeField(null=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="chunks", to="annotation.job"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CheckerRun',
+            name="CheckerRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('checker', models.CharField(max_length=80)),
-                ('version', models.CharField(max_length=40)),
-                ('parameters', models.JSONField(default=dict)),
-                ('parameters_hash', models.CharField(max_length=64)),
-                ('provenance', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('job', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='checker_run', to='annotation.job')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("checker", models.CharField(max_length=80)),
+                ("version", models.CharField(max_length=40)),
+                ("parameters", models.JSONField(default=dict)),
+                ("parameters_hash", models.CharField(max_length=64)),
+                ("provenance", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="checker_run", to="annotation.job"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Artifact',
+            name="Artifact",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('file_name', models.CharField(max_length=300)),
-                ('media_type', models.CharField(max_length=100)),
-                ('size', models.PositiveBigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='annotation.job')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("file_name", models.CharField(max_length=300)),
+                ("media_type", models.CharField(max_length=100)),
+                ("size", models.PositiveBigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="artifacts", to="annotation.job"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Project',
+            name="Project",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('task_type', models.CharField(max_length=80)),
-                ('state', models.CharField(choices=[('preparing', 'Preparing'), ('open', 'Open'), ('paused', 'Paused'), ('closed', 'Closed')], default='preparing', max_length=10)),
-                ('overlap', models.PositiveSmallIntegerField(default=2)),
-                ('multiple_share', models.FloatField(default=1.0)),
-                ('order', models.CharField(choices=[('random', 'Random, by the seed'), ('file', 'As in the file')], default='random', max_length=10)),
-                ('seed', models.BigIntegerField(default=0)),
-                ('prefill', models.CharField(choices=[('off', 'Off: annotators never see suggestions'), ('shown', 'Shown: beside the empty form'), ('after', 'Shown after the first answer, which is kept')], default='off', max_length=10)),
-                ('lease_minutes', models.PositiveIntegerField(default=60)),
-                ('minimum_seconds', models.PositiveIntegerField(default=0)),
-                ('queue_epoch', models.PositiveIntegerField(default=0)),
-                ('label_version', models.PositiveBigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='projects', to='annotation.dataset')),
-                ('prefill_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.checkerrun')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                ("task_type", models.CharField(max_length=80)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("preparing", "Preparing"),
+                            ("open", "Open"),
+                            ("paused", "Paused"),
+                            ("closed", "Closed"),
+                        ],
+                        default="preparing",
+                        max_length=10,
+                    ),
+                ),
+                ("overlap", models.PositiveSmallIntegerField(default=2)),
+                ("multiple_share", models.FloatField(default=1.0)),
+                (
+                    "order",
+                    models.CharField(
+                        choices=[("random", "Random, by the seed"), ("file", "As in the file")],
+                        default="random",
+                        max_length=10,
+                    ),
+                ),
+                ("seed", models.BigIntegerField(default=0)),
+                (
+                    "prefill",
+                    models.CharField(
+                        choices=[
+                            ("off", "Off: annotators never see suggestions"),
+                            ("shown", "Shown: beside the empty form"),
+                            ("after", "Shown after the first answer, which is kept"),
+                        ],
+                        default="off",
+                        max_length=10,
+                    ),
+                ),
+                ("lease_minutes", models.PositiveIntegerField(default=60)),
+                ("minimum_seconds", models.PositiveIntegerField(default=0)),
+                ("queue_epoch", models.PositiveIntegerField(default=0)),
+                ("label_version", models.PositiveBigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="projects", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "prefill_run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.checkerrun",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('annotator', 'Annotator'), ('adjudicator', 'Adjudicator'), ('researcher', 'Researcher')], max_length=12)),
-                ('is_active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotation.project')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='job',
-            name='project',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.project'),
-        ),
-        migrations.CreateModel(
-            name='Item',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('key', models.CharField(max_length=400)),
-                ('state', models.CharField(choices=[('active', 'Active'), ('stuck', 'Stuck'), ('retired', 'Retired')], default='active', max_length=10)),
-                ('position', models.BigIntegerField()),
-                ('priority', models.IntegerField(default=0)),
-                ('planned', models.PositiveSmallIntegerField()),
-                ('is_multiple', models.BooleanField(default=True)),
-                ('unit_count', models.PositiveIntegerField(default=1)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='annotation.project')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Invitation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(default=annotation.models.people.new_token, max_length=64, unique=True)),
-                ('email', models.EmailField(max_length=254)),
-                ('roles', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField()),
-                ('accepted_at', models.DateTimeField(blank=True, null=True)),
-                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('invited_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='annotation.project')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Guideline',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('markdown', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guidelines', to='annotation.project')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='checkerrun',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checker_runs', to='annotation.project'),
-        ),
-        migrations.CreateModel(
-            name='Question',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('text', models.TextField(blank=True)),
-                ('date', models.DateField(null=True)),
-                ('answers', models.JSONField(default=list)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Evidence',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('text', models.TextField()),
-                ('url', models.TextField(blank=True)),
-                ('publisher', models.TextField(blank=True)),
-                ('date', models.DateField(null=True)),
-                ('is_gold', models.BooleanField(null=True)),
-                ('rank', models.IntegerField(null=True)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('claim', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.claim')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('question', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.question')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Aspect',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('index', models.IntegerField()),
-                ('text', models.TextField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='annotation.question')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Rater',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('member', 'Member'), ('external', 'External'), ('slot', 'Slot')], max_length=10)),
-                ('name', models.CharField(max_length=200)),
-                ('pseudonym', models.CharField(default=annotation.models.projects.new_pseudonym, max_length=200)),
-                ('cursor', models.BigIntegerField(default=-1)),
-                ('cursor_epoch', models.PositiveIntegerField(default=0)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='raters', to='annotation.project')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='raters', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Assignment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('position', models.BigIntegerField()),
-                ('state', models.CharField(choices=[('open', 'Open'), ('leased', 'Leased'), ('done', 'Done'), ('skipped', 'Skipped'), ('cancelled', 'Cancelled')], default='open', max_length=10)),
-                ('reason', models.CharField(choices=[('planned', 'Planned'), ('replaces-skip', 'Replaces Skip'), ('extra', 'Extra')], default='planned', max_length=20)),
-                ('note', models.TextField(blank=True)),
-                ('returned', models.BooleanField(default=False)),
-                ('leased_at', models.DateTimeField(null=True)),
-                ('lease_expires_at', models.DateTimeField(null=True)),
-                ('shown_at', models.DateTimeField(null=True)),
-                ('done_at', models.DateTimeField(null=True)),
-                ('skip_reason', models.TextField(blank=True)),
-                ('is_flagged', models.BooleanField(default=False)),
-                ('prefill_arm', models.CharField(choices=[('off', 'Off: annotators never see suggestions'), ('shown', 'Shown: beside the empty form'), ('after', 'Shown after the first answer, which is kept')], default='off', max_length=10)),
-                ('suggestions_shown_at', models.DateTimeField(null=True)),
-                ('exposure', models.JSONField(default=list)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.item')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.project')),
-                ('rater', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.rater')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Annotation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('is_surplus', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('assignment', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='annotation', to='annotation.assignment')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='annotation.item')),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='annotation.rater')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Response',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('text', models.TextField(blank=True)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('method', models.CharField(blank=True, max_length=200)),
-                ('repetition', models.IntegerField(default=0)),
-                ('context_setting', models.CharField(blank=True, max_length=200)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('claim', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.claim')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('question', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.question')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Pair',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('premise', models.TextField()),
-                ('hypothesis', models.TextField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('evidence', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.evidence')),
-                ('response', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='annotation.response')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='AtomicClaim',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('index', models.IntegerField()),
-                ('text', models.TextField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('response', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='annotation.response')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Revision',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('is_latest', models.BooleanField(default=True)),
-                ('client_id', models.UUIDField(null=True, unique=True)),
-                ('body_hash', models.CharField(blank=True, max_length=64)),
-                ('shown_at', models.DateTimeField(null=True)),
-                ('submitted_at', models.DateTimeField(null=True)),
-                ('received_at', models.DateTimeField(auto_now_add=True)),
-                ('active_ms', models.PositiveBigIntegerField(null=True)),
-                ('guideline_version', models.PositiveIntegerField(null=True)),
-                ('text_hash', models.CharField(blank=True, max_length=64)),
-                ('suggestion_shown', models.BooleanField(null=True)),
-                ('comment', models.TextField(blank=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='annotation.annotation')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Judgement',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dimension', models.CharField(max_length=40)),
-                ('label', models.CharField(max_length=80)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.revision')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Span',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('field', models.CharField(max_length=40)),
-                ('start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('quote', models.TextField()),
-                ('judgement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='spans', to='annotation.judgement')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='StagedChange',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('key', models.CharField(max_length=400)),
-                ('fields', models.JSONField()),
-                ('is_judged', models.BooleanField(default=False)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.contentbatch')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='SubSentence',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('index', models.IntegerField()),
-                ('text', models.TextField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('response', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='annotation.response')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Triplet',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('metadata', models.JSONField(default=dict)),
-                ('index', models.IntegerField()),
-                ('head', models.TextField(blank=True)),
-                ('relation', models.TextField(blank=True)),
-                ('tail', models.TextField(blank=True)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.dataset')),
-                ('response', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='annotation.response')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Unit',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('evidence', 'Evidence'), ('pair', 'Pair'), ('question', 'Question'), ('response', 'Response'), ('triplet', 'Triplet'), ('sub_sentence', 'Sub Sentence'), ('atomic_claim', 'Atomic Claim'), ('response_aspect', 'Response Aspect')], max_length=20)),
-                ('key', models.CharField(max_length=400)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('aspect', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.aspect')),
-                ('atomic_claim', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.atomicclaim')),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.contentbatch')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.dataset')),
-                ('evidence', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.evidence')),
-                ('pair', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.pair')),
-                ('question', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.question')),
-                ('response', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.response')),
-                ('sub_sentence', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.subsentence')),
-                ('triplet', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='units', to='annotation.triplet')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Suggestion',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dimension', models.CharField(max_length=40)),
-                ('label', models.CharField(max_length=80)),
-                ('probability', models.FloatField(null=True)),
-                ('probabilities', models.JSONField(default=dict)),
-                ('spans', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='annotation.checkerrun')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='suggestions', to='annotation.unit')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Score',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('value', models.FloatField(null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='annotation.checkerrun')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scores', to='annotation.unit')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='RunFailure',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.CharField(max_length=80)),
-                ('message', models.TextField(blank=True)),
-                ('is_permanent', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='failures', to='annotation.checkerrun')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='run_failures', to='annotation.unit')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("annotator", "Annotator"),
+                            ("adjudicator", "Adjudicator"),
+                            ("researcher", "Researcher"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="annotation.project"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='judgement',
-            name='unit',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.unit'),
+            model_name="job",
+            name="project",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="annotation.project"
+            ),
         ),
         migrations.CreateModel(
-            name='ItemUnit',
+            name="Item",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_units', to='annotation.item')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='item_units', to='annotation.unit')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("key", models.CharField(max_length=400)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("active", "Active"), ("stuck", "Stuck"), ("retired", "Retired")],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                ("position", models.BigIntegerField()),
+                ("priority", models.IntegerField(default=0)),
+                ("planned", models.PositiveSmallIntegerField()),
+                ("is_multiple", models.BooleanField(default=True)),
+                ("unit_count", models.PositiveIntegerField(default=1)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="annotation.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Invitation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("token", models.CharField(default=annotation.models.people.new_token, max_length=64, unique=True)),
+                ("email", models.EmailField(max_length=254)),
+                ("roles", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField()),
+                ("accepted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "accepted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "invited_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to="annotation.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Guideline",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("version", models.PositiveIntegerField()),
+                ("markdown", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="guidelines", to="annotation.project"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='item',
-            name='anchor',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='anchored_items', to='annotation.unit'),
+            model_name="checkerrun",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="checker_runs", to="annotation.project"
+            ),
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Question",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dimension', models.CharField(max_length=40)),
-                ('label', models.CharField(max_length=80)),
-                ('method', models.CharField(choices=[('adjudicated', 'Adjudicated'), ('majority', 'Majority'), ('imported', 'Imported')], max_length=40)),
-                ('note', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='annotation.project')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='annotation.unit')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Upload',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('file_name', models.CharField(max_length=300)),
-                ('size', models.PositiveBigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dataset', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='annotation.dataset')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ColumnMapping',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('header_hash', models.CharField(max_length=64)),
-                ('layout', models.CharField(max_length=40)),
-                ('mapping', models.JSONField()),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("text", models.TextField(blank=True)),
+                ("date", models.DateField(null=True)),
+                ("answers", models.JSONField(default=list)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('owner', 'header_hash', 'layout'), name='one_mapping_per_header')],
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Evidence",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("text", models.TextField()),
+                ("url", models.TextField(blank=True)),
+                ("publisher", models.TextField(blank=True)),
+                ("date", models.DateField(null=True)),
+                ("is_gold", models.BooleanField(null=True)),
+                ("rank", models.IntegerField(null=True)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "claim",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.claim"),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "question",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.question"),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Aspect",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("index", models.IntegerField()),
+                ("text", models.TextField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                ("question", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="annotation.question")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Rater",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("member", "Member"), ("external", "External"), ("slot", "Slot")], max_length=10
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("pseudonym", models.CharField(default=annotation.models.projects.new_pseudonym, max_length=200)),
+                ("cursor", models.BigIntegerField(default=-1)),
+                ("cursor_epoch", models.PositiveIntegerField(default=0)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="raters", to="annotation.project"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="raters",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Assignment",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("position", models.BigIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "Open"),
+                            ("leased", "Leased"),
+                            ("done", "Done"),
+                            ("skipped", "Skipped"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[("planned", "Planned"), ("replaces-skip", "Replaces Skip"), ("extra", "Extra")],
+                        default="planned",
+                        max_length=20,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("returned", models.BooleanField(default=False)),
+                ("leased_at", models.DateTimeField(null=True)),
+                ("lease_expires_at", models.DateTimeField(null=True)),
+                ("shown_at", models.DateTimeField(null=True)),
+                ("done_at", models.DateTimeField(null=True)),
+                ("skip_reason", models.TextField(blank=True)),
+                ("is_flagged", models.BooleanField(default=False)),
+                (
+                    "prefill_arm",
+                    models.CharField(
+                        choices=[
+                            ("off", "Off: annotators never see suggestions"),
+                            ("shown", "Shown: beside the empty form"),
+                            ("after", "Shown after the first answer, which is kept"),
+                        ],
+                        default="off",
+                        max_length=10,
+                    ),
+                ),
+                ("suggestions_shown_at", models.DateTimeField(null=True)),
+                ("exposure", models.JSONField(default=list)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="assignments", to="annotation.item"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="assignments", to="annotation.project"
+                    ),
+                ),
+                (
+                    "rater",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.rater",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Annotation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("is_surplus", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "assignment",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotation",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="annotations", to="annotation.item"
+                    ),
+                ),
+                (
+                    "rater",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="annotations", to="annotation.rater"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Response",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("text", models.TextField(blank=True)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("method", models.CharField(blank=True, max_length=200)),
+                ("repetition", models.IntegerField(default=0)),
+                ("context_setting", models.CharField(blank=True, max_length=200)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "claim",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.claim"),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "question",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.question"),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Pair",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("premise", models.TextField()),
+                ("hypothesis", models.TextField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.evidence"),
+                ),
+                (
+                    "response",
+                    models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to="annotation.response"),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="AtomicClaim",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("index", models.IntegerField()),
+                ("text", models.TextField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                ("response", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="annotation.response")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Revision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("is_latest", models.BooleanField(default=True)),
+                ("client_id", models.UUIDField(null=True, unique=True)),
+                ("body_hash", models.CharField(blank=True, max_length=64)),
+                ("shown_at", models.DateTimeField(null=True)),
+                ("submitted_at", models.DateTimeField(null=True)),
+                ("received_at", models.DateTimeField(auto_now_add=True)),
+                ("active_ms", models.PositiveBigIntegerField(null=True)),
+                ("guideline_version", models.PositiveIntegerField(null=True)),
+                ("text_hash", models.CharField(blank=True, max_length=64)),
+                ("suggestion_shown", models.BooleanField(null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("metadata", models.JSONField(default=dict)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="revisions",
+                        to="annotation.annotation",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Judgement",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("dimension", models.CharField(max_length=40)),
+                ("label", models.CharField(max_length=80)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgements", to="annotation.revision"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Span",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=40)),
+                ("start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                ("quote", models.TextField()),
+                (
+                    "judgement",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="spans", to="annotation.judgement"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="StagedChange",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=20)),
+                ("key", models.CharField(max_length=400)),
+                ("fields", models.JSONField()),
+                ("is_judged", models.BooleanField(default=False)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="annotation.contentbatch",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="SubSentence",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("index", models.IntegerField()),
+                ("text", models.TextField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                ("response", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="annotation.response")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Triplet",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("metadata", models.JSONField(default=dict)),
+                ("index", models.IntegerField()),
+                ("head", models.TextField(blank=True)),
+                ("relation", models.TextField(blank=True)),
+                ("tail", models.TextField(blank=True)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.dataset"
+                    ),
+                ),
+                ("response", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="annotation.response")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Unit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("evidence", "Evidence"),
+                            ("pair", "Pair"),
+                            ("question", "Question"),
+                            ("response", "Response"),
+                            ("triplet", "Triplet"),
+                            ("sub_sentence", "Sub Sentence"),
+                            ("atomic_claim", "Atomic Claim"),
+                            ("response_aspect", "Response Aspect"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("key", models.CharField(max_length=400)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                (
+                    "aspect",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.aspect",
+                    ),
+                ),
+                (
+                    "atomic_claim",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.atomicclaim",
+                    ),
+                ),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.contentbatch"
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="units", to="annotation.dataset"
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.evidence",
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.pair",
+                    ),
+                ),
+                (
+                    "question",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.question",
+                    ),
+                ),
+                (
+                    "response",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.response",
+                    ),
+                ),
+                (
+                    "sub_sentence",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.subsentence",
+                    ),
+                ),
+                (
+                    "triplet",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="units",
+                        to="annotation.triplet",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Suggestion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("dimension", models.CharField(max_length=40)),
+                ("label", models.CharField(max_length=80)),
+                ("probability", models.FloatField(null=True)),
+                ("probabilities", models.JSONField(default=dict)),
+                ("spans", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="suggestions",
+                        to="annotation.checkerrun",
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="suggestions", to="annotation.unit"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Score",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=80)),
+                ("value", models.FloatField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="scores", to="annotation.checkerrun"
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="scores", to="annotation.unit"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="RunFailure",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("reason", models.CharField(max_length=80)),
+                ("message", models.TextField(blank=True)),
+                ("is_permanent", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="failures", to="annotation.checkerrun"
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="run_failures", to="annotation.unit"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="judgement",
+            name="unit",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="judgements", to="annotation.unit"
+            ),
+        ),
+        migrations.CreateModel(
+            name="ItemUnit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("index", models.PositiveIntegerField()),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="item_units", to="annotation.item"
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="item_units", to="annotation.unit"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="item",
+            name="anchor",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="anchored_items", to="annotation.unit"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Decision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("dimension", models.CharField(max_length=40)),
+                ("label", models.CharField(max_length=80)),
+                (
+                    "method",
+                    models.CharField(
+                        choices=[("adjudicated", "Adjudicated"), ("majority", "Majority"), ("imported", "Imported")],
+                        max_length=40,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="decisions", to="annotation.project"
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="decisions", to="annotation.unit"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Upload",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("file_name", models.CharField(max_length=300)),
+                ("size", models.PositiveBigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="uploads",
+                        to="annotation.dataset",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="uploads", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ColumnMapping",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("header_hash", models.CharField(max_length=64)),
+                ("layout", models.CharField(max_length=40)),
+                ("mapping", models.JSONField()),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("owner", "header_hash", "layout"), name="one_mapping_per_header")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='claim',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='claim_key_per_dataset'),
+            model_name="claim",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="claim_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='claim',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='claim_one_newest_version'),
+            model_name="claim",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)), fields=("dataset", "key"), name="claim_one_newest_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='datasetgrant',
-            constraint=models.UniqueConstraint(fields=('dataset', 'user'), name='grant_once_per_user'),
+            model_name="datasetgrant",
+            constraint=models.UniqueConstraint(fields=("dataset", "user"), name="grant_once_per_user"),
         ),
         migrations.AddConstraint(
-            model_name='contentbatch',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'staged')), fields=('dataset',), name='one_staged_batch_per_dataset'),
+            model_name="contentbatch",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "staged")), fields=("dataset",), name="one_staged_batch_per_dataset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.UniqueConstraint(fields=('job', 'index'), name='chunk_index_once'),
+            model_name="chunk",
+            constraint=models.UniqueConstraint(fields=("job", "index"), name="chunk_index_once"),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'leased')), models.Q(models.Q(('state', 'leased'), _negated=True), ('lease_expires_at', None), ('lease_token', None)), _connector='OR'), name='chunk_lease_fits_state'),
+            model_name="chunk",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("lease_expires_at__isnull", False), ("lease_token__isnull", False), ("state", "leased")),
+                    models.Q(
+                        models.Q(("state", "leased"), _negated=True), ("lease_expires_at", None), ("lease_token", None)
+                    ),
+                    _connector="OR",
+                ),
+                name="chunk_lease_fits_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('multiple_share__gte', 0), ('multiple_share__lte', 1)), name='multiple_share_is_a_share'),
+            model_name="project",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("multiple_share__gte", 0), ("multiple_share__lte", 1)),
+                name="multiple_share_is_a_share",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('project', 'user', 'role'), name='role_once_per_user'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("project", "user", "role"), name="role_once_per_user"),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'kind'], name='unfinished_jobs'),
+            model_name="job",
+            index=models.Index(fields=["state", "kind"], name="unfinished_jobs"),
         ),
         migrations.AddConstraint(
-            model_name='guideline',
-            constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once'),
+            model_name="guideline",
+            constraint=models.UniqueConstraint(fields=("project", "version"), name="guideline_version_once"),
         ),
         migrations.AddConstraint(
-            model_name='question',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='question_key_per_dataset'),
+            model_name="question",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="question_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='question',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='question_one_newest_version'),
+            model_name="question",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="question_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='evidence_key_per_dataset'),
+            model_name="evidence",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="evidence_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='evidence_one_newest_version'),
+            model_name="evidence",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="evidence_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim', None), ('question__isnull', False)), models.Q(('claim__isnull', False), ('question', None)), _connector='OR'), name='evidence_has_one_parent'),
+            model_name="evidence",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("claim", None), ("question__isnull", False)),
+                    models.Q(("claim__isnull", False), ("question", None)),
+                    _connector="OR",
+                ),
+                name="evidence_has_one_parent",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='aspect',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='aspect_key_per_dataset'),
+            model_name="aspect",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="aspect_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='aspect',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='aspect_one_newest_version'),
+            model_name="aspect",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)), fields=("dataset", "key"), name="aspect_one_newest_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(condition=models.Q(('user__isnull', False)), fields=('project', 'user'), name='one_rater_per_user'),
+            model_name="rater",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("user__isnull", False)), fields=("project", "user"), name="one_rater_per_user"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(fields=('project', 'pseudonym'), name='pseudonym_once_per_project'),
+            model_name="rater",
+            constraint=models.UniqueConstraint(fields=("project", "pseudonym"), name="pseudonym_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'member'), _negated=True), fields=('project', 'name'), name='external_name_once_per_project'),
+            model_name="rater",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "member"), _negated=True),
+                fields=("project", "name"),
+                name="external_name_once_per_project",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'member'), ('user__isnull', False)), models.Q(models.Q(('kind', 'member'), _negated=True), ('user', None)), _connector='OR'), name='members_have_users'),
+            model_name="rater",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "member"), ("user__isnull", False)),
+                    models.Q(models.Q(("kind", "member"), _negated=True), ("user", None)),
+                    _connector="OR",
+                ),
+                name="members_have_users",
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'open')), fields=['project', 'position', 'id'], name='open_work'),
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("state", "open")), fields=["project", "position", "id"], name="open_work"
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('returned', True), ('state', 'open')), fields=['project', 'position', 'id'], name='returned_work'),
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("returned", True), ("state", "open")),
+                fields=["project", "position", "id"],
+                name="returned_work",
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'leased')), fields=['project', 'lease_expires_at'], name='leases'),
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("state", "leased")), fields=["project", "lease_expires_at"], name="leases"
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['rater', 'state', 'done_at'], name='work_of_a_rater'),
+            model_name="assignment",
+            index=models.Index(fields=["rater", "state", "done_at"], name="work_of_a_rater"),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('rater__isnull', False)), fields=('item', 'rater'), name='one_assignment_per_person_and_item'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("rater__isnull", False)),
+                fields=("item", "rater"),
+                name="one_assignment_per_person_and_item",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at', None), ('rater', None), ('state__in', ['open', 'cancelled'])), models.Q(('lease_expires_at__isnull', False), ('rater__isnull', False), ('state', 'leased')), models.Q(('lease_expires_at', None), ('rater__isnull', False), ('state__in', ['done', 'skipped'])), _connector='OR'), name='assignment_state_fits_rater'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("lease_expires_at", None), ("rater", None), ("state__in", ["open", "cancelled"])),
+                    models.Q(("lease_expires_at__isnull", False), ("rater__isnull", False), ("state", "leased")),
+                    models.Q(("lease_expires_at", None), ("rater__isnull", False), ("state__in", ["done", "skipped"])),
+                    _connector="OR",
+                ),
+                name="assignment_state_fits_rater",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.UniqueConstraint(fields=('item', 'rater'), name='one_annotation_per_rater_and_item'),
+            model_name="annotation",
+            constraint=models.UniqueConstraint(fields=("item", "rater"), name="one_annotation_per_rater_and_item"),
         ),
         migrations.AddConstraint(
-            model_name='response',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='response_key_per_dataset'),
+            model_name="response",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="response_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='response',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='response_one_newest_version'),
+            model_name="response",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="response_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='response',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim', None), ('question__isnull', False)), models.Q(('claim__isnull', False), ('question', None)), _connector='OR'), name='response_has_one_parent'),
+            model_name="response",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("claim", None), ("question__isnull", False)),
+                    models.Q(("claim__isnull", False), ("question", None)),
+                    _connector="OR",
+                ),
+                name="response_has_one_parent",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='pair_key_per_dataset'),
+            model_name="pair",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="pair_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='pair_one_newest_version'),
+            model_name="pair",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)), fields=("dataset", "key"), name="pair_one_newest_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='atomicclaim',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='atomicclaim_key_per_dataset'),
+            model_name="atomicclaim",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "key", "version"), name="atomicclaim_key_per_dataset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='atomicclaim',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='atomicclaim_one_newest_version'),
+            model_name="atomicclaim",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="atomicclaim_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('annotation', 'number'), name='revision_number_once'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("annotation", "number"), name="revision_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_latest', True)), fields=('annotation',), name='one_latest_revision'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_latest", True)), fields=("annotation",), name="one_latest_revision"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='span',
-            constraint=models.UniqueConstraint(fields=('judgement', 'field', 'start', 'end'), name='span_once'),
+            model_name="span",
+            constraint=models.UniqueConstraint(fields=("judgement", "field", "start", "end"), name="span_once"),
         ),
         migrations.AddConstraint(
-            model_name='span',
-            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='span_not_empty'),
+            model_name="span",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))), name="span_not_empty"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stagedchange',
-            constraint=models.UniqueConstraint(fields=('batch', 'kind', 'key'), name='one_change_per_row'),
+            model_name="stagedchange",
+            constraint=models.UniqueConstraint(fields=("batch", "kind", "key"), name="one_change_per_row"),
         ),
         migrations.AddConstraint(
-            model_name='subsentence',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='subsentence_key_per_dataset'),
+            model_name="subsentence",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "key", "version"), name="subsentence_key_per_dataset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='subsentence',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='subsentence_one_newest_version'),
+            model_name="subsentence",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="subsentence_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='triplet',
-            constraint=models.UniqueConstraint(fields=('dataset', 'key', 'version'), name='triplet_key_per_dataset'),
+            model_name="triplet",
+            constraint=models.UniqueConstraint(fields=("dataset", "key", "version"), name="triplet_key_per_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='triplet',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'key'), name='triplet_one_newest_version'),
+            model_name="triplet",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "key"),
+                name="triplet_one_newest_version",
+            ),
         ),
         migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(models.F('dataset'), models.F('kind'), models.F('id'), name='unit_by_kind'),
+            model_name="unit",
+            index=models.Index(models.F("dataset"), models.F("kind"), models.F("id"), name="unit_by_kind"),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('dataset', 'kind', 'key', 'version'), name='unit_key_per_dataset'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "kind", "key", "version"), name="unit_key_per_dataset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(condition=models.Q(('superseded_at', None)), fields=('dataset', 'kind', 'key'), name='unit_one_newest_version'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("superseded_at", None)),
+                fields=("dataset", "kind", "key"),
+                name="unit_one_newest_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', False), ('kind', 'evidence'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', True), ('sub_sentence__isnull', True), ('triplet__isnull', True)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'pair'), ('pair__isnull', False), ('question__isnull', True), ('response__isnull', True), ('sub_sentence__isnull', True), ('triplet__isnull', True)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'question'), ('pair__isnull', True), ('question__isnull', False), ('response__isnull', True), ('sub_sentence__isnull', True), ('triplet__isnull', True)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'response'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', False), ('sub_sentence__isnull', True), ('triplet__isnull', True)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'triplet'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', True), ('sub_sentence__isnull', True), ('triplet__isnull', False)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'sub_sentence'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', True), ('sub_sentence__isnull', False), ('triplet__isnull', True)), models.Q(('aspect__isnull', True), ('atomic_claim__isnull', False), ('evidence__isnull', True), ('kind', 'atomic_claim'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', True), ('sub_sentence__isnull', True), ('triplet__isnull', True)), models.Q(('aspect__isnull', False), ('atomic_claim__isnull', True), ('evidence__isnull', True), ('kind', 'response_aspect'), ('pair__isnull', True), ('question__isnull', True), ('response__isnull', False), ('sub_sentence__isnull', True), ('triplet__isnull', True)), _connector='OR'), name='unit_links_fit_kind'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", False),
+                        ("kind", "evidence"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "pair"),
+                        ("pair__isnull", False),
+                        ("question__isnull", True),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "question"),
+                        ("pair__isnull", True),
+                        ("question__isnull", False),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "response"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", False),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "triplet"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", False),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "sub_sentence"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", False),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", True),
+                        ("atomic_claim__isnull", False),
+                        ("evidence__isnull", True),
+                        ("kind", "atomic_claim"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", True),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    models.Q(
+                        ("aspect__isnull", False),
+                        ("atomic_claim__isnull", True),
+                        ("evidence__isnull", True),
+                        ("kind", "response_aspect"),
+                        ("pair__isnull", True),
+                        ("question__isnull", True),
+                        ("response__isnull", False),
+                        ("sub_sentence__isnull", True),
+                        ("triplet__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="unit_links_fit_kind",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='unit_has_key'),
+            model_name="unit",
+            constraint=models.CheckConstraint(condition=models.Q(("key", ""), _negated=True), name="unit_has_key"),
         ),
         migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.UniqueConstraint(fields=('run', 'unit', 'dimension'), name='one_suggestion_per_run'),
+            model_name="suggestion",
+            constraint=models.UniqueConstraint(fields=("run", "unit", "dimension"), name="one_suggestion_per_run"),
         ),
         migrations.AddConstraint(
-            model_name='score',
-            constraint=models.UniqueConstraint(fields=('run', 'unit', 'name'), name='one_score_per_run_and_name'),
+            model_name="score",
+            constraint=models.UniqueConstraint(fields=("run", "unit", "name"), name="one_score_per_run_and_name"),
         ),
         migrations.AddConstraint(
-            model_name='runfailure',
-            constraint=models.UniqueConstraint(fields=('run', 'unit'), name='one_failure_per_run_and_unit'),
+            model_name="runfailure",
+            constraint=models.UniqueConstraint(fields=("run", "unit"), name="one_failure_per_run_and_unit"),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(fields=('revision', 'unit', 'dimension'), name='one_label_per_dimension'),
+            model_name="judgement",
+            constraint=models.UniqueConstraint(
+                fields=("revision", "unit", "dimension"), name="one_label_per_dimension"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='itemunit',
-            constraint=models.UniqueConstraint(fields=('item', 'unit'), name='unit_once_per_item'),
+            model_name="itemunit",
+            constraint=models.UniqueConstraint(fields=("item", "unit"), name="unit_once_per_item"),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['project', 'key'], name='item_by_key'),
+            model_name="item",
+            index=models.Index(fields=["project", "key"], name="item_by_key"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('project', 'anchor'), name='one_item_per_anchor'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("project", "anchor"), name="one_item_per_anchor"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('project', 'position'), name='one_item_per_position'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("project", "position"), name="one_item_per_position"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('project', 'unit', 'dimension', 'method'), name='one_decision_per_method'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("project", "unit", "dimension", "method"), name="one_decision_per_method"
+            ),
         ),
     ]

@@ -123,6 +123,12 @@ class OfClaimOrQuestion(Content):
         ]
 
 
+class EvidenceQuerySet(PublishedQuerySet):
+    def in_order(self):
+        """As people, checkers and exports see the passages of one question or claim: `passage-1` is the same to all."""
+        return self.order_by("question_id", "claim_id", F("rank").asc(nulls_last=True), "id")
+
+
 class Evidence(OfClaimOrQuestion):
     text = models.TextField()
     url = models.TextField(blank=True)
@@ -130,6 +136,8 @@ class Evidence(OfClaimOrQuestion):
     date = models.DateField(null=True)
     is_gold = models.BooleanField(null=True)
     rank = models.IntegerField(null=True)
+
+    objects = EvidenceQuerySet.as_manager()
 
 
 class Response(OfClaimOrQuestion):

@@ -113,7 +113,7 @@ def _response(row: dict) -> Contents:
     passages = [
         {"key": f"passage-{number}", "title": title, "text": text}
         for number, (title, text) in enumerate(
-            Evidence.objects.published().filter(**parent).order_by("rank", "id").values_list("publisher", "text"), 1
+            Evidence.objects.published().in_order().filter(**parent).values_list("publisher", "text"), 1
         )
     ]
     return Contents(

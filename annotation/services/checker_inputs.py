@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from django.db.models import F
-
 from annotation.models import Evidence, Unit
 from annotation.models.content import UnitKind
 from annotation.task_types import TaskType
@@ -83,7 +81,7 @@ def _passages(units: list[Unit]) -> dict[int, tuple[str, ...]]:
     if not responses:
         return {}
     by_parent = defaultdict(list)
-    rows = Evidence.objects.published().order_by(F("rank").asc(nulls_last=True), "key")
+    rows = Evidence.objects.published().in_order()
     parents = {
         "question_id": {response.question_id for response in responses.values()} - {None},
         "claim_id": {response.claim_id for response in responses.values()} - {None},

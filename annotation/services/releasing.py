@@ -66,10 +66,7 @@ def _response_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dic
     passages: dict[int, list[str]] = defaultdict(list)
     questions = {response.question_id for response in responses.values()} - {None}
     for question, text in (
-        Evidence.objects.published()
-        .filter(question__in=questions)
-        .order_by("question", "rank", "key")
-        .values_list("question", "text")
+        Evidence.objects.published().in_order().filter(question__in=questions).values_list("question", "text")
     ):
         passages[question].append(text)
     triplets = {

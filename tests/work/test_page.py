@@ -8,7 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Assignment, Project, Revision
+from annotation.models import Assignment, Evidence, Project, Revision, Unit
+from annotation.services.checker_inputs import checker_inputs
 from tests.factories import (
     make_claim_evidence,
     make_dataset,
@@ -215,3 +216,16 @@ def test_a_paused_project_says_so_and_not_that_others_have_the_rest():
     given = person.next()
     assert given["state"] == "empty" and "The project is paused" in given["html"]
     assert "with other people" not in given["html"]
+
+
+def test_people_and_checkers_count_the_passages_alike():
+    person, _ = make_person(identifier="triplets/-/1", n=1)
+    rows = list(Evidence.objects.order_by("id"))
+    assert len(rows) > 1
+    for place, row in enumerate(rows):
+        row.rank = None if place == 0 else len(rows) - place
+        row.save()
+    shown = re.findall(r'data-field="passage-\d+"[^>]*>([^<]+)<', person.next()["html"])
+    unit = Unit.objects.filter(kind="triplet").first()
+    given = checker_inputs("triplet", [unit.pk])[unit.pk].fields["passages"]
+    assert tuple(shown) == given == tuple(row.text for row in (*rows[:0:-1], rows[0]))
