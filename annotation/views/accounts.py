@@ -12,6 +12,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -128,7 +129,9 @@ def demo_sign_in(request, slug):
     if user is None:
         raise Http404("No such demo account")
     login(request, user, backend=BACKEND)
-    return redirect("home")
+    wanted = request.POST.get("next", "")
+    is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return redirect(wanted if is_here else "home")
 
 
 urlpatterns = [

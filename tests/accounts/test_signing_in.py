@@ -113,6 +113,18 @@ def test_one_click_signs_in_in_the_demo(client, settings):
     assert "Ada Amari" in client.get("/").content.decode()
 
 
+@pytest.mark.parametrize(
+    ("wanted", "reached"),
+    [("/datasets/", "/datasets/"), ("https://elsewhere.example/", "/"), ("//elsewhere.example/", "/"), ("", "/")],
+)
+def test_one_click_goes_on_to_the_page_that_asked_for_it_and_nowhere_else(client, settings, wanted, reached):
+    settings.DEMO, settings.ROOT_URLCONF = True, __name__
+    demo.make_people()
+    if reached != "/":
+        assert client.get(f"/accounts/login/?next={wanted}").content.decode().count(f'value="{wanted}"') == 5
+    assert client.post("/demo/sign-in/researcher/", {"next": wanted}).url == reached
+
+
 def test_demo_accounts_have_no_password(settings):
     assert not any(user.has_usable_password() for user in demo.make_people().values())
 
