@@ -127,6 +127,14 @@ class MoreForm(forms.Form):
     note = forms.CharField(label="Why", required=False, max_length=500)
 
 
+class PriorityForm(forms.Form):
+    """How early the items of a list come; items of equal priority keep their drawn order."""
+
+    priority = forms.TypedChoiceField(
+        label="Work on these", choices=[(10, "first"), (0, "in their usual turn"), (-10, "last")], coerce=int
+    )
+
+
 class DecisionForm(forms.Form):
     """A decision on one unit and dimension; the label must be one of the dimension's."""
 

@@ -4,19 +4,32 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import ADJUDICATOR, RESEARCHER, project_for, project_with_labels_for, roles_of, sees_labels
-from annotation.forms.projects import DecisionForm, MoreForm
+from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.queries import items as queries
 from annotation.services import adjudicating, assigning
 from annotation.task_types import task_type
+
+# More items than this are moved by whoever makes the project: by its order.
+MAX_MOVED = 50_000
+
+
+def _chosen_items(request, project: Project, values):
+    """Filter, search and the items they find, as named in `values`; a filter that is not offered is refused."""
+    chosen, search = values.get("filter", ""), values.get("search", "").strip()[:400]
+    if chosen in queries.LABEL_FILTERS and not sees_labels(request.user, project):
+        raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
+    if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
+        raise BadRequest("There is no such filter")
+    return chosen, search, queries.find_items(project, filter=chosen, search=search)
 
 
 @login_required
@@ -25,12 +38,8 @@ def project_items(request, slug):
     project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
     labels = sees_labels(request.user, project)
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
-    chosen, search = request.GET.get("filter", ""), request.GET.get("search", "").strip()[:400]
-    if chosen in queries.LABEL_FILTERS and not labels:
-        raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
-    if chosen not in filters:
-        return HttpResponseBadRequest("There is no such filter", content_type="text/plain")
-    page = Paginator(queries.find_items(project, filter=chosen, search=search), 50).get_page(request.GET.get("page"))
+    chosen, search, found = _chosen_items(request, project, request.GET)
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
     context = {
         "project": project,
         "filters": [(name, title) for name, (title, _) in filters.items()],
@@ -40,8 +49,29 @@ def project_items(request, slug):
         "page": page,
         "rows": queries.item_rows(list(page.object_list)),
         "sees_labels": labels,
+        "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
     }
     return render(request, "annotation/projects/items.html", context)
+
+
+@login_required
+@require_POST
+def project_items_priority(request, slug):
+    """Move all items that a filter and a search find before the others, or behind them."""
+    project = project_for(request.user, slug, RESEARCHER)
+    chosen, search, found = _chosen_items(request, project, request.POST)
+    form = PriorityForm(request.POST)
+    count = found.count()
+    if not form.is_valid():
+        raise BadRequest("Choose when these items are to be worked on")
+    if count > MAX_MOVED:
+        messages.error(request, f"These are {count:,} items; at most {MAX_MOVED:,} are moved at once. Narrow the list.")
+    else:
+        assigning.set_priority(project, found, form.cleaned_data["priority"])
+        titles = dict(PriorityForm.base_fields["priority"].choices)
+        moved = "1 item now comes" if count == 1 else f"{count:,} items now come"
+        messages.success(request, f"{moved} {titles[form.cleaned_data['priority']]}")
+    return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': chosen, 'search': search})}")
 
 
 def _item(project: Project, uuid):
@@ -122,6 +152,7 @@ def item_decide(request, slug, uuid):
 
 urlpatterns = [
     path("projects/<slug:slug>/items/", project_items, name="project_items"),
+    path("projects/<slug:slug>/items/priority/", project_items_priority, name="project_items_priority"),
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),
     path("projects/<slug:slug>/items/<uuid:uuid>/release/", item_release, name="item_release"),

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.access import assignment_for
-from annotation.models import Decision, Membership
+from annotation.models import Decision, Item, Membership
 from annotation.queries import items as queries
 from annotation.services import annotating, assigning
 from tests import factories
@@ -126,3 +126,21 @@ def test_next_goes_through_the_same_list(project):
     first, second = project.items.order_by("position")
     assert queries.neighbours(project, first) == (None, second)
     assert queries.neighbours(project, first, filter="disagreed") == (None, None)
+
+
+def test_the_items_of_a_list_can_be_moved_to_the_front_and_back(client):
+    researcher, annotator = factories.make_user(), factories.make_user()
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 12)
+    project = factories.make_project(dataset, overlap=1, annotators=[annotator], researchers=[researcher], order="file")
+    wanted = Item.objects.filter(project=project).order_by("position").last()
+    first = Item.objects.filter(project=project).order_by("position").first()
+    client.force_login(researcher)
+    address = f"/projects/{project.slug}/items/priority/"
+    page = client.post(address, {"search": wanted.key, "filter": "", "priority": "10"}, follow=True)
+    assert "1 item now comes first" in page.content.decode()
+    assert assigning.take(project, annotator).item == wanted
+    client.post(address, {"search": wanted.key, "filter": "", "priority": "0"})
+    assert Item.objects.filter(project=project).order_by("position").first() == first
+    assert client.post(address, {"search": "", "filter": "", "priority": "99"}).status_code == 400
+    assert client.post(address, {"search": "", "filter": "invented", "priority": "10"}).status_code == 400
