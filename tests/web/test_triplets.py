@@ -42,7 +42,7 @@ def test_highlighting_says_that_there_is_nothing_to_highlight(label, ann):
     assert "Nothing is highlighted" in page.status
 
 
-def test_two_hundred_triplets_are_labelled_and_swapped_quickly(label, ann):
+def test_two_hundred_triplets_are_labelled_and_the_next_are_there_at_once(label, ann):
     dataset = make_dataset()
     make_responses_with_triplets(dataset, 3, triplets=200)
     page = label(make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann]), ann)
@@ -50,15 +50,14 @@ def test_two_hundred_triplets_are_labelled_and_swapped_quickly(label, ann):
     first = page.assignment
     page.press(*["1"] * 200)
     expect(page.page.locator("[data-counted]")).to_have_text("200 of 200 labelled")
-    elapsed = page.page.evaluate(
+    # The item fetched ahead is on the page before the key's handlers return (how fast: benchmarks/page.py).
+    now_shown = page.page.evaluate(
         """() => {
-          const start = performance.now();
           document.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", code: "Enter", bubbles: true}));
-          document.body.getBoundingClientRect();  // layout included
-          return performance.now() - start;
+          return document.querySelector("[data-counted]").textContent;
         }"""
     )
+    assert now_shown == "0 of 200 labelled"
     page.gone(first)
-    assert elapsed < 500  # a tenth of it on a quiet machine
     page.is_saved()
     assert labels(first, ann) == ["entailment"] * 200
