@@ -40,8 +40,8 @@ OF_ONE_THING = {
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_state", "project_make_items",
-    "member_roles", "item_more", "item_release", "project_items_priority", "item_decide", "import_columns", "project_rates", "import_start",
-    "import_errors_csv",
+    "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
+    "project_rates", "import_start", "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_retry", "run_show",
     "artifact_download",
 }  # fmt: skip
