@@ -22,6 +22,7 @@ from .sources import MIB, Limits, Options, Source
 
 EXTENSIONS = (".tsv", ".csv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
 CENTRAL_DIRECTORY_BYTES = 4 * MIB
+# zipfile raises NotImplementedError for a compression it does not know, RuntimeError for an encrypted entry.
 DAMAGED = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError)
 
 
