@@ -1,41 +1,90 @@
 """What labels say, as pure numpy and scipy: arrays in, result objects with intervals out. Usable in a notebook."""
 
 from .alpha import Alpha, krippendorff_alpha
+from .alternative import AlternativeTest, PersonTest, alternative_annotator_test, benjamini_yekutieli
+from .annotators import LatentTruth, dawid_skene, mace
 from .bootstrap import Estimate, Interval
+from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
+from .coverage import ResponseCoverage, mean_coverage, response_coverage
 from .fleiss import FleissKappa, fleiss_kappa
 from .labels import Labels, encode
+from .multiplicity import benjamini_hochberg, holm
+from .paired import (
+    CorrelationDifference,
+    Equivalence,
+    LabellerDifference,
+    PairedTest,
+    correlation_difference,
+    equivalence,
+    labeller_difference,
+    steiger_test,
+    williams_test,
+)
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .rates import LabelRates, ModelRates, label_rates
+from .spans import Marked, SpanAgreement, character_alpha, span_agreement
+from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
 
 __all__ = [
     "Alpha",
+    "AlternativeTest",
+    "ChanceCorrected",
     "Classification",
     "CohenKappa",
+    "ContextUsage",
     "Correlation",
+    "CorrelationDifference",
+    "Equivalence",
     "Estimate",
     "FleissKappa",
     "Interval",
     "LabelFigures",
     "LabelRates",
+    "LabellerDifference",
     "Labels",
+    "LatentTruth",
     "Majority",
+    "Marked",
     "ModelRates",
+    "PairedTest",
     "PercentAgreement",
+    "PersonTest",
+    "ResponseCoverage",
+    "SpanAgreement",
+    "alternative_annotator_test",
+    "benjamini_hochberg",
+    "benjamini_yekutieli",
+    "brennan_prediger",
+    "character_alpha",
     "classification",
     "cohen_kappa",
     "cohen_kappa_table",
+    "context_usage",
+    "correlation_difference",
+    "dawid_skene",
     "encode",
+    "equivalence",
     "fleiss_kappa",
+    "gwet_ac",
+    "holm",
     "kendall_tau_b",
     "krippendorff_alpha",
     "label_rates",
+    "labeller_difference",
+    "mace",
     "majority",
+    "mean_coverage",
     "pearson",
     "percent_agreement",
     "pooled_percent_agreement",
+    "response_coverage",
+    "scott_pi",
+    "span_agreement",
     "spearman",
+    "steiger_test",
+    "williams_test",
 ]

@@ -103,7 +103,7 @@ def classification(
         "neither reference nor prediction": int(((reference < 0) & (predicted < 0)).sum()),
     }
     cell, pattern = np.unique(reference[both].astype(np.int64) * k + predicted[both], return_inverse=True)
-    features = _features(*np.divmod(cell, k), k)
+    features = confusion_features(*np.divmod(cell, k), k)
     confusion = np.zeros((k, k), dtype=np.int64)
     confusion.flat[cell] = np.bincount(pattern)
     drawn_from = None if cluster is None else np.asarray(cluster)[both]
@@ -121,26 +121,26 @@ def classification(
         )
 
     return Classification(
-        accuracy=estimate_of(_accuracy),
-        macro_f1=estimate_of(_macro_f1),
+        accuracy=estimate_of(accuracy_of),
+        macro_f1=estimate_of(macro_f1_of),
         labels=_per_label(confusion, categories),
         confusion=confusion,
         categories=categories,
     )
 
 
-def _features(reference: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
+def confusion_features(reference: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
     """Per confusion cell: the hit, the reference and the prediction as indicator columns of the labels."""
     one_of = np.eye(k)
     return np.column_stack([one_of[reference] * one_of[predicted], one_of[reference], one_of[predicted]])
 
 
-def _accuracy(sums: np.ndarray) -> np.ndarray:
+def accuracy_of(sums: np.ndarray) -> np.ndarray:
     hits, support, _ = np.split(sums, 3, axis=1)
     return divide(hits.sum(axis=1), support.sum(axis=1))
 
 
-def _macro_f1(sums: np.ndarray) -> np.ndarray:
+def macro_f1_of(sums: np.ndarray) -> np.ndarray:
     f1 = _f1(*np.split(sums, 3, axis=1))
     present = ~np.isnan(f1)
     return divide(np.where(present, f1, 0).sum(axis=1), present.sum(axis=1))

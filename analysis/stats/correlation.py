@@ -15,6 +15,8 @@ from .bootstrap import BATCH_NUMBERS, Estimate, divide, draw_weights
 
 TOO_FEW = "fewer than three items have both a score and a label"
 CONSTANT_SCORE = "the score is the same for every item"
+# Up to so many distinct labels a product with a table of indicators is quicker than sorting.
+FEW_PARTS = 64
 CONSTANT_LABEL = "the label is the same for every item"
 
 
@@ -237,12 +239,15 @@ def _kendall_tau_b(items: Items, weights: np.ndarray) -> np.ndarray:
 
 
 def _sums_of(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Sums of weights by part, (batch, n_parts). `part` is either sorted (score groups) or has few values (labels)."""
+    """Sums of weights by part, (batch, n_parts). `part` is sorted (score groups), or else anything (labels)."""
     n_parts = int(part.max()) + 1
     if n_parts == len(part) and part[0] == 0 and part[-1] == n_parts - 1 and (np.diff(part) > 0).all():
         return weights
     if (np.diff(part) >= 0).all():
         return np.add.reduceat(weights, np.flatnonzero(np.diff(part, prepend=-1)), axis=1)
+    if n_parts > FEW_PARTS:  # a table of all items by all parts would be as large as the items squared
+        order = np.argsort(part, kind="stable")
+        return np.add.reduceat(weights[:, order], np.flatnonzero(np.diff(part[order], prepend=-1)), axis=1)
     return weights @ (part[:, None] == np.arange(n_parts)).astype(float)
 
 
@@ -259,3 +264,6 @@ def _standardised(column: np.ndarray) -> np.ndarray:
 
 def _ratio(covariance: np.ndarray, variance_x: np.ndarray, variance_y: np.ndarray) -> np.ndarray:
     return np.clip(divide(covariance, np.sqrt(np.maximum(variance_x, 0) * np.maximum(variance_y, 0))), -1, 1)
+
+
+STATISTICS = {"pearson": _pearson, "spearman": _spearman, "kendall_tau_b": _kendall_tau_b}

@@ -83,3 +83,20 @@ def test_columns_of_different_length_are_refused():
         pearson([1.0, 2.0], [0])
     with pytest.raises(ValueError):
         spearman([1.0, 2.0], [0, 1], cluster=[0])
+
+
+@pytest.mark.parametrize("measure", [pearson, spearman])
+def test_two_scores_of_many_values_take_memory_in_proportion_to_the_items(measure):
+    """A table of items by distinct labels would take 7 GB here."""
+    import tracemalloc
+
+    rng = np.random.default_rng(1)
+    score = rng.normal(size=30_000)
+    other = score + rng.normal(size=30_000) + 10
+    tracemalloc.start()
+    found = measure(score, other)
+    interval = found.confidence_interval(20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert interval.low < found.estimate < interval.high
+    assert peak < 500_000_000

@@ -1,0 +1,243 @@
+"""Who can be trusted how far, found without gold labels: Dawid and Skene's confusion model, and MACE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .labels import Labels
+
+NO_LABEL = "no unit has a label"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LatentTruth:
+    """What a model of annotators makes of their labels.
+
+    Attributes
+    ----------
+    posterior : (n_units, n_categories) float array
+        Probability of every category being the unit's true one; nan rows for units without labels.
+    label : (n_units,) int array
+        The most probable category, -1 for units without labels; the first of equally probable ones.
+    prevalence : (n_categories,) float array
+    competence : (n_raters,) float array
+        Dawid-Skene: the chance that the rater labels a unit right, at this prevalence. MACE: the chance that the rater
+        does not guess. nan for a rater without labels.
+    confusion : (n_raters, n_categories, n_categories) float array or None
+        Dawid-Skene only: row k holds the rater's labels where k is true; nan where the rater saw no such unit.
+    log_likelihood : float
+    n_iterations : int
+    converged : bool
+    undefined : str
+        Why there is nothing, where no unit has a label.
+    """
+
+    method: str
+    posterior: np.ndarray
+    label: np.ndarray
+    prevalence: np.ndarray
+    competence: np.ndarray
+    confusion: np.ndarray | None
+    rater_names: tuple[str, ...]
+    log_likelihood: float
+    n_iterations: int
+    converged: bool
+    undefined: str = ""
+
+
+def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e-8) -> LatentTruth:
+    """Maximum-likelihood confusion table of every rater and posterior of every unit, by EM from the vote shares.
+
+    With T_uk the probability that unit u is of category k: the M step sets ``prevalence_k = mean_u T_uk`` and
+    ``confusion_jkl = sum_u T_uk [j said l of u] / sum_u T_uk [j labelled u]``; the E step sets
+    ``T_uk ~ prevalence_k prod_j confusion_j,k,label``.
+
+    Parameters
+    ----------
+    labels : Labels
+        Any pattern of missing labels. Units without a label take no part.
+    max_iterations : int
+    tolerance : float
+        Stop when the log-likelihood per label grows by less.
+
+    Returns
+    -------
+    LatentTruth
+        The likelihood has several maxima; EM finds the one near the majority. Categories may be renamed by data in
+        which most raters are wrong. Undefined where no unit has a label.
+
+    Raises
+    ------
+    ValueError
+        Exchangeable raters: a slot has no competence.
+
+    References
+    ----------
+    Dawid and Skene (1979), Applied Statistics 28(1), 20-28; doi:10.2307/2346806.
+    """
+    labels.refuse_exchangeable()
+    n_raters, q = labels.n_raters, len(labels.categories)
+    if not labels.n_labels:
+        return _nothing("Dawid-Skene", labels)
+    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
+    posterior = _shares(labels)
+    likelihood, converged, iterations = -np.inf, False, 0
+    while not converged and iterations < max_iterations:
+        iterations += 1
+        prevalence = posterior[labelled].mean(axis=0)
+        said = np.zeros((n_raters, q, q))  # rater, label, true category
+        np.add.at(said, (labels.rater, labels.value), posterior[labels.unit])
+        total = said.sum(axis=1, keepdims=True)
+        confusion = np.divide(said, total, out=np.zeros_like(said), where=total > 0)
+        evidence = np.tile(_log(prevalence), (labels.n_units, 1))
+        np.add.at(evidence, labels.unit, _log(confusion)[labels.rater, labels.value])
+        posterior, log_sum = _normalised(evidence)
+        before, likelihood = likelihood, float(log_sum[labelled].sum())
+        converged = likelihood - before < tolerance * labels.n_labels
+    by_truth = np.where(total > 0, confusion, np.nan).transpose(0, 2, 1)
+    right = np.nan_to_num(np.einsum("jkk->jk", by_truth))
+    has_labels = np.bincount(labels.rater, minlength=n_raters) > 0
+    return LatentTruth(
+        method="Dawid-Skene",
+        posterior=np.where(labelled[:, None], posterior, np.nan),
+        label=_best(posterior, labelled),
+        prevalence=prevalence,
+        competence=np.where(has_labels, right @ prevalence, np.nan),
+        confusion=by_truth,
+        rater_names=tuple(labels.rater_name(code) for code in range(n_raters)),
+        log_likelihood=likelihood,
+        n_iterations=iterations,
+        converged=converged,
+    )
+
+
+def mace(
+    labels: Labels,
+    n_restarts: int = 10,
+    n_iterations: int = 50,
+    smoothing: float | None = None,
+    seed: int = 0,
+) -> LatentTruth:
+    """Multi-Annotator Competence Estimation: a rater either knows the true label or guesses by a habit of their own.
+
+    EM over ``P(label of j | truth k) = theta_j [label = k] + (1 - theta_j) habit_j,label`` with equally likely truths;
+    of several random starts the one with the greatest likelihood is taken. Expected counts are smoothed by adding
+    `smoothing` to both the knowing and each habit of every rater before they are divided.
+
+    Parameters
+    ----------
+    labels : Labels
+    n_restarts, n_iterations : int
+        10 and 50 as in the paper.
+    smoothing : float, optional
+        By default 0.01 / number of categories, as in the authors' program.
+    seed : int
+
+    Returns
+    -------
+    LatentTruth
+        `competence` is theta. Undefined where no unit has a label. With units of one label each nothing tells knowing
+        from guessing, and theta stays where it started.
+
+    Raises
+    ------
+    ValueError
+        Exchangeable raters.
+
+    References
+    ----------
+    Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), Learning whom to trust with MACE, NAACL, 1120-1130.
+    """
+    labels.refuse_exchangeable()
+    if not labels.n_labels:
+        return _nothing("MACE", labels)
+    q = len(labels.categories)
+    smoothing = 0.01 / q if smoothing is None else smoothing
+    rng = np.random.default_rng(seed)
+    best = None
+    for _ in range(max(n_restarts, 1)):
+        found = _mace_once(labels, n_iterations, smoothing, rng)
+        if best is None or found[0] > best[0]:
+            best = found
+    likelihood, posterior, theta = best
+    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
+    has_labels = np.bincount(labels.rater, minlength=labels.n_raters) > 0
+    return LatentTruth(
+        method="MACE",
+        posterior=np.where(labelled[:, None], posterior, np.nan),
+        label=_best(posterior, labelled),
+        prevalence=posterior[labelled].mean(axis=0),
+        competence=np.where(has_labels, theta, np.nan),
+        confusion=None,
+        rater_names=tuple(labels.rater_name(code) for code in range(labels.n_raters)),
+        log_likelihood=likelihood,
+        n_iterations=n_iterations,
+        converged=True,
+    )
+
+
+def _mace_once(labels: Labels, n_iterations: int, smoothing: float, rng: np.random.Generator) -> tuple:
+    n_raters, q = labels.n_raters, len(labels.categories)
+    theta = rng.uniform(0.25, 0.75, n_raters)
+    habit = rng.uniform(0.5, 1.5, (n_raters, q))
+    habit /= habit.sum(axis=1, keepdims=True)
+    rows = np.arange(labels.n_labels)
+    for _ in range(n_iterations + 1):
+        guessed = ((1 - theta)[:, None] * habit)[labels.rater, labels.value]
+        evidence = np.full((labels.n_units, q), -np.log(q))
+        of_label = np.tile(_log(guessed)[:, None], (1, q))
+        of_label[rows, labels.value] = _log(guessed + theta[labels.rater])
+        np.add.at(evidence, labels.unit, of_label)
+        posterior, log_sum = _normalised(evidence)
+        # The chance that this label was known: its category is true, and theta explains it rather than the habit.
+        known = posterior[labels.unit, labels.value] * theta[labels.rater] / (theta[labels.rater] + guessed)
+        knowing = np.bincount(labels.rater, known, n_raters) + smoothing
+        guessing = np.full((n_raters, q), smoothing)
+        np.add.at(guessing, (labels.rater, labels.value), 1 - known)
+        theta = knowing / (knowing + guessing.sum(axis=1) - (q - 1) * smoothing)
+        habit = guessing / guessing.sum(axis=1, keepdims=True)
+    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
+    return float(log_sum[labelled].sum()), posterior, theta
+
+
+def _shares(labels: Labels) -> np.ndarray:
+    counts = np.zeros((labels.n_units, len(labels.categories)))
+    np.add.at(counts, (labels.unit, labels.value), 1)
+    n = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, n, out=np.zeros_like(counts), where=n > 0)
+
+
+def _log(probability: np.ndarray) -> np.ndarray:
+    """Logarithm in which 0 stays finite, so that a category ruled out by everybody stays comparable."""
+    return np.log(np.maximum(probability, 1e-300))
+
+
+def _normalised(evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    highest = evidence.max(axis=1, keepdims=True)
+    weight = np.exp(evidence - highest)
+    total = weight.sum(axis=1, keepdims=True)
+    return weight / total, (highest + np.log(total))[:, 0]
+
+
+def _best(posterior: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    # Rounding must not decide between categories that are equally probable.
+    return np.where(labelled, np.argmax(np.round(posterior, 9), axis=1), -1)
+
+
+def _nothing(method: str, labels: Labels) -> LatentTruth:
+    q = len(labels.categories)
+    return LatentTruth(
+        method=method,
+        posterior=np.full((labels.n_units, q), np.nan),
+        label=np.full(labels.n_units, -1),
+        prevalence=np.full(q, np.nan),
+        competence=np.full(labels.n_raters, np.nan),
+        confusion=None,
+        rater_names=tuple(labels.rater_name(code) for code in range(labels.n_raters)),
+        log_likelihood=np.nan,
+        n_iterations=0,
+        converged=False,
+        undefined=NO_LABEL,
+    )
