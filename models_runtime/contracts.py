@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 # What a question is about. A checker declares which of these it can answer.
-#   relevance   does the passage bear on the claim? polarity from 0 (no) to 1 (yes)
-#   stance      what does the evidence say about the claim? polarity from -1 (against) to 1 (for)
-#   entailment  do the passages entail the claim? polarity from -1 (contradicted) to 1 (entailed)
-ROLES = ("relevance", "stance", "entailment")
+#   relevance    does the passage bear on the claim? polarity from 0 (no) to 1 (yes)
+#   coverage     does the text say what the claim asks for, be it a topic or a question? polarity from 0 to 1
+#   stance       what does the evidence say about the claim? polarity from -1 (against) to 1 (for)
+#   entailment   do the passages entail the claim? polarity from -1 (contradicted) to 1 (entailed)
+#   correctness  does the text give the answer that the claim names? polarity from -1 (wrong) to 1 (right)
+ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,13 @@ class LabelSpace:
 
     `labels` are pairs of a value and its polarity; a label with polarity None lies outside the scale, and a checker
     that only measures polarity never predicts it. `asked_when` names another dimension and the labels of it under
-    which this one is asked. `span_field` is the field whose spans belong to the answer.
+    which this one is asked. `span_field` is the field of the input whose spans belong to the answer, `evidence` or
+    `passages`; `span_labels` are the labels that may carry them, all where empty. `no_answer` is the label of a text
+    that is no answer at all (empty, or "I don't know"; see `abstention`), whatever the claim.
+
+    The rest is for checkers that read words, and may be left out: `question` is what people are asked, `meanings` are
+    pairs of a label and what people are told about it, `called` is what they call the text to find and the one to look
+    in.
     """
 
     dimension: str
@@ -31,6 +39,11 @@ class LabelSpace:
     labels: tuple[tuple[str, float | None], ...]
     asked_when: tuple[str, tuple[str, ...]] | None = None
     span_field: str | None = None
+    span_labels: tuple[str, ...] = ()
+    no_answer: str | None = None
+    question: str = ""
+    meanings: tuple[tuple[str, str], ...] = ()
+    called: tuple[str, str] = ("claim", "evidence")
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -41,10 +54,21 @@ class LabelSpace:
         for value, polarity in self.labels:
             if polarity is not None and not -1 <= polarity <= 1:
                 raise SpaceError(f"{self.dimension}: polarity of {value!r} is {polarity}, outside -1 to 1")
+        for value in (*self.span_labels, *((self.no_answer,) if self.no_answer is not None else ())):
+            if value not in values:
+                raise SpaceError(f"{self.dimension} has no label {value!r}; it has {', '.join(values)}")
 
     @property
     def values(self) -> tuple[str, ...]:
         return tuple(value for value, _ in self.labels)
+
+    def takes_spans_of(self, field: str) -> bool:
+        """Whether spans of this field of the input (`evidence`, `passages[i]`) belong to the answer."""
+        return self.span_field == field.partition("[")[0]
+
+    def may_carry(self, label: str) -> bool:
+        """Whether an answer with this label may carry spans."""
+        return self.span_field is not None and (not self.span_labels or label in self.span_labels)
 
 
 # Ready-made questions for notebooks; the web app hands over its own.
@@ -57,7 +81,15 @@ ENTAILMENT = LabelSpace("entailment", "entailment", (("entailment", 1.0), ("neut
 
 @dataclass(frozen=True, slots=True)
 class CheckerInput:
-    """One unit to judge. `fields` has `claim` (the hypothesis) and either `evidence` (one passage) or `passages`."""
+    """One unit to judge. `fields` has what is to be found and where to look.
+
+    `claim` is one text (the hypothesis, an aspect, a question), or `claims` are alternatives: texts of which the one
+    that fares best counts (ground-truth answers, pieces of gold evidence). `evidence` is one text to look in, or
+    `passages` are several. `question` may stand beside them: what was asked, for checkers that read it.
+
+    >>> CheckerInput("1", {"claims": ("1963", "in early 1963"), "evidence": "It froze in 1963."}).fields["evidence"]
+    'It froze in 1963.'
+    """
 
     id: str
     fields: dict[str, str | tuple[str, ...]]
@@ -65,10 +97,13 @@ class CheckerInput:
 
 @dataclass(frozen=True, slots=True)
 class LabelPrediction:
-    """The predicted label, its probability, and the probability of every label of the space (they sum to 1)."""
+    """The predicted label, its probability, and the probability of every label of the space (they sum to 1).
+
+    A checker that cannot tell how sure it is gives None, and no probabilities.
+    """
 
     label: str
-    probability: float
+    probability: float | None
     probabilities: dict[str, float]
 
 
@@ -96,17 +131,49 @@ class PredictionError:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What answers cost: tokens sent and received, and seconds of the machine that computed them. Adds up.
+
+    >>> Usage(12, 1) + Usage(30, 2, device_seconds=0.5)
+    Usage(prompt_tokens=42, completion_tokens=3, device_seconds=0.5)
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    device_seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        if not isinstance(other, Usage):
+            return NotImplemented
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.device_seconds + other.device_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
-    """The answer about one input. A score that is undefined for it is None; labels not asked are absent."""
+    """The answer about one input. A score that is undefined for it is None; labels not asked are absent.
+
+    `usage` is what this input cost, failed ones included; None where the checker does not count, and the caller may
+    then measure time itself. `trace` shows how the answer came about, for people: JSON with `prompt` (messages or text
+    as sent) and `output` (the raw answer). Callers store it for some inputs, cut to a limit.
+    """
 
     id: str
     labels: dict[str, LabelPrediction] = field(default_factory=dict)
     scores: dict[str, float | None] = field(default_factory=dict)
     spans: tuple[PredictedSpan, ...] = ()
     error: PredictionError | None = None
+    usage: Usage | None = None
+    trace: dict[str, Any] | None = None
 
 
 class Checker(Protocol):
+    """One that works on several inputs at the same time may say with an attribute `slice_at_least` how many it wants in
+    one call."""
+
     def describe(self) -> dict[str, Any]:
         """Provenance, JSON-serialisable: checker, version, model, revision (hash of the weights), parameters,
         device, libraries (name to version), dimensions answered."""
@@ -121,12 +188,13 @@ class ParameterInfo:
 
     name: str
     title: str
-    kind: str  # float | int | str | bool
+    kind: str  # float | int | str | prompt (or empty) | endpoint (a name, or empty) | bool
     default: float | int | str | bool
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
     hint: str = ""
+    must_hold: str = ""  # a place-holder that a text must have
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +231,7 @@ class CheckerInfo:
     licence: str = ""
     parameters: tuple[ParameterInfo, ...] = ()
     scores: tuple[ScoreInfo, ...] = ()
+    gives: str = "labels"  # labels, with scores beside them; or scores alone, whatever the question ("scores")
 
 
 class CheckerError(Exception):
@@ -179,6 +248,10 @@ class SpaceError(CheckerError):
 
 class ModelError(CheckerError):
     """A model cannot be loaded, or must not be (no safetensors, code of its own)."""
+
+
+class UnavailableError(CheckerError):
+    """What the checker works with is away for now, such as its server: nothing is wrong with any input."""
 
 
 class MissingPackageError(CheckerError):

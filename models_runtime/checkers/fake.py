@@ -1,7 +1,7 @@
 """A checker without a judgement of its own, for tests and demonstrations: quick, repeatable, and failing on demand.
 
 Everything is drawn from sha256 of the seed and the input's fields (not its id), so equal texts get equal answers, and
-an input that fails does so on every attempt.
+an input that fails does so on every attempt. It counts the words of its input as tokens, and its answer as one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelPrediction, LabelSpace, PredictedSpan, Prediction
+from ..contracts import (
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelPrediction,
+    LabelSpace,
+    PredictedSpan,
+    Prediction,
+    Usage,
+)
 from ..inputs import answer_each, check_text
 from ..labelling import answer, kept_spans, prediction
 
@@ -50,7 +59,15 @@ class FakeChecker:
             raise InputError("fake-transient", "this input was chosen to fail", permanent=False)
         labels = answer(self.spaces, lambda space: self._label(space, texts))
         return Prediction(
-            item.id, labels, {"draw": self._draw(texts, "score")}, kept_spans(self.spaces, labels, self._span(texts))
+            item.id,
+            labels,
+            {"draw": self._draw(texts, "score")},
+            kept_spans(self.spaces, labels, self._span(texts)),
+            usage=Usage(sum(len(text.split()) for text in texts.values()), 1),
+            trace={
+                "prompt": "\n".join(f"{name}: {text}" for name, text in texts.items()),
+                "output": ", ".join(f"{dimension}: {said.label}" for dimension, said in labels.items()),
+            },
         )
 
     def _label(self, space: LabelSpace, texts: dict[str, str]) -> LabelPrediction:

@@ -1,6 +1,8 @@
 """Judging by shared words alone: the measures of DRUID 4.1 that need no model, and a plain rule to a label.
 
-The rule, for one passage, with `overlap` = distinct shared words / distinct words of the claim:
+A text of more than `window_words` words is read in windows of whole sentences of at most that many (RefChecker's
+segments), since a long text shares some words with anything. The rule, for one window, with `overlap` = distinct
+shared words / distinct words of the claim:
 
 - relevance = logistic((overlap - relevance_threshold) / softness)
 - strength  = logistic((overlap - support_threshold) / softness)
@@ -8,22 +10,38 @@ The rule, for one passage, with `overlap` = distinct shared words / distinct wor
   contradiction cues (`cues.mismatch`)
 
 and from there as in `labelling`. So with labels at -1, 0 and 1 a passage supports (or refutes) above support_threshold
-and is neutral up to it. The rationale is the sentence that shares most words with the claim. It is a baseline to beat:
-it sees neither synonyms nor word order. The default thresholds suit single sentences (they do best on CLIMATE-FEVER);
-long passages share more words by chance and want greater ones.
+and is neutral up to it. Asked for coverage or correctness, stop words of the claim do not count, unless it has no
+other words: claims are short then, and any text has "the". The rationale is the sentence that shares most words with
+the claim, in the window that decided.
+
+It is a baseline to beat: it sees neither synonyms nor word order. The default thresholds suit single sentences (they
+do best on CLIMATE-FEVER); long passages share more words by chance and want greater ones. The scores `overlap` and
+`jaccard` are those of the whole text whatever its length; `window_overlap` is what the rule went by.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .. import characteristics
 from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, PredictedSpan, Prediction
-from ..inputs import answer_each, read_claim, read_passages
-from ..labelling import Reading, answer, check_spaces, deciding, kept_spans, label, logistic
-from ..text import sentence_offsets, words
+from ..inputs import answer_each, read_claims, read_passages
+from ..labelling import (
+    Reading,
+    answer,
+    best_alternative,
+    check_spaces,
+    deciding,
+    kept_spans,
+    label,
+    logistic,
+    without_answer,
+)
+from ..text import content_words, sentence_offsets, windows, words
 from . import cues
 
 
@@ -48,42 +66,82 @@ class LexicalChecker:
         return answer_each(inputs, self._answer)
 
     def _answer(self, item: CheckerInput) -> Prediction:
-        claim = read_claim(item)
-        claim_words = set(words(claim))
-        if not claim_words:
+        if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
+            return found
+        claims = [(claim, counted) for claim in read_claims(item) if (counted := self._counted_words(claim))]
+        if not claims:
             raise InputError("no-words", "claim has no words, so the overlap is undefined")
-        passages = read_passages(item)
-        readings = [self._read(claim, claim_words, field, passage) for field, passage in passages]
-        best = readings[deciding(self.spaces, readings)]
+        passages = [_Passage(field, passage, *_sentences(passage)) for field, passage in read_passages(item)]
+        decided = []
+        for claim, counted in claims:
+            readings = [reading for passage in passages for reading in self._read(claim, counted, passage)]
+            decided.append(readings[deciding(self.spaces, readings)])
+        best = best_alternative(self.spaces, decided)
         labels = answer(self.spaces, lambda space: label(space, best.relevance, best.support))
-        return Prediction(item.id, labels, best.scores, kept_spans(self.spaces, labels, best.rationale))
+        scores = {score.name: best.scores[score.name] for score in self.info.scores}
+        return Prediction(item.id, labels, scores, kept_spans(self.spaces, labels, best.rationale))
 
-    def _read(self, claim: str, claim_words: set[str], field: str, passage: str) -> Reading:
-        sentences = [(start, end, words(passage[start:end])) for start, end in sentence_offsets(passage)]
-        passage_words = set(words(passage))
-        overlap = characteristics.claim_overlap(claim_words, passage_words)
+    def _counted_words(self, claim: str) -> set[str]:
+        is_sought = any(space.role in ("coverage", "correctness") for space in self.spaces)
+        return (set(content_words(claim)) if is_sought else set()) or set(words(claim))
+
+    def _read(self, claim: str, counted: set[str], passage: _Passage) -> list[Reading]:
+        """A reading of every window; what is measured of the whole text is the same in all."""
+        text = passage.text
+        of_text = {
+            "overlap": characteristics.claim_overlap(counted, passage.words),
+            "jaccard": characteristics.jaccard(set(words(claim)), passage.words),
+            "repeats_claim": float(characteristics.repeats_claim(claim, text)),
+            "contains_true": float(characteristics.mentions(text, "true")),
+            "contains_false": float(characteristics.mentions(text, "false")),
+            "claim_length": float(len(claim)),
+            "evidence_length": float(len(text)),
+            "evidence_flesch": passage.flesch,
+        }
+        claim_words = words(claim)
+        return [
+            self._read_window(claim_words, counted, passage, window, of_text)
+            for window in windows([len(found) for _, _, found in passage.sentences], self.parameters["window_words"])
+        ]
+
+    def _read_window(
+        self, claim_words: list[str], counted: set[str], passage: _Passage, window: range, of_text: dict
+    ) -> Reading:
+        sentences = [passage.sentences[place] for place in window]
+        overlap = characteristics.claim_overlap(counted, {word for _, _, found in sentences for word in found})
         # The first of equals.
-        start, end, sentence_words = max(sentences, key=lambda sentence: len(claim_words.intersection(sentence[2])))
-        sentence_overlap = characteristics.claim_overlap(claim_words, set(sentence_words))
+        start, end, sentence_words = max(sentences, key=lambda sentence: len(counted.intersection(sentence[2])))
+        sentence_overlap = characteristics.claim_overlap(counted, set(sentence_words))
         opposed = cues.mismatch(claim_words, sentence_words)
         strength = logistic(overlap, self.parameters["support_threshold"], self.parameters["softness"])
         support = -strength if opposed else strength
-        scores = {
-            "overlap": overlap,
-            "jaccard": characteristics.jaccard(claim_words, passage_words),
+        scores = of_text | {
+            "window_overlap": overlap,
             "sentence_overlap": sentence_overlap,
             "support": support,
             "cue_mismatch": float(opposed),
-            "repeats_claim": float(characteristics.repeats_claim(claim, passage)),
-            "contains_true": float(characteristics.mentions(passage, "true")),
-            "contains_false": float(characteristics.mentions(passage, "false")),
-            "claim_length": float(len(claim)),
-            "evidence_length": float(len(passage)),
-            "evidence_flesch": characteristics.flesch(sentence[2] for sentence in sentences),
         }
-        span = PredictedSpan(field, start, end, passage[start:end], sentence_overlap) if sentence_overlap else None
+        quote = passage.text[start:end]
+        span = PredictedSpan(passage.field, start, end, quote, sentence_overlap) if sentence_overlap else None
         relevance = logistic(overlap, self.parameters["relevance_threshold"], self.parameters["softness"])
         return Reading(relevance, support, scores, span)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    field: str
+    text: str
+    sentences: tuple[tuple[int, int, list[str]], ...]  # start, end, words
+    words: frozenset[str]
+    flesch: float | None
+
+
+# Inputs come in the order of their units: the aspects of one answer, or its triplets, look into the same texts.
+@functools.lru_cache(maxsize=64)
+def _sentences(text: str) -> tuple[tuple[tuple[int, int, list[str]], ...], frozenset[str], float | None]:
+    """Sentences with their words, the words of all, and the reading ease."""
+    found = tuple((start, end, words(text[start:end])) for start, end in sentence_offsets(text))
+    return found, frozenset(words(text)), characteristics.flesch(sentence[2] for sentence in found)
 
 
 build = LexicalChecker

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models_runtime import ENTAILMENT, STANCE, CheckerInput, load
+from models_runtime import ENTAILMENT, STANCE, CheckerInput, load, registry
 from models_runtime.checkers import embedding
 
 from .samples import pair, triplet
@@ -73,22 +73,23 @@ def test_neither_order_nor_batch_size_changes_the_numbers(checker):
 
 
 def test_equal_texts_are_encoded_once(checker, monkeypatch):
+    checker.encoder._known.clear()  # other checkers share the encoder
     seen = []
-    encode = checker._encode
-    monkeypatch.setattr(checker, "_encode", lambda texts: seen.extend(texts) or encode(texts))
+    encode = checker.encoder._encode
+    monkeypatch.setattr(checker.encoder, "_encode", lambda texts: seen.extend(texts) or encode(texts))
     checker.predict([pair("Ice melts", " Ice melts. "), pair("Ice melts", "Ice melts.\nIce melts.")])
     assert sorted(seen) == ["Ice melts", "Ice melts.", "Ice melts.\nIce melts."]
 
 
 def test_an_input_whose_text_cannot_be_encoded_fails_alone(checker, monkeypatch):
-    encode = checker._encode
+    encode = checker.encoder._encode
 
     def failing(texts):
         if "poison." in texts:
             raise ValueError("bad tensor")
         return encode(texts)
 
-    monkeypatch.setattr(checker, "_encode", failing)
+    monkeypatch.setattr(checker.encoder, "_encode", failing)
     found = checker.predict([pair("Ice", "fine.", "1"), pair("Ice", "poison.", "2"), pair("Ice", "good.", "3")])
     assert [p.error and p.error.reason for p in found] == [None, "encoding-failed", None]
     assert not found[1].error.permanent
@@ -115,6 +116,22 @@ def test_checkers_share_one_model_loaded_without_a_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", refuse)
     embedding.load_model.cache_clear()
     one, other = load("embedding", STANCE, {"softness": 0.2}), load("embedding", STANCE, {"softness": 0.3})
-    assert one.model is other.model
+    assert one.encoder.model is other.encoder.model
     assert one.describe()["revision"] == other.describe()["revision"]
     assert len(one.describe()["revision"]) == len("sha256:") + 64
+
+
+def test_a_text_that_several_inputs_share_is_encoded_once_even_over_calls(monkeypatch):
+    checker = embedding.EmbeddingChecker(
+        registry.get_info("embedding"), (ENTAILMENT,), registry.complete_parameters(registry.get_info("embedding"), {})
+    )
+    encoded = []
+    encode = checker.encoder._encode
+    monkeypatch.setattr(checker.encoder, "_encode", lambda texts: encoded.extend(texts) or encode(texts))
+    monkeypatch.setattr(embedding, "KEPT_TEXTS", 4)
+    passage = "Ice melts. Bread is baked."
+    first = checker.predict([pair("Ice is melting", passage)])
+    assert len(encoded) == 4  # the claim, the passage and its two sentences
+    assert checker.predict([pair("Ice is melting", passage)]) == first and len(encoded) == 4
+    checker.predict([pair("Ovens are hot", "Ovens.")])
+    assert len(encoded) == 6 and len(checker.encoder._known) == 4

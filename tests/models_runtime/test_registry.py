@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import models_runtime
-from models_runtime import RELEVANCE, STANCE, LabelSpace, load, registry, text
+from models_runtime import RELEVANCE, STANCE, LabelSpace, load, matching, registry, text
 from models_runtime.contracts import MissingPackageError, ModelError, ParameterError, SpaceError, UnknownCheckerError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,14 +29,14 @@ def test_reading_the_registry_imports_nothing_heavy():
     assert json.loads(result.stdout) == []
 
 
-@pytest.mark.parametrize("module", [models_runtime, text])
+@pytest.mark.parametrize("module", [models_runtime, matching, text])
 def test_examples_in_docstrings_hold(module):
     results = doctest.testmod(module)
     assert results.attempted > 0 and results.failed == 0
 
 
 def test_an_unknown_checker_is_refused_with_what_exists():
-    with pytest.raises(UnknownCheckerError, match="'lexicall'; there are lexical, embedding, fake"):
+    with pytest.raises(UnknownCheckerError, match="'lexicall'; there are lexical, embedding, .*fake"):
         load("lexicall", STANCE)
 
 

@@ -1,0 +1,1 @@
+"""What gives numbers about a claim and its evidence, and no labels."""

@@ -1,0 +1,217 @@
+"""Small classifiers of scikit-learn behind one function, on standardised features, with calibrated probabilities.
+
+A feature is scaled to mean 0 and variance 1 over what is trained on; then every measure of shared words is multiplied
+by `LEXICAL_WEIGHT`, since twenty of them stand beside some 1,500 numbers of embeddings and would hardly be heard by a
+distance. Features are rounded to single precision, which is how they are stored.
+
+Probabilities come from Platt's sigmoid per label, fitted on scores of inputs that the classifier had not seen (inner
+folds that keep groups together), and made to sum to 1; the label is the most probable one. With `balanced`, inputs
+weigh inversely to how frequent their label is, both for the classifier (k-NN takes no weights) and for its calibration.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CLASSIFIERS = {
+    "svm": "Support vector machine (radial kernel)",
+    "logistic": "Logistic regression",
+    "knn": "Nearest neighbours",
+    "mlp": "Neural network with one hidden layer",
+}
+LEXICAL_WEIGHT = 6.0
+INNER_FOLDS = 3
+# Fewer than this, and a score of five folds says next to nothing.
+MIN_PER_LABEL = 10
+MIN_GROUPS_PER_LABEL = 5
+
+
+class TooLittle(Exception):
+    """There is too little to learn from; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which classifier, and how. `strength` is C of SVM and logistic regression (greater: fits closer)."""
+
+    classifier: str = "svm"
+    balanced: bool = True
+    strength: float = 1.0
+    neighbours: int = 15
+    hidden: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.classifier not in CLASSIFIERS:
+            raise ValueError(f"{self.classifier!r} is not one of {', '.join(CLASSIFIERS)}")
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What is learnt from: features (n by d, float64), a label and a group per row, and the place where the measures of
+    shared words begin among the features (d where there are none). Groups are claims or questions."""
+
+    features: np.ndarray
+    labels: Sequence[str]
+    groups: Sequence[str]
+    lexical_from: int
+    columns: dict[str, np.ndarray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        if not len(self.features) == len(self.labels) == len(self.groups):
+            raise ValueError("features, labels and groups are of different lengths")
+        columns = {"labels": np.array(self.labels, dtype=object), "groups": np.array(self.groups, dtype=object)}
+        object.__setattr__(self, "columns", columns)
+
+    def part(self, places: np.ndarray) -> Data:
+        return Data(
+            self.features[places],
+            self.columns["labels"][places].tolist(),
+            self.columns["groups"][places].tolist(),
+            self.lexical_from,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """(value - centre) * factor, rounded to single precision."""
+
+    centre: np.ndarray
+    factor: np.ndarray
+
+    @classmethod
+    def of(cls, features: np.ndarray, lexical_from: int) -> Scaling:
+        import numpy as np
+
+        spread = features.std(axis=0)
+        factor = np.where(spread > 1e-12, 1 / np.maximum(spread, 1e-12), 0.0)
+        if 0 < lexical_from < len(factor):
+            factor[lexical_from:] *= LEXICAL_WEIGHT
+        return cls(features.mean(axis=0), factor)
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        import numpy as np
+
+        return ((features - self.centre) * self.factor).astype(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A trained classifier with its scaling: scikit-learn's own object, alive until it is stored."""
+
+    labels: tuple[str, ...]
+    scaling: Scaling
+    calibrated: Any  # CalibratedClassifierCV with one classifier
+
+    def probabilities(self, features: np.ndarray) -> np.ndarray:
+        """n by labels; rows sum to 1."""
+        return self.calibrated.predict_proba(self.scaling(features))
+
+
+def what_is_missing(labels: Sequence[str], groups: Sequence[str], minimum: int = MIN_PER_LABEL) -> list[str]:
+    """Why this is too little to learn from, in sentences; nothing where it is enough."""
+    by_label: dict[str, list[str]] = {}
+    for label, group in zip(labels, groups, strict=True):
+        by_label.setdefault(label, []).append(group)
+    if len(by_label) < 2:
+        found = f"only “{next(iter(by_label))}”" if by_label else "no label at all"
+        return [f"There must be two labels to tell apart; there is {found}"]
+    missing = []
+    for label, found in sorted(by_label.items()):
+        if len(found) < minimum:
+            missing.append(f"“{label}” was given {len(found)} times; at least {minimum} are needed")
+        if len(set(found)) < MIN_GROUPS_PER_LABEL:
+            missing.append(
+                f"“{label}” occurs in {len(set(found))} claims or questions; at least {MIN_GROUPS_PER_LABEL} are needed"
+            )
+    return missing
+
+
+def grouped_folds(data: Data, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(places to train on, places to test on) of each fold: no group in both, labels spread as evenly as that allows.
+
+    TooLittle where a fold would leave a label out of what is trained on.
+    """
+    import numpy as np
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    labels, groups = data.columns["labels"].astype(str), data.columns["groups"].astype(str)
+    if len(set(labels)) < 2:
+        raise TooLittle("There must be two labels to tell apart")
+    if len(set(groups)) < folds:
+        raise TooLittle(f"{len(set(groups))} claims or questions cannot make {folds} folds")
+    rare, label = min((int((labels == one).sum()), one) for one in set(labels))
+    if rare < folds:
+        raise TooLittle(f"“{label}” was given {rare} times, which cannot be spread over {folds} folds")
+    split = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    found = list(split.split(np.zeros((len(labels), 1)), labels, groups))
+    for train, test in found:
+        absent = set(labels) - set(labels[train])
+        if absent or not len(test):
+            raise TooLittle(f"{', '.join(sorted(absent))} would be left out of a fold: it occurs in too few claims")
+    return found
+
+
+def fit(data: Data, settings: Settings) -> Fitted:
+    """Train on all of `data`. Deterministic: the same data in the same order and settings give the same classifier."""
+    import warnings
+
+    import numpy as np
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    scaling = Scaling.of(data.features, data.lexical_from)
+    labels = np.array(data.labels, dtype=str)
+    weights = compute_sample_weight("balanced", labels) if settings.balanced else None
+    scaled = scaling(data.features)
+    calibrated = CalibratedClassifierCV(
+        _estimator(settings, scaled),
+        method="sigmoid",
+        cv=grouped_folds(data, INNER_FOLDS, settings.seed),
+        ensemble=False,
+    )
+    with warnings.catch_warnings():
+        # That the network stopped at its limit is meant; that k-NN takes no weights is said above.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="Since .* does not appear to accept sample_weight")
+        calibrated.fit(scaled, labels, sample_weight=weights)
+    return Fitted(tuple(map(str, calibrated.classes_)), scaling, calibrated)
+
+
+# Up to so many rows the matrix of all kernel values is kept (300 MB), which the linear algebra library fills many times
+# faster than libsvm computes them one by one.
+KERNEL_ROWS = 6000
+
+
+def _estimator(settings: Settings, scaled: np.ndarray):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.svm import SVC
+
+    n = len(scaled)
+    if settings.classifier == "svm":
+        gamma = 1 / (scaled.shape[1] * max(float(scaled.var()), 1e-12))
+        kernel = {"kernel": functools.partial(rbf_kernel, gamma=gamma)} if n <= KERNEL_ROWS else {"gamma": gamma}
+        return SVC(C=settings.strength, cache_size=500, **kernel)
+    if settings.classifier == "logistic":
+        # Some 1,500 features and few labels: a strength of 1 stands for C = 0.001.
+        return LogisticRegression(C=settings.strength / 1000, max_iter=2000)
+    if settings.classifier == "knn":
+        # In the inner folds there are fewer to choose from.
+        neighbours = max(1, min(settings.neighbours, n // INNER_FOLDS))
+        return KNeighborsClassifier(neighbours, algorithm="brute")
+    return MLPClassifier((settings.hidden,), alpha=1.0, early_stopping=False, max_iter=30, random_state=settings.seed)

@@ -1,0 +1,220 @@
+"""How good a trained classifier is on what it did not see: cross-validation that keeps groups together.
+
+Every figure here is about predictions of rows by a classifier that was trained on none of their group (claim or
+question): texts of one claim are alike, and a classifier that has met its siblings would look better than it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from .classifiers import Data, Settings, TooLittle, fit, grouped_folds
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FOLDS = 5
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Accuracy and macro-F1 (over the labels that occur in what is tested or is predicted), of n rows."""
+
+    n: int
+    accuracy: float
+    macro_f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    train: int
+    test: int
+    groups: int  # tested
+    scores: Scores
+    baseline: Scores  # always the label that is most frequent in what is trained on
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Of the learning curve: with `share` of the groups of every fold's training part, `train` rows on average."""
+
+    share: float
+    train: float
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """`fold_of[i]` tested row i; `probabilities[i]` (in the order of `labels`) are what that fold's classifier said."""
+
+    labels: tuple[str, ...]
+    fold_of: np.ndarray
+    probabilities: np.ndarray
+    folds: tuple[Fold, ...]
+    scores: Scores
+    baseline: Scores
+    log_loss: float
+    confusion: tuple[tuple[int, ...], ...]  # rows: what people said; columns: what was predicted
+    curve: tuple[Point, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures; not the predictions."""
+        return {
+            "labels": list(self.labels),
+            "folds": [asdict(fold) for fold in self.folds],
+            "scores": asdict(self.scores),
+            "baseline": asdict(self.baseline),
+            "log_loss": self.log_loss,
+            "confusion": [list(row) for row in self.confusion],
+            "curve": [asdict(point) for point in self.curve],
+        }
+
+
+def score(said: Sequence[str], predicted: Sequence[str]) -> Scores:
+    from sklearn.metrics import accuracy_score, f1_score
+
+    said, predicted = list(map(str, said)), list(map(str, predicted))
+    return Scores(
+        len(said),
+        float(accuracy_score(said, predicted)),
+        float(f1_score(said, predicted, average="macro", zero_division=0.0)),
+    )
+
+
+def cross_validate(
+    data: Data,
+    settings: Settings,
+    *,
+    folds: int = FOLDS,
+    shares: Sequence[float] = SHARES,
+    beat: Callable[[int, int], None] = lambda done, total: None,
+    fit: Callable[[Data, Settings], Any] = fit,
+) -> Evaluation:
+    """Train and test `folds` times, for each share of the training groups; the full share is always among them.
+
+    `beat(done, total)` is called before every training, `fit` trains. TooLittle where folds cannot be made; a share
+    that is too small to train on has no point on the curve.
+    """
+    import numpy as np
+
+    labels = tuple(sorted(set(map(str, data.labels))))
+    said = data.columns["labels"].astype(str)
+    splits = grouped_folds(data, folds, settings.seed)
+    shares = sorted({*shares, 1.0})
+    total, done = len(shares) * len(splits), 0
+    fold_of = np.full(len(said), -1)
+    full = np.zeros((len(said), len(labels)))
+    rows, points = [], []
+    for share in shares:
+        found, sizes = np.zeros((len(said), len(labels))), []
+        for index, (train, test) in enumerate(splits):
+            beat(done, total)
+            done += 1
+            part = _share_of(data, train, share, settings.seed + index)
+            try:
+                trained = fit(data.part(part), settings)
+            except TooLittle:
+                if share == 1.0:
+                    raise
+                break
+            columns = [labels.index(label) for label in trained.labels]
+            found[np.ix_(test, columns)] = trained.probabilities(data.features[test])
+            sizes.append(len(part))
+            if share == 1.0:
+                fold_of[test] = index
+                rows.append(_fold(said, labels, train, test, found[test], data))
+        if len(sizes) == len(splits):
+            points.append(Point(share, float(np.mean(sizes)), score(said, _named(labels, found))))
+        full = found
+    predicted = _named(labels, full)
+    return Evaluation(
+        labels=labels,
+        fold_of=fold_of,
+        probabilities=full,
+        folds=tuple(rows),
+        scores=score(said, predicted),
+        baseline=_overall_baseline(said, splits),
+        log_loss=_log_loss(labels, said, full),
+        confusion=_confusion(labels, said, predicted),
+        curve=tuple(points),
+    )
+
+
+def nested(
+    data: Data, candidates: Sequence[Settings], *, folds: int = FOLDS, inner: int = 3
+) -> tuple[Scores, list[Settings]]:
+    """Scores where every fold chooses among `candidates` by accuracy plus macro-F1 in a cross-validation of its
+    training part alone, and what each chose. So the choice, too, knows nothing of what it is tested on."""
+    import numpy as np
+
+    said = data.columns["labels"].astype(str)
+    predicted, chosen = np.empty(len(said), dtype=object), []
+    for train, test in grouped_folds(data, folds, candidates[0].seed):
+        part = data.part(train)
+
+        def worth(settings: Settings, part: Data = part) -> float:
+            scores = cross_validate(part, settings, folds=inner, shares=()).scores
+            return scores.accuracy + scores.macro_f1
+
+        best = max(candidates, key=worth)
+        chosen.append(best)
+        trained = fit(part, best)
+        predicted[test] = _named(trained.labels, trained.probabilities(data.features[test]))
+    return score(said, predicted), chosen
+
+
+def _share_of(data: Data, train: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """The rows of a random share of the groups in `train`, at least one; smaller shares are parts of greater ones."""
+    import numpy as np
+
+    groups = data.columns["groups"].astype(str)[train]
+    distinct = np.random.default_rng(seed).permutation(np.unique(groups))
+    return train[np.isin(groups, distinct[: max(1, round(share * len(distinct)))])]
+
+
+def _named(labels: tuple[str, ...], probabilities: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.array(labels)[probabilities.argmax(axis=1)]
+
+
+def most_frequent(labels: Sequence[str]) -> str:
+    """The first in the alphabet of equals."""
+    counts = Counter(map(str, labels))
+    return min(counts, key=lambda label: (-counts[label], label))
+
+
+def _fold(said, labels, train, test, probabilities, data: Data) -> Fold:
+    return Fold(
+        train=len(train),
+        test=len(test),
+        groups=len(set(data.columns["groups"][test])),
+        scores=score(said[test], _named(labels, probabilities)),
+        baseline=score(said[test], [most_frequent(said[train])] * len(test)),
+    )
+
+
+def _overall_baseline(said: np.ndarray, splits) -> Scores:
+    import numpy as np
+
+    predicted = np.empty(len(said), dtype=object)
+    for train, test in splits:
+        predicted[test] = most_frequent(said[train])
+    return score(said, predicted)
+
+
+def _log_loss(labels: tuple[str, ...], said: np.ndarray, probabilities: np.ndarray) -> float:
+    """Mean of -ln(probability of what people said), in nats; probabilities under 1e-15 count as that."""
+    import numpy as np
+
+    places = np.array([labels.index(label) for label in said])
+    return float(-np.log(np.maximum(probabilities[np.arange(len(said)), places], 1e-15)).mean())
+
+
+def _confusion(labels, said, predicted) -> tuple[tuple[int, ...], ...]:
+    counts = Counter(zip(map(str, said), map(str, predicted), strict=True))
+    return tuple(tuple(counts[row, column] for column in labels) for row in labels)

@@ -1,0 +1,248 @@
+"""What a trained checker sees of an input: frozen sentence embeddings of both sides, and measures of shared words.
+
+Of all pairs of a claim and a passage, the one with the greatest cosine stands for the input (the first of equals). With
+`u` the claim's unit vector and `v` the passage's, the features are, in this order:
+
+- `u`, `v`, `|u - v|` and `u * v`, each of the model's dimension. A passage of several sentences is read twice, as a
+  whole and by its sentence nearest to the claim: `v` is then the sum of both vectors, scaled to length 1, so that a
+  long text does not drown what it says about the claim.
+- `LEXICAL`: cosines and the measures of `characteristics`, which are 0 where undefined.
+
+The representation `embeddings` leaves out the measures, `lexical` leaves out the embeddings (and needs no model at all
+except for choosing the sentence: there the greatest overlap decides).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import characteristics
+from ..checkers import cues
+from ..contracts import CheckerInput, InputError
+from ..failures import is_interruption
+from ..inputs import read_claims, read_passages
+from ..text import content_words, sentence_offsets, words
+
+if TYPE_CHECKING:
+    import numpy as np
+
+VERSION = "1"  # raised whenever the same input may get other features
+REPRESENTATIONS = {
+    "combined": "Sentence embeddings and shared words",
+    "embeddings": "Sentence embeddings",
+    "lexical": "Shared words",
+}
+LEXICAL = (
+    "overlap",
+    "content_overlap",
+    "sentence_overlap",
+    "jaccard",
+    "bigram_overlap",
+    "number_overlap",
+    "claim_negates",
+    "evidence_negates",
+    "sentence_negates",
+    "claim_contradicts",
+    "evidence_contradicts",
+    "sentence_contradicts",
+    "negation_mismatch",
+    "contradiction_mismatch",
+    "repeats_claim",
+    "contains_true",
+    "contains_false",
+    "claim_words",
+    "evidence_words",
+    "sentences",
+    "flesch",
+)
+COSINES = ("cosine", "sentence_cosine")
+MODEL = "all-MiniLM-L6-v2"
+TOKEN_BUDGET = 4096
+_NUMBER = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The features of one input (floats, in the order of `Features.names`), and where it looked.
+
+    `field` is `evidence` or `passages[i]`; `start` and `end` are the sentence that decided, in code points of it.
+    """
+
+    values: np.ndarray
+    field: str
+    start: int
+    end: int
+    quote: str
+    nearness: float  # of that sentence to the claim
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    claim: str
+    field: str
+    text: str
+    sentences: list[tuple[int, int]]
+
+    def sentence(self, index: int) -> str:
+        start, end = self.sentences[index]
+        return self.text[start:end]
+
+
+class Features:
+    """Turns inputs into rows of numbers. The embedding model is loaded when it is first needed."""
+
+    def __init__(self, representation: str = "combined", device: str = "auto") -> None:
+        if representation not in REPRESENTATIONS:
+            raise ValueError(f"{representation!r} is not one of {', '.join(REPRESENTATIONS)}")
+        self.representation, self.device = representation, device
+        self._encoder = None
+
+    @property
+    def encoder(self):
+        if self._encoder is None:
+            from ..checkers.embedding import Encoder
+
+            self._encoder = Encoder(MODEL, self.device, TOKEN_BUDGET)
+        return self._encoder
+
+    @property
+    def uses_embeddings(self) -> bool:
+        return self.representation != "lexical"
+
+    def describe(self) -> dict[str, Any]:
+        """What the features depend on. JSON."""
+        said = {"representation": self.representation, "features": VERSION}
+        libraries = ["spacy"]
+        if self.uses_embeddings:
+            from ..model_files import weights_hash
+
+            said |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
+            libraries += ["sentence-transformers", "transformers", "torch"]
+        return said | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
+
+    def used_device(self) -> str:
+        return str(self.encoder.model.device) if self.uses_embeddings else "cpu"
+
+    def rows(self, inputs: Sequence[CheckerInput]) -> list[Row | Exception]:
+        """A row per input, or why there is none: an InputError, or what nobody foresaw."""
+        read = [_read(item) for item in inputs]
+        texts = [text for pairs in read if isinstance(pairs, list) for pair in pairs for text in _texts(pair)]
+        embedded = self.encoder.embed(texts) if self.uses_embeddings else None
+        return [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
+
+    def _row(self, pairs: list[_Pair], embedded) -> Row:
+        if embedded is None:
+            pair, place, nearness = _nearest_by_words(pairs)
+            return _row_of([], pair, place, nearness)
+        for text in {text for pair in pairs for text in _texts(pair)}:
+            if text in embedded.failures:
+                error = embedded.failures[text]
+                raise InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False)
+        # The first of equals.
+        pair = max(pairs, key=lambda one: _cosine(embedded.vectors, one, one.text.strip()))
+        cosines = [_cosine(embedded.vectors, pair, pair.sentence(index)) for index in range(len(pair.sentences))]
+        place = max(range(len(cosines)), key=cosines.__getitem__)
+        return self._embedded_row(pair, place, cosines[place], embedded.vectors)
+
+    def _embedded_row(self, pair: _Pair, place: int, nearness: float, vectors: dict) -> Row:
+        import numpy as np
+
+        u = vectors[pair.claim.strip()].astype(np.float64)
+        whole, sentence = (vectors[text].astype(np.float64) for text in (pair.text.strip(), pair.sentence(place)))
+        v = whole + sentence
+        v /= max(float(np.linalg.norm(v)), 1e-12)
+        blocks = [u, v, np.abs(u - v), u * v]
+        if self.representation == "embeddings":
+            start, end = pair.sentences[place]
+            return Row(np.concatenate(blocks), pair.field, start, end, pair.sentence(place), nearness)
+        return _row_of([*blocks, np.array([u @ whole, nearness])], pair, place, nearness)
+
+
+def _row_of(blocks: list, pair: _Pair, place: int, nearness: float) -> Row:
+    import numpy as np
+
+    start, end = pair.sentences[place]
+    values = np.concatenate([*blocks, np.array(_measures(pair, place))])
+    return Row(values, pair.field, start, end, pair.sentence(place), nearness)
+
+
+def _read(item: CheckerInput) -> list[_Pair] | Exception:
+    def read() -> list[_Pair]:
+        passages = [(field, text, sentence_offsets(text)) for field, text in read_passages(item)]
+        return [_Pair(claim, *passage) for claim in read_claims(item) for passage in passages]
+
+    return _attempt(read)
+
+
+def _attempt(function, *arguments):
+    """What the function gives, or its exception: one bad input fails alone."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        return error.with_traceback(None)
+
+
+def _texts(pair: _Pair) -> list[str]:
+    return [pair.claim.strip(), pair.text.strip(), *(pair.sentence(index) for index in range(len(pair.sentences)))]
+
+
+def _cosine(vectors: dict, pair: _Pair, text: str) -> float:
+    return float(vectors[pair.claim.strip()] @ vectors[text])
+
+
+def _nearest_by_words(pairs: list[_Pair]) -> tuple[_Pair, int, float]:
+    """The pair and the sentence of it that share most of the claim's words; the first of equals."""
+    found = []
+    for pair in pairs:
+        claim_words = set(words(pair.claim))
+        shared = [
+            characteristics.claim_overlap(claim_words, set(words(pair.sentence(index)))) or 0.0
+            for index in range(len(pair.sentences))
+        ]
+        place = max(range(len(shared)), key=shared.__getitem__)
+        found.append((pair, place, shared[place]))
+    return max(found, key=lambda one: one[2])
+
+
+def _measures(pair: _Pair, place: int) -> list[float]:
+    """The numbers of `LEXICAL`, in its order; what is undefined is 0."""
+    claim, evidence, sentence = words(pair.claim), words(pair.text), words(pair.sentence(place))
+    claim_set, evidence_set = set(claim), set(evidence)
+    numbers = {word for word in claim_set if _NUMBER.search(word)}
+    content = set(content_words(pair.claim))
+    of_claim, of_evidence, of_sentence = map(cues.kinds, (claim, evidence, sentence))
+    found = {
+        "overlap": characteristics.claim_overlap(claim_set, evidence_set),
+        "content_overlap": characteristics.claim_overlap(content, evidence_set),
+        "sentence_overlap": characteristics.claim_overlap(claim_set, set(sentence)),
+        "jaccard": characteristics.jaccard(claim_set, evidence_set),
+        "bigram_overlap": characteristics.claim_overlap(_bigrams(claim), _bigrams(evidence)),
+        "number_overlap": characteristics.claim_overlap(numbers, evidence_set),
+        "claim_negates": "negation" in of_claim,
+        "evidence_negates": "negation" in of_evidence,
+        "sentence_negates": "negation" in of_sentence,
+        "claim_contradicts": "contradiction" in of_claim,
+        "evidence_contradicts": "contradiction" in of_evidence,
+        "sentence_contradicts": "contradiction" in of_sentence,
+        "negation_mismatch": ("negation" in of_claim) != ("negation" in of_sentence),
+        "contradiction_mismatch": ("contradiction" in of_claim) != ("contradiction" in of_sentence),
+        "repeats_claim": characteristics.repeats_claim(pair.claim, pair.text),
+        "contains_true": characteristics.mentions(pair.text, "true"),
+        "contains_false": characteristics.mentions(pair.text, "false"),
+        "claim_words": math.log1p(len(claim)),
+        "evidence_words": math.log1p(len(evidence)),
+        "sentences": math.log1p(len(pair.sentences)),
+        "flesch": characteristics.flesch_reading_ease(pair.text),
+    }
+    return [float(found[name] or 0.0) for name in LEXICAL]
+
+
+def _bigrams(text: list[str]) -> set[tuple[str, str]]:
+    return set(zip(text, text[1:], strict=False))
