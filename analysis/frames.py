@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,20 +24,50 @@ from annotation.models import (
     Suggestion,
     UnitKind,
 )
+from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Where a unit of each kind finds what it comes in (the cluster), where that is from, and the model that made it.
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a unit finds what it comes in (the cluster: the first of these keys that it has), and the model's answer
+    that it is about. Paths are seen from ItemUnit."""
+
+    cluster: tuple[str, ...]
+    source: str | None = None
+    response: str | None = None
+    is_piece: bool = False  # taken out of the answer, so that an answer without any says nothing
+
+
+def _of_response(path: str, *, is_piece: bool = False) -> Origin:
+    return Origin((f"{path}__question__key", f"{path}__claim__key"), f"{path}__context_setting", path, is_piece)
+
+
 ORIGINS = {
-    UnitKind.EVIDENCE: ("unit__evidence__claim__key", "unit__evidence__question__key", "unit__evidence__claim__source"),
-    UnitKind.TRIPLET: (
-        "unit__triplet__response__question__key",
-        "unit__triplet__response__claim__key",
-        "unit__triplet__response__context_setting",
+    UnitKind.EVIDENCE: Origin(
+        ("unit__evidence__claim__key", "unit__evidence__question__key"), "unit__evidence__claim__source"
     ),
+    # Pairs that were made elsewhere come in nothing: each stands for itself.
+    UnitKind.PAIR: Origin(
+        (
+            "unit__pair__response__claim__key",
+            "unit__pair__evidence__claim__key",
+            "unit__pair__response__question__key",
+            "unit__pair__evidence__question__key",
+            "unit__key",
+        ),
+        "unit__pair__response__method",
+    ),
+    UnitKind.QUESTION: Origin(("unit__question__key",)),
+    UnitKind.ASPECT: Origin(("unit__aspect__question__key",)),
+    UnitKind.RESPONSE: _of_response("unit__response"),
+    UnitKind.RESPONSE_ASPECT: _of_response("unit__response"),
+    UnitKind.TRIPLET: _of_response("unit__triplet__response", is_piece=True),
+    UnitKind.SUB_SENTENCE: _of_response("unit__sub_sentence__response", is_piece=True),
+    UnitKind.ATOMIC_CLAIM: _of_response("unit__atomic_claim__response", is_piece=True),
 }
-RESPONSE_OF = {UnitKind.TRIPLET: "unit__triplet__response"}
 
 
 def source_name(source: str) -> str:
@@ -53,24 +84,26 @@ def unit_frame(project: Project, unit_kind: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    claim, question, source = ORIGINS[unit_kind]
-    fields = ["unit_id", "unit__key", "item_id", claim, question, source]
-    response = RESPONSE_OF.get(unit_kind)
-    if response:
-        fields += [f"{response}__key", f"{response}__model", f"{response}__context_setting"]
+    origin = ORIGINS[unit_kind]
+    columns = {"unit": "unit_id", "unit_key": "unit__key", "item": "item_id"}
+    columns |= {f"cluster_{place}": path for place, path in enumerate(origin.cluster)}
+    columns |= {"source": origin.source} if origin.source else {}
+    if origin.response:
+        columns |= {
+            "response": f"{origin.response}__key",
+            "model": f"{origin.response}__model",
+            "setting": f"{origin.response}__context_setting",
+        }
+    # A path may serve two columns, which one query can give only once.
+    paths = list(dict.fromkeys(columns.values()))
     rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
-    frame = pd.DataFrame.from_records(
-        rows.order_by("item__position", "index").values_list(*fields),
-        columns=["unit", "unit_key", "item", "cluster", "other_cluster", "source", *_response_columns(response)],
-    )
-    frame["cluster"] = frame["cluster"].where(frame["cluster"].notna(), frame["other_cluster"])
-    frame["source"] = frame["source"].fillna("").map({text: source_name(text) for text in frame["source"].dropna()})
-    frame["source"] = frame["source"].fillna("unknown")
-    return frame.drop(columns="other_cluster")
-
-
-def _response_columns(response: str | None) -> list[str]:
-    return ["response", "model", "setting"] if response else []
+    found = pd.DataFrame.from_records(rows.order_by("item__position", "index").values_list(*paths), columns=paths)
+    frame = pd.DataFrame({name: found[path] for name, path in columns.items()})
+    clusters = [f"cluster_{place}" for place in range(len(origin.cluster))]
+    frame["cluster"] = frame[clusters].bfill(axis=1).iloc[:, 0] if len(frame) else frame[clusters[0]]
+    source = frame["source"].fillna("") if origin.source else pd.Series("", index=frame.index)
+    frame["source"] = source.map({text: source_name(text) for text in source.unique()})
+    return frame.drop(columns=clusters)
 
 
 # Column of the label frame -> where it stands, seen from a judgement.
@@ -102,6 +135,11 @@ def label_frame(project: Project, units: pd.DataFrame, *, every_revision: bool =
     found = rows.values_list(*LABEL_COLUMNS.values()).iterator(chunk_size=10_000)
     labels = pd.DataFrame.from_records(_shared_texts(found), columns=list(LABEL_COLUMNS))
     return labels[labels["unit"].isin(units["unit"])]  # an item may have been retired between the two queries
+
+
+def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
+    """What the project asks, and what it hides but has labels of: from a file, or from before it was hidden."""
+    return [one for one in kind.dimensions if not one.is_hidden or (labels["dimension"] == one.slug).any()]
 
 
 def _shared_texts(rows: Iterable[tuple]) -> Iterator[tuple]:
@@ -166,6 +204,20 @@ def suggestion_frame(run: CheckerRun) -> pd.DataFrame:
     return pd.DataFrame.from_records(
         Suggestion.objects.filter(run=run).values_list("unit_id", "dimension", "label", "probability").iterator(10_000),
         columns=["unit", "dimension", "label", "probability"],
+    )
+
+
+def probability_frame(run: CheckerRun, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+    """A column per label, a row per unit (the index) for which the run gave the probability of each of them."""
+    import pandas as pd
+
+    rows = Suggestion.objects.filter(run=run, dimension=dimension).values_list("unit_id", "probabilities")
+    found = {unit: found for unit, found in rows.iterator(10_000) if found and all(label in found for label in labels)}
+    return pd.DataFrame(
+        [[found[unit][label] for label in labels] for unit in found],
+        index=list(found),
+        columns=list(labels),
+        dtype=float,
     )
 
 

@@ -1,15 +1,46 @@
 """Reads of the pages of figures."""
 
-from annotation.models import CheckerRun, Decision, Item, ItemUnit, Job, Project, Score
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotation.models import Annotation, CheckerRun, Decision, Item, ItemUnit, Job, Project, Score, Suggestion, Unit
+from annotation.queries import unit_words
+from annotation.queries.suggestions import scorers
+from annotation.task_types import Dimension
 
 
 def runs_with_suggestions(project: Project) -> list[CheckerRun]:
-    """Runs that are done, newest first."""
-    return list(
-        CheckerRun.objects.filter(project=project, job__state=Job.State.DONE)
-        .select_related("job")
-        .order_by("-created_at")
+    """Runs that are done, newest first; after those that suggest labels, those that give scores only."""
+    runs = CheckerRun.objects.filter(project=project, job__state=Job.State.DONE).select_related("job")
+    return sorted(runs.order_by("-created_at"), key=lambda run: run.checker in scorers())
+
+
+@dataclass(frozen=True)
+class Change:
+    """A unit whose label differs between two runs, with the probabilities of the labels (None where not given)."""
+
+    unit: UnitRow
+    before: Suggestion
+    now: Suggestion
+    before_title: str
+    now_title: str
+
+
+def changes_of(project: Project, before: str, now: str, dimension: Dimension, unit_ids: list[int]) -> list[Change]:
+    """What the runs (by UUID) say of the units, in the order of `unit_ids`: three queries. A unit that one of them has
+    no label for any more is left out."""
+    said = {}
+    rows = Suggestion.objects.filter(
+        run__project=project, run__uuid__in=[before, now], unit_id__in=unit_ids, dimension=dimension.slug
     )
+    for row in rows.select_related("run"):
+        said[str(row.run.uuid), row.unit_id] = row
+    return [
+        Change(row, first, second, dimension.label(first.label).title, dimension.label(second.label).title)
+        for row in items_of_units(project, unit_ids)
+        if (first := said.get((before, row.unit.pk))) and (second := said.get((now, row.unit.pk)))
+    ]
 
 
 def score_names(run: CheckerRun) -> list[str]:
@@ -31,17 +62,33 @@ def references_of(project: Project) -> list[str]:
     return ["majority", *(m for m in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED) if m in methods)]
 
 
+def has_labels(project: Project) -> bool:
+    """Whether anybody has labelled anything here, or a file brought labels of raters."""
+    return Annotation.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED).exists()
+
+
 def items_without_units(project: Project) -> int:
     """Items in which there is nothing to judge, such as abstained answers."""
     return Item.objects.filter(project=project, unit_count=0).exclude(state=Item.State.RETIRED).count()
 
 
-def items_of_units(project: Project, unit_ids: list[int]) -> list[ItemUnit]:
-    """The units with their items and texts, in the order of `unit_ids`."""
+@dataclass(frozen=True)
+class UnitRow:
+    """A unit with its item, and its words: what it is about, and the text that it is found in or looked for in."""
+
+    item: Item
+    unit: Unit
+    title: str
+    text: str
+
+
+def items_of_units(project: Project, unit_ids: list[int]) -> list[UnitRow]:
+    """The units with their items and words, in the order of `unit_ids`: two queries."""
     rows = (
         ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids)
         .exclude(item__state=Item.State.RETIRED)
-        .select_related("item", "unit__evidence__claim", "unit__evidence__question", "unit__triplet__response")
+        .select_related("item", "unit")
     )
-    by_unit = {row.unit_id: row for row in rows}
+    words = unit_words.words_of(project.type.unit_kind, unit_ids)
+    by_unit = {row.unit_id: UnitRow(row.item, row.unit, *words[row.unit_id]) for row in rows}
     return [by_unit[unit_id] for unit_id in unit_ids if unit_id in by_unit]

@@ -7,6 +7,8 @@ from analysis import views
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", views.project_agreement, name="project_agreement"),
     path("projects/<slug:slug>/comparison/", views.project_comparison, name="project_comparison"),
+    path("projects/<slug:slug>/difference/", views.project_difference, name="project_difference"),
     path("projects/<slug:slug>/rates/", views.project_rates, name="project_rates"),
+    path("projects/<slug:slug>/coverage/", views.project_coverage, name="project_coverage"),
     path("projects/<slug:slug>/behind/<slug:name>/", views.project_behind, name="project_behind"),
 ]

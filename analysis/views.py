@@ -13,20 +13,20 @@ from django_htmx.http import retarget
 
 from analysis import charts, queries
 from analysis.models import StoredReport
-from analysis.reports import stored
+from analysis.reports import coverage, stored
 from analysis.reports.agreement import GROUPS
+from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
 from analysis.reports.reference import REFERENCES
 from annotation.access import project_with_labels_for
 from annotation.models import UnitKind
-from annotation.task_types import task_type
 
 
 def _render(request, name: str, project, report: StoredReport | None, context: dict):
     """The page; for htmx, which asks again and again, only what has changed since it last asked."""
     state = _state(report) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
-    context |= {"project": project, "has_rates": _has_rates(project), "tab": f"project_{name}"}
+    context |= {"project": project, "links": _links(project, name), "tab": f"project_{name}"}
     if report is not None:
         behind = reverse("project_behind", args=[project.slug, report.name])
         context |= {
@@ -58,8 +58,20 @@ def _state(report: StoredReport) -> str:
     return "failed" if stored.failed(report) else "resting"
 
 
+def _links(project, name: str) -> list[tuple[str, str]]:
+    """Further pages of figures that this project has: their names and titles."""
+    pages = (
+        ("rates", "Rates by model", _has_rates(project)),
+        ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
+    )
+    return [(f"project_{page}", title) for page, title, is_here in pages if is_here and page != name]
+
+
 def _has_rates(project) -> bool:
-    return task_type(project.task_type).anchor_kind == UnitKind.RESPONSE
+    return project.type.anchor_kind == UnitKind.RESPONSE
+
+
+MAX_K = 50  # more labels of one aspect are nowhere asked for
 
 
 def _chosen(request, name: str, allowed, default: str) -> str:
@@ -112,6 +124,36 @@ def project_comparison(request, slug):
 
 @login_required
 @require_GET
+def project_difference(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    runs = queries.runs_with_suggestions(project)
+    if len(runs) < 2:
+        return _render(request, "difference", project, None, {"runs": []})
+    known = [str(found.uuid) for found in runs]
+    run = _chosen(request, "run", known, known[0])
+    others = [uuid for uuid in known if uuid != run]
+    # Where somebody chose for both what stood at the other, the other moves on.
+    other = others[0] if request.GET.get("other") == run else _chosen(request, "other", others, others[0])
+    report = stored.stored_report(project, "difference", {"run": run, "other": other}, request.user)
+    changed = {one["dimension"]: one for one in report.result.get("dimensions", []) if not one["derived_from"]}
+    context = {"runs": runs, "run": run, "other": other, "changed": changed}
+    if changed:
+        default = next((slug for slug, one in changed.items() if one["n_changed"]), next(iter(changed)))
+        dimension = _chosen(request, "dimension", changed, default)
+        page = Paginator(report.behind.get(f"{dimension}/changed", []), 50).get_page(request.GET.get("page"))
+        context |= {
+            "dimension": dimension,
+            "page": page,
+            "changes": queries.changes_of(
+                project, other, run, project.type.dimension(dimension), list(page.object_list)
+            ),
+            "query": urlencode({"run": run, "other": other, "dimension": dimension}),
+        }
+    return _render(request, "difference", project, report, context)
+
+
+@login_required
+@require_GET
 def project_rates(request, slug):
     project = project_with_labels_for(request.user, slug)
     if not _has_rates(project):
@@ -120,6 +162,35 @@ def project_rates(request, slug):
     reference = _chosen(request, "reference", references, "majority")
     report = stored.stored_report(project, "rates", {"reference": reference}, request.user)
     return _render(request, "rates", project, report, {"references": references, "reference": reference})
+
+
+@login_required
+@require_GET
+def project_coverage(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    if coverage.covering_dimension(project.type) is None:
+        raise Http404("This project does not judge which aspects an answer covers")
+    references = {name: coverage.TITLES[name] for name in queries.references_of(project)}
+    # Where nobody labelled here and the file brought decisions, those are what there is to see.
+    default = "majority" if queries.has_labels(project) or len(references) == 1 else list(references)[1]
+    reference = _chosen(request, "reference", references, default)
+    ties = _chosen(request, "ties", coverage.TIES, "excluded")
+    k = int(_chosen(request, "k", [str(number) for number in range(1, MAX_K + 1)], "1"))
+    report = stored.stored_report(project, "coverage", {"reference": reference, "k": k, "ties": ties}, request.user)
+    most = max(report.result.get("most_labels", 0), project.overlap, k)
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {
+        "references": references,
+        "reference": reference,
+        "ties": ties,
+        "all_ties": coverage.TIES,
+        "k": k,
+        "all_k": range(1, min(most, MAX_K) + 1),
+        "page": Paginator(report.result.get("responses", []), 50).get_page(request.GET.get("page")),
+        "query": query.urlencode(),
+    }
+    return _render(request, "coverage", project, report, context)
 
 
 @login_required
@@ -163,12 +234,30 @@ AGREEMENT_PARTS = {
 
 
 def _in_words(project, name: str, figure: str) -> str:
+    if name == "coverage":
+        return coverage.in_words(figure)
+    if name == "difference":
+        return _difference_in_words(project.type, figure)
     slug, *parts = figure.split("/")
-    dimension = task_type(project.task_type).dimension(slug)
+    dimension = with_derived(project.type).dimension(slug)
     if name == "agreement":
         return f"{dimension.title}, {AGREEMENT_PARTS[parts[0]]}"
     people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
     return f"{dimension.title}, people: {people}, checker: {checker}"
+
+
+FAILURE_PARTS = {"gained": "of this run only", "lost": "of the other run only"}
+
+
+def _difference_in_words(kind, figure: str) -> str:
+    slug, *parts = figure.split("/")
+    if slug == "failures":
+        return f"failures {FAILURE_PARTS[parts[0]]}"
+    dimension = with_derived(kind).dimension(slug)
+    if parts == ["changed"]:
+        return f"{dimension.title}, changed labels"
+    before, now = (dimension.label(part).title if part else "no label" for part in parts)
+    return f"{dimension.title}, from {before} to {now}"
 
 
 def _as_query(parameters: dict) -> dict:

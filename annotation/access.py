@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from annotation.models import Assignment, CheckerRun, Dataset, Job, Membership, Project, User
+from annotation.models import Assignment, CheckerRun, Dataset, Job, Membership, Project, TrainedModel, User
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR
@@ -114,6 +114,16 @@ def run_for(user: User, uuid) -> CheckerRun:
     if RESEARCHER not in roles_of(user, run.project):
         raise PermissionDenied(f"This needs the role of {RESEARCHER}")
     return run
+
+
+def trained_model_for(user: User, uuid) -> TrainedModel:
+    """A trained checker with its project and job, for the project's researchers."""
+    found = TrainedModel.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
+    if found is None or not visible_projects(user).filter(pk=found.project_id).exists():
+        raise Http404("No such trained checker")
+    if RESEARCHER not in roles_of(user, found.project):
+        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    return found
 
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than

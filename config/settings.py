@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 import dj_database_url
 
 from config.environment import Environment
+from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
+from models_runtime.llm.endpoints import parse_endpoints
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
@@ -15,6 +17,8 @@ DEMO = env.boolean("ASSAY_DEMO", False)
 DEBUG = env.boolean("ASSAY_DEBUG", False)
 SECRET_KEY = env.text("ASSAY_SECRET_KEY")
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
+# Checkers read the variable itself, since they know no Django.
+LEXICONS_DIR = env.path("ASSAY_LEXICONS_DIR", BASE_DIR / "models_runtime" / "lexicons")
 ALLOWED_HOSTS = env.items("ASSAY_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 HTTPS = env.boolean("ASSAY_HTTPS", not (DEBUG or DEMO))
 CSRF_TRUSTED_ORIGINS = env.items("ASSAY_TRUSTED_ORIGINS")
@@ -240,7 +244,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 # How long a worker may be silent about a chunk before somebody else may take it.
 CHUNK_LEASE_SECONDS = env.integer("ASSAY_CHUNK_LEASE_SECONDS", 60, minimum=2)
+# The longest wait before a chunk that met an error is tried again for the first time; it doubles from then on.
+CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
+# Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
+LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
 
 LOGGING = {
     "version": 1,

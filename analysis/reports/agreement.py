@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis import frames, queries
+from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, named_figure
 from annotation.models import Project, Rater
-from annotation.task_types import Dimension, Metric, task_type
+from annotation.task_types import Dimension, Metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,14 @@ def compute(project: Project, raters: str = "all") -> dict:
     """The agreement report. `raters` is a key of GROUPS; anything else raises ValueError."""
     if raters not in GROUPS:
         raise ValueError(f"raters is one of {', '.join(GROUPS)}, not {raters!r}")
-    kind = task_type(project.task_type)
+    kind = with_derived(project.type)
     units = frames.unit_frame(project, kind.unit_kind)
     everybody = frames.rater_frame(project)
     chosen = _chosen(everybody, raters)
     labels = frames.label_frame(project, units)
-    labels = labels[labels["rater"].isin(chosen["rater"])]
+    labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
+    dimensions = frames.dimensions_to_show(kind, labels)
+    origins = derived_from(kind)
     return {
         "report": "agreement",
         "project": project.slug,
@@ -46,8 +49,12 @@ def compute(project: Project, raters: str = "all") -> dict:
         "n_units": len(units),
         "n_raters": int(labels["rater"].nunique()),
         "exchangeable": bool((labels["rater_kind"] == Rater.Kind.SLOT).any()),
-        "dimensions": [_dimension(dimension, kind.metrics, units, labels, everybody) for dimension in kind.dimensions],
-        "behind": _behind([dimension.slug for dimension in kind.dimensions], units, labels),
+        "dimensions": [
+            {"derived_from": origins.get(dimension.slug)}
+            | _dimension(dimension, kind.metrics, units, labels, everybody)
+            for dimension in dimensions
+        ],
+        "behind": _behind([dimension.slug for dimension in dimensions], units, labels),
     }
 
 
@@ -99,7 +106,7 @@ def _dimension(
         "with_unasked": None,
     }
     for metric in metrics:
-        if metric.dimension == dimension.slug and metric.missing_as:
+        if measured_by(metric) == dimension.slug and metric.missing_as:
             result["with_unasked"] = _with_unasked(dimension, metric, units, labels)
     return result
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis import frames, queries
+from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, named_figure, number
 from analysis.reports.reference import REFERENCES, Reference, asks_otherwise, codes_of, references
 from annotation.models import CheckerRun, Project
-from annotation.task_types import Dimension, TaskType, task_type
+from annotation.queries.suggestions import scorers
+from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +33,21 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         raise ValueError(f"the run has no score {score!r}; it has {', '.join(scores) or 'none'}")
     score = score or (scores[0] if scores else "")
 
-    kind = task_type(project.task_type)
+    kind = with_derived(project.type)
+    origins = derived_from(kind)
     units = frames.unit_frame(project, kind.unit_kind)
-    labels = frames.label_frame(project, units, every_revision=True)
+    labels = with_derived_labels(kind, frames.label_frame(project, units, every_revision=True))
     everything, clean = frames.latest(labels), frames.untouched(labels, checker_run)
     people = references(kind, project, reference, units, everything if touched else clean)
-    sides = _sides(kind, people, units, frames.suggestion_frame(checker_run))
+    suggestions = with_derived_labels(kind, frames.suggestion_frame(checker_run))
+    sides = [
+        side
+        for side in _sides(kind, people, units, suggestions)
+        if side.dimension in frames.dimensions_to_show(kind, everything) or side.people.counts()["decided"]
+    ]
+    gives_scores_only = checker_run.checker in scorers()
+    if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
+        sides = [side for side in sides if side.dimension.level == "ordinal"]
     values = frames.score_frame(checker_run, score) if score else None
     return {
         "report": "comparison",
@@ -44,6 +55,7 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         "task_type": project.task_type,
         "run": str(checker_run.uuid),
         "checker": checker_run.checker,
+        "gives": "scores" if gives_scores_only else "labels",
         "version": checker_run.version,
         "reference": reference,
         "reference_title": REFERENCES[reference],
@@ -54,6 +66,7 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         "dimensions": [
             {
                 "dimension": side.dimension.slug,
+                "derived_from": origins.get(side.dimension.slug),
                 "title": side.dimension.title,
                 "level": side.dimension.level,
                 "n_labels_all": int((everything["dimension"] == side.dimension.slug).sum()),
@@ -132,7 +145,7 @@ def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame) -> dict | No
     from analysis.stats import classification
 
     dimension = side.dimension
-    extra = next((m.missing_as for m in kind.metrics if m.dimension == dimension.slug and m.missing_as), "")
+    extra = next((m.missing_as for m in kind.metrics if measured_by(m) == dimension.slug and m.missing_as), "")
     if not extra or dimension.asked_when is None:
         return None
     code = len(dimension.values)

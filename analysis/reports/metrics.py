@@ -35,6 +35,9 @@ REPORTS: dict[str, Report] = {
             ("run", "reference", "touched", "score"),
         ),
         Report("rates", "Label and abstain rates", "analysis.reports.rates", ("reference",)),
+        Report("matched", "Matched documents and claims", "analysis.reports.matched", ("reference", "run", "touched")),
+        Report("difference", "The difference of two checker runs", "analysis.reports.difference", ("run", "other")),
+        Report("coverage", "Coverage of aspects", "analysis.reports.coverage", ("reference", "k", "ties")),
     )
 }
 

@@ -1,74 +1,118 @@
-"""Label and abstain rates per model and setting (RefChecker): how often a model's triplets are contradicted."""
+"""Label rates of models: how often their triplets are contradicted (RefChecker), their answers correct (Sufficient
+Context), their documents found to include gold evidence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from analysis import frames
+from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.figures import figure
 from analysis.reports.reference import REFERENCES, references
 from annotation.models import Item, Project, UnitKind
-from annotation.task_types import Dimension, task_type
+from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
     import pandas as pd
 
+NOTHING_DECIDED = "none of its responses has a decided label"
+# Stands between a model and its method where they name one group together.
+AND = " \N{MIDDLE DOT} "
+
 
 def compute(project: Project, reference: str = "majority") -> dict:
-    """Rates per setting: of each model, and their unweighted mean over models.
+    """Rates per setting: of each model (with its method, where responses name one), and their unweighted mean.
 
-    Raises ValueError for a project whose items are not responses with units in them, and for an unknown reference.
+    Raises ValueError for a project whose items are not responses, and for an unknown reference.
     """
-    kind = task_type(project.task_type)
+    kind = with_derived(project.type)
     if kind.anchor_kind != UnitKind.RESPONSE:
         raise ValueError(f"Rates need items that are model answers; {kind.title!r} judges something else")
     units = frames.unit_frame(project, kind.unit_kind)
-    decided = references(kind, project, reference, units, frames.label_frame(project, units))
-    dimension = kind.dimensions[0]
-    people = decided[dimension.slug]
-    units = units.assign(code=people.code)
+    labels = with_derived_labels(kind, frames.label_frame(project, units))
+    decided = references(kind, project, reference, units, labels)
+    first, *others = _measured(kind)
     responses = _response_frame(project)
+    units = units.assign(group=units["response"].map(dict(zip(responses["response"], responses["group"], strict=True))))
+    has_pieces = frames.ORIGINS[kind.unit_kind].is_piece
     return {
         "report": "rates",
         "project": project.slug,
         "task_type": project.task_type,
         "reference": reference,
         "reference_title": REFERENCES[reference],
-        "votes": people.counts(),
+        **_words(kind),
+        "has_abstained": has_pieces,
+        "dimension": first.slug,
+        "title": first.title,
+        "votes": decided[first.slug].counts(),
         "settings": [
-            _setting(setting, dimension, of_setting, units[units["setting"] == setting])
+            {
+                "setting": setting,
+                **_setting(first, of_setting, _of(units, setting, decided[first.slug].code), has_pieces),
+                "derived": [
+                    {
+                        "dimension": other.slug,
+                        "title": other.title,
+                        **_setting(other, of_setting, _of(units, setting, decided[other.slug].code), False),
+                    }
+                    for other in others
+                ],
+            }
             for setting, of_setting in responses.groupby("setting")
         ],
     }
 
 
+def _measured(kind: TaskType) -> tuple[Dimension, ...]:
+    """The first dimension that people are asked, and those derived from it."""
+    first = next((one for one in kind.dimensions if not one.is_hidden), kind.dimensions[0])
+    own = next(one for one in kind.dimensions if one.slug == first.slug)
+    derived = {f"{own.slug}.{one.slug}" for one in own.derived}
+    return (own, *(one for one in kind.dimensions if one.slug in derived))
+
+
+def _words(kind: TaskType) -> dict[str, str]:
+    """What the items and the units are called in sentences, many of them together."""
+    responses = "documents" if kind.anchor_parent == "claim" else "answers"
+    return {"response_words": responses, "unit_words": kind.units_title.lower() or responses}
+
+
+def _of(units: pd.DataFrame, setting: str, code) -> pd.DataFrame:
+    return units.assign(code=code)[units["setting"] == setting]
+
+
 def _response_frame(project: Project) -> pd.DataFrame:
-    """Columns response, model, setting, n_units; one row per response, abstained ones included."""
+    """Columns response, model, method, setting, n_units, group; one row per response, abstained ones included."""
     import pandas as pd
 
     rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
-    return pd.DataFrame.from_records(
-        rows.values_list(
-            "anchor__response__key", "anchor__response__model", "anchor__response__context_setting", "unit_count"
-        ),
-        columns=["response", "model", "setting", "n_units"],
+    path = "anchor__response__"
+    columns = ["response", "model", "method", "setting", "n_units"]
+    found = pd.DataFrame.from_records(
+        rows.values_list(f"{path}key", f"{path}model", f"{path}method", f"{path}context_setting", "unit_count"),
+        columns=columns,
     )
+    both = found["model"] + AND + found["method"]
+    found["group"] = both.where((found["model"] != "") & (found["method"] != ""), found["model"] + found["method"])
+    return found
 
 
-def _setting(setting: str, dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame) -> dict:
+def _setting(dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame, has_pieces: bool) -> dict:
     """Shares come from answers that have a label; whether a model abstained is known without any, of all answers."""
     from analysis.stats import label_rates
 
     # Labels outside the dimension's scale say that something is wrong with the unit, not with the answer.
-    excluded = tuple(label.value for label in dimension.labels if label.polarity is None)
+    excluded = tuple(label.value for label in dimension.labels if _is_outside(dimension, label))
     labelled = units[units["code"] >= 0]
     is_pending = (responses["n_units"] > 0) & ~responses["response"].isin(labelled["response"])
-    models = sorted(responses["model"].unique())
+    is_counted = ~is_pending if has_pieces else responses["response"].isin(labelled["response"])
+    groups = sorted(responses["group"].unique())
     shares = label_rates(
         labelled["code"].to_numpy(),
         labelled["response"].tolist(),
-        labelled["model"].tolist(),
-        _counts(models, responses[~is_pending]),
+        labelled["group"].tolist(),
+        _counts(groups, responses[is_counted]),
         dimension.values,
         excluded,
     )
@@ -76,41 +120,57 @@ def _setting(setting: str, dimension: Dimension, responses: pd.DataFrame, units:
     abstained = label_rates(
         [0] * len(answered),
         answered["response"].tolist(),
-        answered["model"].tolist(),
-        _counts(models, responses),
+        answered["group"].tolist(),
+        _counts(groups, responses),
         ("answered",),
     )
-    pending = _counts(models, responses[is_pending])
+    pending = _counts(groups, responses[is_pending])
+    names = responses.drop_duplicates("group").set_index("group")
     return {
-        "setting": setting,
         "n_responses": len(responses),
         "n_pending": int(is_pending.sum()),
+        "n_without_units": int((responses["n_units"] == 0).sum()),
         "labels": [{"label": label, "title": dimension.label(label).title} for label in shares.categories],
         "excluded": list(excluded),
-        "mean": _rates(shares.shares, abstained.abstained),
+        "mean": _rates(shares.shares, abstained.abstained if has_pieces else None),
         "models": [
             {
-                "model": of_label.model,
+                "model": names.at[of_label.model, "model"],
+                "method": names.at[of_label.model, "method"],
+                "name": of_label.model,
                 "n_responses": of_units.n_responses,
                 "n_answered": of_label.n_answered,
-                "n_abstained": of_units.n_abstained,
+                "n_abstained": of_units.n_abstained if has_pieces else None,
                 "n_pending": pending[of_label.model],
                 "n_labels": of_label.n_labels,
                 "n_excluded": of_label.n_excluded,
-                **_rates(of_label.shares, of_units.abstained),
+                **_rates(of_label.shares, of_units.abstained if has_pieces else None),
             }
             for of_label, of_units in zip(shares.models, abstained.models, strict=True)
         ],
     }
 
 
-def _counts(models: list[str], responses: pd.DataFrame) -> dict[str, int]:
-    counts = responses["model"].value_counts()
-    return {model: int(counts.get(model, 0)) for model in models}
+def _is_outside(dimension: Dimension, label) -> bool:
+    """Whether the label says that the unit is faulty. No answer is a result; without a scale nothing lies outside."""
+    is_scaled = any(one.polarity is not None for one in dimension.labels)
+    return is_scaled and label.polarity is None and not label.means_no_answer
+
+
+def _counts(groups: list[str], responses: pd.DataFrame) -> dict[str, int]:
+    counts = responses["group"].value_counts()
+    return {group: int(counts.get(group, 0)) for group in groups}
+
+
+def _with_reason(found: dict) -> dict:
+    """A model whose responses all wait for a label has responses; only none that counts yet."""
+    from analysis.stats.rates import NO_RESPONSE
+
+    return found | {"undefined": NOTHING_DECIDED} if found["undefined"] == NO_RESPONSE else found
 
 
 def _rates(shares: dict, abstained) -> dict:
     return {
-        "shares": {label: figure(estimate) for label, estimate in shares.items()},
-        "abstained": figure(abstained),
+        "shares": {label: _with_reason(figure(estimate)) for label, estimate in shares.items()},
+        "abstained": figure(abstained) if abstained else None,
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis import frames
+from analysis.reports.derived import with_derived_labels
 from annotation.models import Decision, Project
 from annotation.task_types import Dimension, TaskType
 
@@ -46,14 +47,15 @@ class Reference:
 def references(
     kind: TaskType, project: Project, name: str, units: pd.DataFrame, labels: pd.DataFrame
 ) -> dict[str, Reference]:
-    """By dimension, the reference called `name` (a key of REFERENCES; anything else raises ValueError).
+    """By dimension of `kind`, the reference called `name` (a key of REFERENCES; anything else raises ValueError).
 
-    `labels` are the human labels that count. A dimension that is asked under a condition has no reference where the
-    reference of the condition is another label, or is itself tied.
+    `labels` are the human labels that count, derived ones among them where `kind` has derived dimensions. A dimension
+    that is asked under a condition has no reference where the reference of the condition is another label, or is itself
+    tied.
     """
     if name not in REFERENCES:
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {name!r}")
-    decisions = None if name == "majority" else frames.decision_frame(project, name)
+    decisions = None if name == "majority" else with_derived_labels(kind, frames.decision_frame(project, name))
     found: dict[str, Reference] = {}
     for dimension in kind.dimensions:
         plain = _majority(dimension, units, labels) if decisions is None else _decided(dimension, units, decisions)

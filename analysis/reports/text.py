@@ -6,7 +6,15 @@ from __future__ import annotations
 def as_text(result: dict) -> str:
     """The report's main tables. Unknown reports raise KeyError."""
     lines = [f"{result['report']} of {result['project']} ({result['task_type']})"]
-    lines += {"agreement": _agreement, "comparison": _comparison, "rates": _rates}[result["report"]](result)
+    tables = {
+        "agreement": _agreement,
+        "comparison": _comparison,
+        "rates": _rates,
+        "coverage": _coverage,
+        "matched": _matched,
+        "difference": _difference,
+    }
+    lines += tables[result["report"]](result)
     return "\n".join(lines)
 
 
@@ -82,9 +90,77 @@ def _comparison(result: dict) -> list[str]:
 def _rates(result: dict) -> list[str]:
     lines = [f"reference: {result['reference_title']}; rates in per cent"]
     for setting in result["settings"]:
-        pending = f"; {setting['n_pending']} have triplets but no decided label" if setting["n_pending"] else ""
-        lines += ["", f"{setting['setting'] or 'no setting'}: {setting['n_responses']} responses{pending}"]
-        for row in ({"model": "mean over models", **setting["mean"]}, *setting["models"]):
-            shares = "  ".join(f"{label} {_value(found, True)}" for label, found in row["shares"].items())
-            lines.append(f"  {row['model']}: {shares}  abstained {_value(row['abstained'], True)}")
+        units = f"{result['unit_words']} but " if result["unit_words"] != result["response_words"] else ""
+        pending = f"; {setting['n_pending']} have {units}no decided label"
+        lines += ["", f"{setting['setting'] or 'no setting'}: {setting['n_responses']} {result['response_words']}"]
+        lines[-1] += pending if setting["n_pending"] else ""
+        lines += _rates_of_models(setting)
+        for part in setting["derived"]:
+            lines += [f"  {part['title']}:", *("  " + line for line in _rates_of_models(part))]
+    return lines
+
+
+def _rates_of_models(part: dict) -> list[str]:
+    lines = []
+    for row in ({"name": "mean over models", **part["mean"]}, *part["models"]):
+        shares = "  ".join(f"{label} {_value(found, True)}" for label, found in row["shares"].items())
+        abstained = f"  abstained {_value(row['abstained'], True)}" if row["abstained"] else ""
+        lines.append(f"  {row['name'] or 'no name'}: {shares}{abstained}")
+    return lines
+
+
+def _coverage(result: dict) -> list[str]:
+    lines = [f"{result['reference_title']}, at least {result['k']} labels per aspect; {result['ties_title'].lower()}"]
+    for row in ({"model": "all responses", **result["all"]}, *result["models"]):
+        lines.append(
+            f"  {row['model'] or 'no name'}: coverage {_value(row['coverage'])}  n={row['coverage']['n_pairable']}  "
+            f"{row['covered']} covered, {row['not_covered']} not, {row['tied']} tied, {row['undecided']} undecided of "
+            f"{row['n_aspects']} aspects, {row['n_votes']} votes  {_left_out(row['coverage'])}".rstrip()
+        )
+    lines += ["", "  per response: covered / not covered / tied / undecided, votes, coverage"]
+    for row in result["responses"]:
+        share = f"{row['coverage']:.4f}" if row["coverage"] is not None else f"undefined: {row['undefined']}"
+        counts = " / ".join(str(row[verdict]) for verdict in ("covered", "not_covered", "tied", "undecided"))
+        lines.append(f"  {row['query']}  {row['model']}: {counts}, {row['n_votes']}, {share}")
+    return lines + _not_listed(result["n_responses_not_listed"], "responses")
+
+
+def _matched(result: dict) -> list[str]:
+    sides = {"people": f"people ({result['reference_title'].lower()})", "checker": result["checker"]}
+    lines = [f"{result['n_pairs']} pairs; {result['n_pairs_of_no_document']} more come from no document"]
+    for name, counts in result["pairs"].items():
+        left_out = "".join(f", {number} {reason}" for reason, number in counts["left_out"].items())
+        lines.append(f"  {sides[name]}: {counts['entailed']} entailed, {counts['other']} not{left_out}")
+    rows = [("all", result["all"])]
+    rows += [("/".join(row[part] or "-" for part in ("method", "model", "setting")), row) for row in result["sources"]]
+    for title, row in rows:
+        lines += ["", f"{title}: {row['n_documents']} documents of {row['n_claims']} claims"]
+        for name in result["pairs"]:
+            for group in ("documents", "claims"):
+                found = row[name][group]
+                lines.append(
+                    f"  matched {group}, {sides[name]}: {_value(found['share'])}  {found['matched']} matched, "
+                    f"{found['unmatched']} not, {found['undecided']} undecided "
+                    f"(between {found['lowest']:.4f} and {found['highest']:.4f})"
+                )
+    return lines
+
+
+def _difference(result: dict) -> list[str]:
+    names = [f"{side['checker']} {side['version']} ({side['uuid']})" for side in (result["other"], result["run"])]
+    lines = [f"from {names[0]} to {names[1]}"]
+    lines += [f"  {row['name']}: {row['other'] or '-'} -> {row['run'] or '-'}" for row in result["made_by"]]
+    lines.append(f"  failures: {result['n_failures_gained']} more, {result['n_failures_lost']} no longer")
+    for dimension in result["dimensions"]:
+        lines += ["", f"{dimension['title']}: {dimension['n_changed']} of {dimension['n_both']} labels changed"]
+        lines += [_measure(dimension["agreement"]), _measure(dimension["kappa"])]
+        values = [label["label"] for label in dimension["labels"]]
+        for value, row in zip(values, dimension["confusion"], strict=True):
+            changed = [f"{n} {to}" for to, n in zip(values, row, strict=True) if n]
+            lines.append(f"  {value} -> {', '.join(changed) or 'none'}")
+        if shift := dimension["shift"]:
+            lines.append(f"  probabilities moved by {shift['mean']:.4f} on average, n={shift['n']}")
+    for score in result["scores"]:
+        if score["n"]:
+            lines.append(f"  {score['name']}: mean {score['other']:.4f} -> {score['run']:.4f}, n={score['n']}")
     return lines

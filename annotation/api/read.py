@@ -1,5 +1,7 @@
 """Read-only JSON for researchers: projects, items, annotations, jobs. Keys and UUIDs, never row numbers."""
 
+from dataclasses import asdict
+
 from django.core.exceptions import BadRequest
 from django.db.models import Count, Prefetch, Q
 from rest_framework.decorators import api_view
@@ -8,7 +10,9 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Annotation, Assignment, Item, Judgement, Membership, Project, Rater, Revision, Span
-from annotation.task_types import task_type
+from annotation.queries.pages import FREE_TEXT
+from annotation.services.project_options import named_version
+from annotation.task_types import Dimension
 
 # Parameter -> (lookup, allowed values or None for any). What is not named here is refused.
 ITEM_FILTERS = {
@@ -74,6 +78,31 @@ def show_project(project: Project) -> dict:
     }
 
 
+def show_dimension(dimension: Dimension) -> dict:
+    """A question as the project asks it. `labels` are the values in the scale's order, which nothing changes;
+    `shown_labels` are in the order of the screen, in the project's words; `derived` says which coarser label follows
+    from each, by name."""
+    return {
+        "slug": dimension.slug,
+        "title": dimension.title,
+        "question": dimension.question,
+        "level": dimension.level,
+        "hidden": dimension.is_hidden,
+        "labels": dimension.values,
+        "shown_labels": [
+            {"value": label.value, "title": label.title, "hint": label.hint} for label in dimension.shown_labels
+        ],
+        "spans": dimension.spans
+        and {
+            "title": dimension.spans.title,
+            "fields": dimension.spans.fields,
+            "labels": dimension.spans.labels,
+            "required": dimension.spans.required,
+        },
+        "derived": {derived.slug: dict(derived.of) for derived in dimension.derived},
+    }
+
+
 def show_item(item: Item) -> dict:
     return {
         "uuid": item.uuid,
@@ -101,6 +130,8 @@ def show_annotation(annotation: Annotation) -> dict:
         "active_ms": revision.active_ms,
         "guideline_version": revision.guideline_version,
         "suggestion_shown": revision.suggestion_shown,
+        "options_version": named_version(revision.metadata),
+        "free_text": revision.metadata.get(FREE_TEXT),
         "comment": revision.comment,
         "judgements": [
             {
@@ -126,12 +157,11 @@ def projects(request):
 @api_view(["GET"])
 def project(request, slug):
     found = access.project_for(request.user, slug)
-    description = task_type(found.task_type)
-    dimensions = [
-        {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": dimension.values}
-        for dimension in description.dimensions
-    ]
-    return Response(show_project(found) | {"description": found.description, "dimensions": dimensions})
+    description = found.type
+    shown = {"description": found.description, "options_version": found.options_version}
+    shown["dimensions"] = [show_dimension(dimension) for dimension in description.dimensions]
+    shown["free_text"] = description.free_text and asdict(description.free_text)
+    return Response(show_project(found) | shown)
 
 
 @api_view(["GET"])

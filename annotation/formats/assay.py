@@ -3,8 +3,8 @@
 One line per revision: keys sorted, no spaces, text as UTF-8, instants in UTC as ISO 8601 with `Z` and microseconds only
 where there are any. The caller sorts lines by `sort_key`. Writing what was read gives the same bytes.
 
-The sources may hold content (DRUID or RefChecker layout) and annotations in any order: each file is recognised by its
-columns, and content is read first.
+The sources may hold content (DRUID's layout, RefChecker's, or Assay's own) and annotations in any order: each file is
+recognised by its columns, and content is read first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .records import AnnotationRecord, FormatError, JudgementRecord, Record, Row
 from .sources import Options, Source
 from .tables import open_tables
 
-CONTENT_FORMATS = ("druid", "refchecker")
+CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
 KIND_TITLES = {int: "a whole number", str: "a text", bool: "true or false"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode

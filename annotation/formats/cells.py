@@ -55,12 +55,19 @@ SPELLINGS = {
         "neutral": "not_enough_info",
     },
     "entailment": {
+        "e": "entailment",
+        "n": "neutral",
+        "c": "contradiction",
         "entailed": "entailment",
         "entails": "entailment",
         "supported": "entailment",
         "supports": "entailment",
         "contradicted": "contradiction",
         "contradicts": "contradiction",
+        "contradictory": "contradiction",
+        "not entailment": "non-entailment",
+        "nonentailment": "non-entailment",
+        "not entailed": "non-entailment",
         "refuted": "contradiction",
         "refutes": "contradiction",
         "bad": "bad_triplet",
@@ -68,6 +75,8 @@ SPELLINGS = {
         "nei": "neutral",
     },
 }
+# Cells that say that there is no label, in `normal` spelling ("-" is empty there).
+NO_LABEL = frozenset({"", "not applicable"})
 _SEPARATORS = re.compile(r"[\s_\-]+")
 
 
@@ -164,7 +173,7 @@ def accepted_labels(labels: Mapping[str, tuple[str, ...]], dimension: str) -> tu
 
 def normal(text: str) -> str:
     """A spelling in which case, underscores, hyphens and spaces do not matter."""
-    return _SEPARATORS.sub(" ", text.strip().lower())
+    return _SEPARATORS.sub(" ", text.lower()).strip()
 
 
 def guess_label(value: str, dimension: str, accepted: Iterable[str]) -> str | None:

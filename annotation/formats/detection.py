@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
+from .containers import open_blobs
+from .content import is_content
+from .icat_files import is_trec, kind_of_columns
 from .records import FormatError, RowError
 from .sources import Options, Source
-from .tables import open_tables
+from .tables import SNIFFED_BYTES, open_tables
 
 # Columns that only this format has together; the first match wins.
 SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
@@ -22,19 +25,28 @@ def slug_of_columns(columns) -> str:
     for slug, signs in SIGNS:
         if signs <= columns:
             return slug
+    if kind_of_columns(columns) is not None:
+        return "icat"
     if "response" in columns and any(str(column).endswith("_response_kg") for column in columns):
         return "refchecker"
     return "table"
 
 
+def slug_of_object(row: dict) -> str:
+    """Of a line of JSON, whose values tell more than their names."""
+    return "content" if is_content(row) else slug_of_columns(row)
+
+
 def detect(source: Source) -> str | None:
     try:
+        if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):
+            return "icat"
         for table in open_tables([source], Options()):
             if table.columns is not None:
                 return slug_of_columns(table.columns)
             for row in islice(table.rows, LOOKED_AT):
                 if not isinstance(row, RowError):
-                    return slug_of_columns(row[1])
+                    return slug_of_object(row[1])
     except FormatError:
         pass
     return None

@@ -73,6 +73,57 @@ class TripletRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SubSentenceRecord:
+    key: str
+    response: str
+    index: int
+    text: str
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicClaimRecord:
+    key: str
+    response: str
+    index: int
+    text: str
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AspectRecord:
+    """An aspect (subtopic) of a question. Whether a response covers it is judged of the unit `response_aspect_key`."""
+
+    key: str
+    question: str
+    index: int
+    text: str
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRecord:
+    """Premise and hypothesis, with the evidence and the response that they come from where that is known."""
+
+    key: str
+    premise: str
+    hypothesis: str
+    evidence: str | None = None
+    response: str | None = None
+    metadata: dict = field(default_factory=dict)
+
+
+# Stands between a response's key and an aspect's in the key of the unit that pairs them.
+RESPONSE_ASPECT = " # "
+
+
+def response_aspect_key(response: str, aspect: str) -> str:
+    """The key of the unit 'this aspect in this response'. It is made by the import from every such pair, and so is
+    no record; annotations and decisions name it."""
+    return f"{response}{RESPONSE_ASPECT}{aspect}"
+
+
+@dataclass(frozen=True, slots=True)
 class SpanRecord:
     field: str
     start: int  # code points, half open
@@ -139,6 +190,10 @@ Record = (
     | EvidenceRecord
     | ResponseRecord
     | TripletRecord
+    | SubSentenceRecord
+    | AtomicClaimRecord
+    | AspectRecord
+    | PairRecord
     | AnnotationRecord
     | DecisionRecord
     | RowError

@@ -39,15 +39,18 @@ class Options:
     """What the user chose. Every field has a default, and a format looks only at those that it documents.
 
     labels: dimension -> labels that are accepted (a task type's own); a format's standard labels where absent.
+    unit_kind: the kind of unit that these labels are of, for formats whose files label units of several kinds.
     mapping: target field -> column, for the generic table.
     values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
-    setting, model, dataset: RefChecker's names where the path does not say them or says them wrongly.
+    setting, model, dataset: RefChecker's names (the model ICAT's too) where the path does not say them or says them
+        wrongly.
     per_file: source name -> {"setting" | "model" | "dataset": value}, stronger than the three above.
     passage_separator: what stands between the passages of one text cell.
     progress: called as progress(bytes_done, bytes_total), in bytes on disk, at most once per block read.
     """
 
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unit_kind: str = ""
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     setting: str = ""

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
-from .cells import FALSE, STANDARD_LABELS, TRUE, guess_label, normal
+from .cells import FALSE, NO_LABEL, STANDARD_LABELS, TRUE, guess_label, normal
 from .records import RowError
 from .sources import Options, Source
 from .tables import open_tables
@@ -25,6 +25,11 @@ class Target:
     names: tuple[str, ...]  # column names that mean it, most usual first, in `normal` spelling
     required: bool = False
     dimension: str = ""
+    labels: tuple[str, ...] = ()  # that a file may use, where these are not the dimension's standard ones
+
+    def accepted(self, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """What the column's values may mean; `labels` is dimension -> the labels that are accepted otherwise."""
+        return self.labels or labels[self.dimension]
 
 
 CLAIM_EVIDENCE: tuple[Target, ...] = (
@@ -72,7 +77,30 @@ RESPONSES: tuple[Target, ...] = (
     Target("label", "Label of the triplet", ("label", "human label", "entailment"), dimension="entailment"),
 )
 
-LAYOUTS: dict[str, tuple[Target, ...]] = {"claim-evidence": CLAIM_EVIDENCE, "responses": RESPONSES}
+# Labels of both task types: a file has the one or the other.
+PAIR_LABELS = ("entailment", "neutral", "contradiction", "non-entailment")
+THREE_WAY_PAIRS, TWO_WAY_PAIRS = "nli/three-way/1", "nli/two-way/1"
+
+PAIRS: tuple[Target, ...] = (
+    Target("pair_id", "Pair id", ("pair id", "pairid", "id", "uid", "idx", "key")),
+    Target("premise", "Premise", ("premise", "sentence1", "sentence 1", "text1", "text 1"), required=True),
+    Target("hypothesis", "Hypothesis", ("hypothesis", "sentence2", "sentence 2", "text2", "text 2"), required=True),
+    Target(
+        "label",
+        "Label of the pair",
+        ("label", "gold label", "entailment", "entailment label", "nli label", "annotation"),
+        dimension="entailment",
+        labels=PAIR_LABELS,
+    ),
+)
+
+LAYOUTS: dict[str, tuple[Target, ...]] = {"claim-evidence": CLAIM_EVIDENCE, "responses": RESPONSES, "pairs": PAIRS}
+LAYOUT_TITLES = {
+    "claim-evidence": "Claims and evidence",
+    "responses": "Responses and triplets",
+    "pairs": "Premises and hypotheses",
+}
+# What the labels of a layout are of; pairs have two task types, and their file tells which.
 TASK_TYPES = {"claim-evidence": "claim-evidence/six-way/1", "responses": "triplets/-/1"}
 
 
@@ -86,7 +114,8 @@ class Guess:
 class MappingGuess:
     layout: str  # a key of LAYOUTS
     fields: dict[str, Guess]  # target slug -> guess
-    values: dict[str, dict[str, str | None]]  # target slug with labels -> {value in the rows -> label, None if unknown}
+    # Target slug with labels -> {value in the rows -> label, "" for no label, None if unknown}.
+    values: dict[str, dict[str, str | None]]
     missing: tuple[str, ...]  # required targets without a column
 
     @property
@@ -121,8 +150,10 @@ def preview(source: Source, n: int = 20, options: Options | None = None) -> Prev
 
 
 def layout_of(mapping: Mapping[str, str]) -> str:
-    """The layout that a mapping is for: responses where it names a response, claim and evidence otherwise."""
-    return "responses" if "response" in mapping else "claim-evidence"
+    """The layout that a mapping is for: what it names tells; claim and evidence where nothing does."""
+    if "response" in mapping:
+        return "responses"
+    return "pairs" if "premise" in mapping or "hypothesis" in mapping else "claim-evidence"
 
 
 def guess_mapping(
@@ -133,12 +164,26 @@ def guess_mapping(
 ) -> MappingGuess:
     """What each column most likely means. Without `layout`, the one is taken that fits best.
 
+    A layout that takes for a required field what is by name a required field of another fits less: a premise may serve
+    as evidence and a hypothesis as a claim, but together they are a pair.
+
     `labels` is dimension -> accepted labels, for the guess of what a file's values mean (default: the standard ones).
     """
     rows = list(islice(first_rows, LOOKED_AT))
     accepted = {**STANDARD_LABELS, **(labels or {})}
     guesses = [_guess_layout(name, columns, rows, accepted) for name in ([layout] if layout else LAYOUTS)]
-    return max(guesses, key=lambda guess: (-len(guess.missing), sum(each.confidence for each in guess.fields.values())))
+    return max(guesses, key=_fit)
+
+
+def _fit(guess: MappingGuess) -> tuple:
+    required = {target.slug for target in LAYOUTS[guess.layout] if target.required}
+    names = {target.names[0] for targets in LAYOUTS.values() for target in targets if target.required}
+    borrowed = [slug for slug in required & guess.fields.keys() if _has_name_of_another(guess, slug, names)]
+    return -len(guess.missing), -len(borrowed), sum(each.confidence for each in guess.fields.values())
+
+
+def _has_name_of_another(guess: MappingGuess, slug: str, names: set[str]) -> bool:
+    return guess.fields[slug].confidence < SURE and normal(guess.fields[slug].column) in names
 
 
 def _guess_layout(
@@ -159,19 +204,22 @@ def _guess_layout(
     for target in targets:
         if target.dimension and target.slug not in fields:
             for name, column in free.items():
-                if _looks_like_labels(column, rows, target.dimension, accepted):
+                if _looks_like_labels(column, rows, target, accepted):
                     fields[target.slug] = Guess(free.pop(name), POSSIBLE)
                     break
     values = {
         target.slug: {
-            value: guess_label(value, target.dimension, accepted[target.dimension])
-            for value in _distinct(fields[target.slug].column, rows)
+            value: _guess_value(value, target, accepted) for value in _distinct(fields[target.slug].column, rows)
         }
         for target in targets
         if target.dimension and target.slug in fields
     }
     missing = tuple(target.slug for target in targets if target.required and target.slug not in fields)
     return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, values, missing)
+
+
+def _guess_value(value: str, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> str | None:
+    return "" if normal(value) in NO_LABEL else guess_label(value, target.dimension, target.accepted(accepted))
 
 
 def _distinct(column: str, rows: list) -> list[str]:
@@ -183,9 +231,10 @@ def _values_fit(target: Target, column: str, rows: list) -> bool:
     return target.slug != "is_gold" or all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
 
 
-def _looks_like_labels(column: str, rows: list, dimension: str, accepted: Mapping[str, tuple[str, ...]]) -> bool:
-    # "True" and "1" are spellings of relevance, but too common to tell it by.
-    if dimension == "relevance":
+def _looks_like_labels(column: str, rows: list, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> bool:
+    # "True" and "1" are spellings of relevance, but too common to tell it by; so are single letters.
+    if target.dimension == "relevance":
         return False
     values = _distinct(column, rows)
-    return bool(values) and all(guess_label(value, dimension, accepted[dimension]) for value in values)
+    labels = target.accepted(accepted)
+    return bool(values) and all(len(value) > 1 and guess_label(value, target.dimension, labels) for value in values)

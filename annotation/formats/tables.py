@@ -44,10 +44,11 @@ def open_tables(sources: list[Source], options: Options) -> Iterator[Table]:
     """
     for blob in open_blobs(sources, options):
         with ExitStack() as files:
-            yield _open_table(blob, options.limits, files)
+            yield open_table(blob, options.limits, files)
 
 
-def _open_table(blob: Blob, limits: Limits, files: ExitStack) -> Table:
+def open_table(blob: Blob, limits: Limits, files: ExitStack) -> Table:
+    """The table in one file; `files` closes what stays open while its rows are read."""
     head = blob.stream.peek(SNIFFED_BYTES)
     if len(head) < SNIFFED_BYTES and not head.strip():
         raise FormatError(f"{blob.name}: the file is empty")

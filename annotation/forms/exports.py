@@ -2,8 +2,7 @@
 
 from django import forms
 
-from annotation.services.releasing import kinds_for
-from annotation.task_types import task_type
+from annotation.services.export_layouts import kinds_for
 
 TITLES = {"jsonl": "JSON Lines", "tsv": "TSV (tab-separated)", "parquet": "Parquet"}
 
@@ -13,6 +12,6 @@ class ExportForm(forms.Form):
 
     def __init__(self, project, data=None):
         super().__init__(data)
-        kinds = kinds_for(task_type(project.task_type))
+        kinds = kinds_for(project)
         self.fields["kinds"].choices = [(kind, TITLES[kind]) for kind in kinds]
         self.fields["kinds"].initial = kinds

@@ -45,7 +45,9 @@ class UploadForm(forms.Form):
     setting = forms.CharField(
         required=False, max_length=100, label="RefChecker: setting", help_text="Where the file's name does not tell it."
     )
-    model = forms.CharField(required=False, max_length=100, label="RefChecker: model", help_text="Likewise.")
+    model = forms.CharField(
+        required=False, max_length=100, label="Model", help_text="Likewise; also of ICAT's annotations."
+    )
 
 
 class ColumnsForm(forms.Form):
@@ -68,7 +70,7 @@ class ColumnsForm(forms.Form):
             for number, (value, label) in enumerate(list(guess.values.get(target.slug, {}).items())[:VALUES_MOST]):
                 self.fields[_value(target, number)] = forms.ChoiceField(
                     label=f"{target.title}: “{value}” means",
-                    choices=[*VALUE_CHOICES, *((label, label) for label in self.accepted[target.dimension])],
+                    choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted(self.accepted))],
                     required=False,
                     initial=NO_LABEL if label == "" else label or AN_ERROR,
                 )

@@ -3,6 +3,7 @@
 from django import forms
 
 from annotation.models import Dataset, Project, Unit
+from annotation.queries.suggestions import scorers
 from annotation.task_types import current_task_types, task_type
 
 PREFILL_HELP = (
@@ -101,7 +102,9 @@ class ProjectSettingsForm(forms.ModelForm):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["prefill_run"].queryset = self.instance.checker_runs.order_by("-created_at")
+        self.fields["prefill_run"].queryset = self.instance.checker_runs.exclude(checker__in=scorers()).order_by(
+            "-created_at"
+        )
         self.fields["prefill_run"].label_from_instance = lambda run: (
             f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
         )
@@ -138,7 +141,7 @@ class PriorityForm(forms.Form):
 class DecisionForm(forms.Form):
     """A decision on one unit and dimension; the label must be one of the dimension's."""
 
-    unit = forms.CharField(max_length=400, widget=forms.HiddenInput)
+    unit = forms.CharField(strip=False, widget=forms.HiddenInput)
     dimension = forms.ChoiceField(widget=forms.HiddenInput)
     label = forms.CharField(max_length=80)
     note = forms.CharField(required=False, max_length=2000)

@@ -2,24 +2,38 @@
 
 from django import forms
 
+from annotation.services import suggesting
+from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterInfo
 
+TEXT_LENGTH = 20_000
 NUMBERS = {"float": forms.FloatField, "int": forms.IntegerField}
 
 
 class RunForm(forms.Form):
-    """Its fields are the checker's parameters, in the registry's order, and `again` once the same run was found."""
+    """Its fields are the checker's parameters, in the registry's order, the queue where there is a choice, `again`."""
 
-    def __init__(self, info: CheckerInfo, data=None, *, same_run_exists: bool = False) -> None:
+    def __init__(self, info: CheckerInfo, data=None) -> None:
         super().__init__(data, prefix=info.slug)
         self.info = info
         for parameter in info.parameters:
             self.fields[parameter.name] = parameter_field(parameter)
+        if len(queues := suggesting.queues_of(info)) > 1:
+            self.fields["queue"] = forms.ChoiceField(
+                label="Workers",
+                required=False,
+                choices=[(queue, f"those of the queue {queue}") for queue in queues],
+                help_text="Which queue's workers compute it; the queue gpu is for machines that have one.",
+            )
         self.fields["again"] = forms.BooleanField(
-            label="Run it again all the same",
+            label="Judge everything again",
             required=False,
-            widget=forms.CheckboxInput if same_run_exists else forms.HiddenInput,
+            help_text="Otherwise answers of an earlier run to the same questions about the same texts are taken over.",
         )
+
+    @property
+    def queue(self) -> str | None:
+        return self.cleaned_data.get("queue") or None
 
     @property
     def parameters(self) -> dict:
@@ -34,6 +48,13 @@ def parameter_field(parameter: ParameterInfo) -> forms.Field:
     if parameter.choices:
         choices = [(choice, choice) for choice in parameter.choices]
         return forms.TypedChoiceField(choices=choices, coerce=type(parameter.default), **options)
+    if parameter.kind == "endpoint":
+        names = registry.endpoint_names()
+        return forms.ChoiceField(required=False, choices=[(name, name) for name in names], **options)
+    if parameter.kind == "prompt":
+        return forms.CharField(
+            required=False, strip=False, max_length=TEXT_LENGTH, widget=forms.Textarea(attrs={"rows": 8}), **options
+        )
     if parameter.kind == "str":
         return forms.CharField(required=bool(parameter.default), strip=False, max_length=400, **options)
     return NUMBERS[parameter.kind](min_value=parameter.low, max_value=parameter.high, **options)

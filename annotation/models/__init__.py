@@ -20,8 +20,9 @@ from .content import (
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
 from .judgements import Annotation, Decision, Judgement, Revision, Span
 from .people import Invitation, User
-from .projects import Guideline, Membership, Project, Rater
-from .suggestions import CheckerRun, RunFailure, Score, Suggestion
+from .projects import Guideline, Membership, Project, ProjectOptions, Rater
+from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
+from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
@@ -48,16 +49,19 @@ __all__ = [
     "Membership",
     "Pair",
     "Project",
+    "ProjectOptions",
     "Question",
     "Rater",
     "Response",
     "Revision",
     "RunFailure",
+    "RunSample",
     "Score",
     "Span",
     "StagedChange",
     "SubSentence",
     "Suggestion",
+    "TrainedModel",
     "Triplet",
     "Unit",
     "UnitKind",

@@ -209,6 +209,7 @@ class UnitKind(models.TextChoices):
     TRIPLET = "triplet"
     SUB_SENTENCE = "sub_sentence"
     ATOMIC_CLAIM = "atomic_claim"
+    ASPECT = "aspect"
     RESPONSE_ASPECT = "response_aspect"  # an aspect in a response
 
 
@@ -221,6 +222,7 @@ UNIT_LINKS = {
     UnitKind.TRIPLET: ("triplet",),
     UnitKind.SUB_SENTENCE: ("sub_sentence",),
     UnitKind.ATOMIC_CLAIM: ("atomic_claim",),
+    UnitKind.ASPECT: ("aspect",),
     UnitKind.RESPONSE_ASPECT: ("response", "aspect"),
 }
 _ALL_LINKS = ("evidence", "pair", "question", "response", "triplet", "sub_sentence", "atomic_claim", "aspect")

@@ -12,8 +12,10 @@ from .content import Dataset
 class Job(models.Model):
     class Kind(models.TextChoices):
         IMPORT = "import"
+        PAIRS = "pairs"  # gold evidence against the sentences of generated documents
         ITEMS = "items"  # items and assignments for content that a project does not have yet
         CHECKER_RUN = "checker-run"
+        TRAINING = "training"  # a checker on the project's own labels
         REPORT = "report"
         EXPORT = "export"
 
@@ -67,6 +69,7 @@ class Chunk(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.UUIDField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True)  # after an error: when it is tried again
     error = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)

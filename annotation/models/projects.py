@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.task_types import TaskType, configured, task_type
+
 from .content import Dataset
 
 
@@ -32,6 +34,9 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="projects")
     task_type = models.CharField(max_length=80)  # TaskType.identifier: slug/variant/version
+    # What this project changes about it (task_types/options.py), and the number of that version; 0: nothing, so far.
+    options = models.JSONField(default=dict, blank=True)
+    options_version = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PREPARING)
     overlap = models.PositiveSmallIntegerField(default=2)  # judgements per item; 0: nobody annotates here
     # Share of items that get `overlap` judgements; the others get one.
@@ -61,6 +66,11 @@ class Project(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def type(self) -> TaskType:
+        """The task type as this project asks it."""
+        return configured(task_type(self.task_type), self.options)
+
 
 class Guideline(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
@@ -74,6 +84,23 @@ class Guideline(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project}, guidelines {self.version}"
+
+
+class ProjectOptions(models.Model):
+    """What a project changed about its task, in versions that stay: a revision names the one that it was asked under
+    in its metadata (`options_version`). A revision that names none was asked by the task type as it is."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="options_versions")
+    version = models.PositiveIntegerField()
+    options = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "version"], name="options_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.project}, options {self.version}"
 
 
 class Membership(models.Model):

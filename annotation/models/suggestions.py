@@ -22,6 +22,11 @@ class CheckerRun(models.Model):
     parameters_hash = models.CharField(max_length=64)
     # Model revision, library versions, device, prompt hash: as the checker describes itself when it is loaded.
     provenance = models.JSONField(default=dict)
+    # What its stored answers cost. Work of a worker that died before it stored anything is not in here.
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    device_seconds = models.FloatField(default=0.0)
+    n_reused = models.PositiveIntegerField(default=0)  # units whose answers were copied from an earlier run
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -37,6 +42,8 @@ class Suggestion(models.Model):
     probability = models.FloatField(null=True)
     probabilities = models.JSONField(default=dict)
     spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score"}], code points
+    # Hash of what was asked about which texts; a later run takes the answer over where it is the same. Empty: unknown.
+    input_hash = models.CharField(max_length=32, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -76,3 +83,21 @@ class RunFailure(models.Model):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class RunSample(models.Model):
+    """How a run came to what it says about one unit, as its checker told: kept for a few units, and for a few failures
+    of each reason."""
+
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="samples")
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="run_samples")
+    reason = models.CharField(max_length=80, blank=True)  # of the failure; empty for an answer
+    prompt = models.JSONField(null=True)  # messages or text as sent; null where the checker sends none
+    output = models.TextField(blank=True)  # the raw answer
+    is_cut = models.BooleanField(default=False)  # the prompt or the output was too long to keep whole
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "unit"], name="one_sample_per_run_and_unit")]
+
+    def __str__(self) -> str:
+        return f"{self.unit_id} in {self.run_id}"

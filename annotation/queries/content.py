@@ -7,7 +7,21 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.access import visible_datasets, visible_projects
-from annotation.models import Claim, Dataset, Evidence, Job, Project, Question, Response, Triplet, User
+from annotation.models import (
+    Aspect,
+    AtomicClaim,
+    Claim,
+    Dataset,
+    Evidence,
+    Job,
+    Pair,
+    Project,
+    Question,
+    Response,
+    SubSentence,
+    Triplet,
+    User,
+)
 
 COUNTED = (
     ("Claims", Claim),
@@ -15,6 +29,10 @@ COUNTED = (
     ("Evidence", Evidence),
     ("Responses", Response),
     ("Triplets", Triplet),
+    ("Sub-sentences", SubSentence),
+    ("Atomic claims", AtomicClaim),
+    ("Aspects", Aspect),
+    ("Pairs", Pair),
 )
 
 
@@ -50,9 +68,9 @@ def dataset_list(user: User) -> QuerySet[Dataset]:
 
 
 def import_history(dataset: Dataset, user: User, limit: int = 20) -> list[Job]:
-    """The newest imports, without the long lists in their results."""
+    """The newest imports and makings of pairs, without the long lists in their results."""
     jobs = (
-        Job.objects.filter(dataset=dataset, kind=Job.Kind.IMPORT)
+        Job.objects.filter(dataset=dataset, kind__in=[Job.Kind.IMPORT, Job.Kind.PAIRS])
         .filter(Q(created_by=user) | Q(parameters__is_dry_run=False))
         .select_related("created_by")
         .defer("result")

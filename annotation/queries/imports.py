@@ -14,7 +14,21 @@ KIND_TITLES = {
     "evidence": "Evidence",
     "response": "Responses",
     "triplet": "Triplets",
+    "sub_sentence": "Sub-sentences",
+    "atomic_claim": "Atomic claims",
+    "aspect": "Aspects",
+    "pair": "Pairs",
 }
+
+
+def kind_name(kind: str) -> str:
+    """The kind of a row within a sentence."""
+    title = KIND_TITLES.get(kind, kind)
+    return (title if kind == "evidence" else title.removesuffix("s")).lower()
+
+
+def _place(kind: str) -> int:
+    return list(KIND_TITLES).index(kind) if kind in KIND_TITLES else len(KIND_TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +73,15 @@ def import_result(job: Job) -> ImportResult:
             "title": KIND_TITLES.get(kind, kind),
             **{name: counts.get(name, 0) for name in ("created", "changed", "unchanged")},
         }
-        for kind, counts in found.get("content", {}).items()
+        # A database may store the keys of JSON in an order of its own.
+        for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
     ]
     names = ("labels", "annotations", "decisions", "raters", "error_count", "errors", "judged_count", "judged")
+    if "judged" in found:
+        judged = [
+            row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]
+        ]
+        found = found | {"judged": judged}
     return ImportResult(
         is_dry_run=bool(job.parameters.get("is_dry_run")),
         is_done=job.state == Job.State.DONE,
@@ -72,6 +92,14 @@ def import_result(job: Job) -> ImportResult:
         project_slug=found.get("project", {}).get("slug", ""),
         **{name: found[name] for name in names if name in found},
     )
+
+
+def _columns(columns: list[str]) -> list[str]:
+    """What differs; `one more` of a kind is said with the kind's name."""
+    return [
+        f"one more {kind_name(column.removeprefix('one more '))}" if column.startswith("one more ") else column
+        for column in columns
+    ]
 
 
 def errors_as_markdown(result: ImportResult) -> str:

@@ -16,8 +16,9 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.queries import pages
-from annotation.task_types import Dimension, task_type
+from annotation.queries import pages, unit_words
+from annotation.queries.contents import UNIT_TEXTS
+from annotation.task_types import Dimension, TaskType
 
 
 def _with(state: str):
@@ -83,16 +84,21 @@ def _disagreeing(items: QuerySet, *, decided: bool = True) -> QuerySet:
 
 
 def find_items(project: Project, *, filter: str = "", search: str = "") -> QuerySet[Item]:
-    """Items in the order of work. `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise)."""
+    """Items in the order of work, those with `search` in their key or title.
+
+    `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
+    """
     items = project.items.order_by("position")
     if search:
-        items = items.filter(key__icontains=search)
+        in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
+        items = items.filter(Q(key__icontains=search) | in_title)
     return (FILTERS | LABEL_FILTERS)[filter][1](items)
 
 
 @dataclass
 class ItemRow:
     item: Item
+    title: str = ""  # its claim, question, hypothesis or whatever the item is made from
     open: int = 0
     leased: int = 0
     done: int = 0
@@ -100,8 +106,10 @@ class ItemRow:
     judgements: int = 0  # people who answered, late ones and imported ones included
 
 
-def item_rows(items: list[Item]) -> list[ItemRow]:
-    rows = {item.pk: ItemRow(item) for item in items}
+def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
+    """The items with their titles and numbers: three queries."""
+    words = unit_words.words_of(project.type.anchor_kind, [item.anchor_id for item in items])
+    rows = {item.pk: ItemRow(item, words[item.anchor_id][0]) for item in items}
     states = Assignment.objects.filter(item__in=rows).order_by().values_list("item_id", "state").annotate(Count("pk"))
     for item_id, state, number in states:
         if state != Assignment.State.CANCELLED:
@@ -113,11 +121,36 @@ def item_rows(items: list[Item]) -> list[ItemRow]:
 
 
 @dataclass
+class Highlight:
+    where: str  # the text's title, empty where only one text of the page can be marked
+    quote: str
+    is_whole: bool = False  # the whole text was marked
+
+
+@dataclass
 class Answer:
     label: str = ""
     title: str = ""
-    spans: list = field(default_factory=list)
+    derived: list[str] = field(default_factory=list)  # titles of what follows from the label
+    spans: list[Highlight] = field(default_factory=list)
     probability: float | None = None
+
+
+@dataclass
+class Decided:
+    decision: Decision
+    title: str
+    derived: list[str]
+
+
+@dataclass
+class ShownText:
+    """A text of the item's page. `note` says where it comes from."""
+
+    field: str
+    title: str
+    text: str
+    note: str = ""
 
 
 @dataclass
@@ -129,7 +162,7 @@ class Question:
     dimension: Dimension
     answers: list[Answer | None]
     suggestions: list[Answer | None]
-    decisions: list[Decision]
+    decisions: list[Decided]
     adjudicated: Decision | None
     disagrees: bool
 
@@ -137,7 +170,9 @@ class Question:
 @dataclass
 class ItemView:
     item: Item
+    texts: list[ShownText]
     revisions: list[Revision]  # the newest of each judge
+    free_texts: list[tuple[Revision, str, str]]  # with the question in words and its answer
     history: dict[int, int]  # number of revisions by annotation
     runs: list
     questions: list[Question]
@@ -146,8 +181,14 @@ class ItemView:
 
 def item_view(project: Project, item: Item) -> ItemView:
     """Everything that was said about one item, side by side."""
-    kind = task_type(project.task_type)
-    units = list(Unit.objects.filter(item_units__item=item).select_related("triplet").order_by("item_units__index"))
+    kind = project.type
+    units = list(
+        Unit.objects.filter(item_units__item=item)
+        .select_related(*(UNIT_TEXTS[kind.unit_kind][:1] if kind.unit_kind in UNIT_TEXTS else ()))
+        .order_by("item_units__index")
+    )
+    texts = texts_of(kind, item)
+    by_field = {text.field: text for text in texts}
     revisions = list(
         Revision.objects.filter(annotation__item=item, is_latest=True)
         .select_related("annotation__rater", "annotation__assignment")
@@ -166,11 +207,14 @@ def item_view(project: Project, item: Item) -> ItemView:
     decisions = defaultdict(list)
     for decision in Decision.objects.filter(project=project, unit__in=units).select_related("decided_by"):
         decisions[decision.unit_id, decision.dimension].append(decision)
+    # What the project hides is shown where somebody said or decided something about it.
+    known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
+    dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
     questions = []
     for unit in units:
-        for dimension in kind.dimensions:
+        for dimension in dimensions:
             place = (unit.pk, dimension.slug)
-            answers = [_answer(dimension, said.get((revision.pk, *place))) for revision in revisions]
+            answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
             counted = {
                 answer.label
                 for answer, revision in zip(answers, revisions, strict=True)
@@ -183,8 +227,10 @@ def item_view(project: Project, item: Item) -> ItemView:
                     unit_title=pages.unit_text(unit).title or unit.key,
                     dimension=dimension,
                     answers=answers,
-                    suggestions=[_suggested(dimension, suggested.get((run, *place))) for run in sorted(runs)],
-                    decisions=of_unit,
+                    suggestions=[_suggested(dimension, by_field, suggested.get((run, *place))) for run in sorted(runs)],
+                    decisions=[
+                        Decided(one, _title(dimension, one.label), _derived(dimension, one.label)) for one in of_unit
+                    ],
                     adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
                     disagrees=len(counted) > 1,
                 )
@@ -192,7 +238,13 @@ def item_view(project: Project, item: Item) -> ItemView:
     numbers = Revision.objects.filter(annotation__item=item).order_by().values_list("annotation").annotate(Count("pk"))
     return ItemView(
         item=item,
+        texts=texts,
         revisions=revisions,
+        free_texts=[
+            (revision, said["question"], said["answer"])
+            for revision in revisions
+            if (said := revision.metadata.get(pages.FREE_TEXT)) and said.get("answer")
+        ],
         history=dict(numbers),
         runs=[runs[run] for run in sorted(runs)],
         questions=questions,
@@ -205,16 +257,44 @@ def _title(dimension: Dimension, label: str) -> str:
     return dimension.label(label).title if label in dimension.values else label
 
 
-def _answer(dimension: Dimension, judgement: Judgement | None) -> Answer | None:
+def _derived(dimension: Dimension, label: str) -> list[str]:
+    """What follows from the label, in words: the outcome that a grade stands for."""
+    found = []
+    for derived in dimension.derived:
+        coarser = dict(derived.of).get(label)
+        found += [one.title for one in derived.labels if one.value == coarser]
+    return found
+
+
+def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgement | None) -> Answer | None:
     if judgement is None:
         return None
-    return Answer(judgement.label, _title(dimension, judgement.label), list(judgement.spans.all()))
+    spans = [(span.field, span.start, span.end, span.quote) for span in judgement.spans.all()]
+    return _as_answer(dimension, texts, judgement.label, sorted(spans))
 
 
-def _suggested(dimension: Dimension, suggestion: Suggestion | None) -> Answer | None:
+def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> Answer | None:
     if suggestion is None:
         return None
-    return Answer(suggestion.label, _title(dimension, suggestion.label), suggestion.spans, suggestion.probability)
+    spans = [(span["field"], span["start"], span["end"], span["quote"]) for span in suggestion.spans]
+    return _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
+
+
+def _as_answer(
+    dimension: Dimension,
+    texts: dict[str, ShownText],
+    label: str,
+    spans: list[tuple[str, int, int, str]],
+    probability: float | None = None,
+) -> Answer:
+    names_place = dimension.spans is None or sum(dimension.spans.takes(name) for name in texts) > 1
+    marked = []
+    for name, start, end, quote in spans:
+        text = texts.get(name)
+        where = (text.title if text else name) if names_place else ""
+        is_whole = text is not None and (start, end) == (0, len(text.text))
+        marked.append(Highlight(where, quote, is_whole))
+    return Answer(label, _title(dimension, label), _derived(dimension, label), marked, probability)
 
 
 def stuck_items(project: Project, limit: int = 10) -> list[Item]:
@@ -228,7 +308,19 @@ def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item 
     return before, items.filter(position__gt=item.position).first()
 
 
-def texts_of(item: Item) -> list[tuple[str, str]]:
-    """Name and text of what the item's judges read, in reading order; empty ones are left out."""
-    texts = pages.load_page(item.pk, task_type(item.project.task_type)).contents.texts
-    return [(name.replace("-", " ").capitalize(), text) for name, text in texts.items() if text]
+# Names of texts on an item's page that need another word than their own.
+TEXT_TITLES = {"response": "Answer", "answer": "Ground truth"}
+TEXT_TITLES_UNDER_CLAIM = {"question": "Claim", "response": "Generated document", "passage": "Gold evidence"}
+
+
+def texts_of(kind: TaskType, item: Item) -> list[ShownText]:
+    """What the item's judges read, in reading order, empty texts included."""
+    contents = pages.load_page(item.pk, kind).contents
+    titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if contents.context.get("is_claim") else {})
+    notes = {passage["key"]: passage["title"] for passage in contents.context.get("passages", ())}
+    found = []
+    for name, text in contents.texts.items():
+        word, _, number = name.partition("-")
+        title = titles.get(word, word.capitalize())
+        found.append(ShownText(name, f"{title} {number}".strip(), text, notes.get(name, "")))
+    return found

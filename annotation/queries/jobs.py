@@ -13,8 +13,10 @@ from annotation.services.jobs import FINISH_INDEX
 SHOWN_AS_SHARE = (Job.Kind.IMPORT,)
 TITLES = {
     Job.Kind.IMPORT: "Import",
+    Job.Kind.PAIRS: "Making pairs",
     Job.Kind.ITEMS: "Making items",
     Job.Kind.CHECKER_RUN: "Checker run",
+    Job.Kind.TRAINING: "Training of a checker",
     Job.Kind.REPORT: "Report",
     Job.Kind.EXPORT: "Export",
 }

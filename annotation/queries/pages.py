@@ -1,15 +1,15 @@
 """What a page of work holds: the texts, the units, and the JSON that the browser works from.
 
-Which texts an item shows depends on the kind of its anchor alone; `CONTENTS` is the table. Nothing here reads other
-people's labels, and suggestions only where the assignment's arm shows them now.
+Which texts an item shows is named by its task type (`contents.py`). Nothing here reads other people's labels, and
+suggestions only where the assignment's arm shows them now.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from django.db import connection
@@ -17,7 +17,6 @@ from django.db.models import Max
 
 from annotation.models import (
     Assignment,
-    Evidence,
     Guideline,
     Item,
     ItemUnit,
@@ -28,15 +27,8 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.task_types import TaskType
-
-
-@dataclass(frozen=True)
-class Contents:
-    """`context` is what the template shows; `texts` are those of its texts that are judged, by field."""
-
-    context: dict
-    texts: dict[str, str]
+from annotation.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
+from annotation.task_types import Dimension, Label, TaskType
 
 
 @dataclass(frozen=True)
@@ -52,101 +44,10 @@ class Page:
         return [unit.key for unit in self.units]
 
 
-@dataclass(frozen=True)
-class Source:
-    """Columns by path from the anchor unit, and what to make of them (by the same paths)."""
-
-    paths: tuple[str, ...]
-    read: Callable[[dict], Contents]
-
+# In a revision's metadata: the question as it was asked, and the answer.
+FREE_TEXT = "free_text"
 
 ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key")
-
-EVIDENCE = (
-    "evidence__text",
-    "evidence__url",
-    "evidence__publisher",
-    "evidence__date",
-    "evidence__claim__text",
-    "evidence__claim__claimant",
-    "evidence__claim__date",
-    "evidence__claim__source",
-    "evidence__question__text",
-    "evidence__question__date",
-)
-
-
-def _evidence(row: dict) -> Contents:
-    """A piece of evidence under its claim (or, where a data set has no claims, its question)."""
-    has_claim = row["evidence__claim__text"] is not None
-    claim = row["evidence__claim__text"] if has_claim else row["evidence__question__text"]
-    return Contents(
-        {
-            "claim": claim,
-            "claimant": row["evidence__claim__claimant"] or "",
-            "claim_date": row["evidence__claim__date"] if has_claim else row["evidence__question__date"],
-            "claim_source": row["evidence__claim__source"] or "",
-            "evidence": row["evidence__text"],
-            "evidence_url": row["evidence__url"],
-            "publisher": row["evidence__publisher"],
-            "evidence_date": row["evidence__date"],
-        },
-        {"claim": claim, "evidence": row["evidence__text"]},
-    )
-
-
-RESPONSE = (
-    "response__text",
-    "response__question_id",
-    "response__claim_id",
-    "response__question__text",
-    "response__claim__text",
-)
-
-
-def _response(row: dict) -> Contents:
-    """A model's answer with the passages of its question (or claim); which model it was stays hidden."""
-    if row["response__claim_id"] is not None:
-        parent, asked = {"claim": row["response__claim_id"]}, row["response__claim__text"]
-    else:
-        parent, asked = {"question": row["response__question_id"]}, row["response__question__text"]
-    passages = [
-        {"key": f"passage-{number}", "title": title, "text": text}
-        for number, (title, text) in enumerate(
-            Evidence.objects.published().in_order().filter(**parent).values_list("publisher", "text"), 1
-        )
-    ]
-    return Contents(
-        {"question": asked, "response": row["response__text"], "passages": passages},
-        {"question": asked, "response": row["response__text"]} | {one["key"]: one["text"] for one in passages},
-    )
-
-
-CONTENTS = {"evidence": Source(EVIDENCE, _evidence), "response": Source(RESPONSE, _response)}
-
-
-@dataclass(frozen=True)
-class UnitText:
-    head: str = ""
-    relation: str = ""
-    tail: str = ""
-    title: str = ""
-
-
-def _triplet(unit: Unit) -> UnitText:
-    row = unit.triplet
-    return UnitText(row.head, row.relation, row.tail, " ".join(filter(None, (row.head, row.relation, row.tail))))
-
-
-# Units with words of their own: the join that brings them and how they are shown.
-UNIT_TEXTS: dict[str, tuple[str, Callable[[Unit], UnitText]]] = {
-    "triplet": ("triplet", _triplet),
-    "sub_sentence": ("sub_sentence", lambda unit: UnitText(title=unit.sub_sentence.text)),
-}
-
-
-def unit_text(unit: Unit) -> UnitText:
-    return UNIT_TEXTS[unit.kind][1](unit) if unit.kind in UNIT_TEXTS else UnitText()
 
 
 @lru_cache(maxsize=16)
@@ -174,7 +75,7 @@ def _row(item_id: int, columns: tuple[str, ...]) -> dict:
 
 def load_page(item_id: int, description: TaskType) -> Page:
     """The page of an item: one query for its texts, and one for its units where these are not the anchor itself."""
-    source = CONTENTS[description.anchor_kind]
+    source = CONTENTS[description.contents]
     row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
     item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
     contents = source.read({path: row[f"anchor__{path}"] for path in source.paths})
@@ -198,47 +99,69 @@ def _hash(contents: Contents, units: Sequence[Unit]) -> str:
 # ---- what the task type alone decides ----
 
 
+UNIT_KEYS = "1234567890"
+COLOURS = 20  # as many as static/css/work.css names
+
+
+def unit_key(number: int) -> str:
+    """The key that picks the unit at this place (from 0) where digits pick units: 1 to 9 and 0, then with Shift."""
+    key = UNIT_KEYS[number % len(UNIT_KEYS)] if number < 2 * len(UNIT_KEYS) else ""
+    return f"Shift+{key}" if key and number >= len(UNIT_KEYS) else key
+
+
+def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str]]:
+    """Labels in the order of the screen, each with its key."""
+    has_own_keys = description.keys_pick == "units"
+    return [
+        (label, label.key if has_own_keys else str(number)) for number, label in enumerate(dimension.shown_labels, 1)
+    ]
+
+
 @lru_cache(maxsize=64)
 def _groups(description: TaskType) -> tuple[dict, ...]:
     return tuple(
         {
             "dimension": dimension,
             "labels": [
-                {"value": label.value, "title": label.title, "hint": label.hint, "key": str(number)}
-                for number, label in enumerate(dimension.labels, 1)
+                {"value": label.value, "title": label.title, "hint": label.hint, "key": key}
+                for label, key in _keyed(description, dimension)
             ],
         }
-        for dimension in description.dimensions
+        for dimension in description.asked_dimensions
     )
 
 
 @lru_cache(maxsize=64)
 def _dimensions(description: TaskType) -> tuple[dict, ...]:
+    hidden = {dimension.slug for dimension in description.dimensions if dimension.is_hidden}
     return tuple(
         {
             "slug": dimension.slug,
             "title": dimension.title,
             "labels": [
-                {"value": label.value, "title": label.title, "key": str(number)}
-                for number, label in enumerate(dimension.labels, 1)
+                {"value": label.value, "title": label.title, "key": key}
+                for label, key in _keyed(description, dimension)
             ],
-            "asked_when": dimension.asked_when
-            and {"dimension": dimension.asked_when.dimension, "labels": list(dimension.asked_when.labels)},
+            "asked_when": {"dimension": dimension.asked_when.dimension, "labels": list(dimension.asked_when.labels)}
+            if dimension.asked_when and dimension.asked_when.dimension not in hidden
+            else None,
             "spans": dimension.spans
             and {
-                "field": dimension.spans.field,
+                "fields": list(dimension.spans.fields),
                 "required": dimension.spans.required,
                 "labels": list(dimension.spans.labels),
+                "takes_whole_texts": dimension.spans.takes_whole_texts,
             },
         }
-        for dimension in description.dimensions
+        for dimension in description.asked_dimensions
     )
 
 
 def template_context(page: Page, payload: dict) -> dict:
     """What `annotation/work/item.html` needs."""
     units = []
-    for unit in page.units:
+    picks_units = page.type.keys_pick == "units"
+    for number, unit in enumerate(page.units):
         words = unit_text(unit)
         units.append(
             {
@@ -247,6 +170,8 @@ def template_context(page: Page, payload: dict) -> dict:
                 "head": words.head,
                 "relation": words.relation,
                 "tail": words.tail,
+                "pick": unit_key(number) if picks_units else "",
+                "colour": number % COLOURS + 1 if page.type.has_unit_colours else None,
                 "groups": _groups(page.type),
             }
         )
@@ -259,6 +184,20 @@ def template_context(page: Page, payload: dict) -> dict:
     }
 
 
+PREVIEW_UNITS = 3
+
+
+def preview_context(project: Project, description: TaskType) -> dict:
+    """What shows the panel as `description` asks, with the first units of the project's first item; without their
+    words while there is no item."""
+    item = project.items.filter(unit_count__gt=0).order_by("position").values_list("pk", flat=True).first()
+    if item is None:
+        page = Page(Item(), description, [Unit(key="preview")], Contents({}, {}), "")
+    else:
+        page = load_page(item, description)
+    return template_context(replace(page, units=page.units[:PREVIEW_UNITS]), {"assignment": ""})
+
+
 # ---- what depends on the person ----
 
 
@@ -269,7 +208,7 @@ def suggestions_for(page: Page, project: Project) -> list[dict]:
     keys = {unit.pk: unit.key for unit in page.units}
     order = {unit.pk: number for number, unit in enumerate(page.units)}
     rows = Suggestion.objects.filter(run=project.prefill_run_id, unit__in=keys).select_related("run")
-    known = {dimension.slug: dimension for dimension in page.type.dimensions}
+    known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
     return [
         {
             "unit": keys[row.unit_id],
@@ -319,6 +258,21 @@ def own_answers(item: Item, rater: Rater | None) -> tuple[Revision | None, list[
     ]
 
 
+def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
+    """Earlier answers without what the project does not ask any more, so that they can be sent again."""
+    known = {dimension.slug: dimension for dimension in description.asked_dimensions}
+    return [
+        answer if known[answer["dimension"]].spans else answer | {"spans": []}
+        for answer in answers
+        if answer["dimension"] in known
+    ]
+
+
+def free_text_of(revision: Revision | None) -> str:
+    """What the person wrote to the task's free-text question."""
+    return (revision.metadata.get(FREE_TEXT) or {}).get("answer", "") if revision else ""
+
+
 def guideline_version(project: Project) -> int | None:
     return Guideline.objects.filter(project=project).aggregate(newest=Max("version"))["newest"]
 
@@ -340,13 +294,20 @@ def make_payload(
         "task_type": page.type.identifier,
         "text_hash": page.text_hash,
         "guideline_version": guideline_version,
+        "options_version": project.options_version,
         "prefill": assignment.prefill_arm,
         "minimum_seconds": project.minimum_seconds,
         "lease_seconds": lease_seconds,
         "revision": revision.number if revision else 0,
         "dimensions": _dimensions(page.type),
-        "units": [unit.key for unit in page.units],
-        "answers": list(answers),
+        "units": page.unit_keys,
+        "unit_picks": [unit_key(number) for number in range(len(page.units))]
+        if page.type.keys_pick == "units"
+        else None,
+        "has_unit_colours": page.type.has_unit_colours,
+        "free_text": page.type.free_text and asdict(page.type.free_text),
+        "free_text_answer": free_text_of(revision) if page.type.free_text else "",
+        "answers": still_asked(page.type, answers),
         "comment": revision.comment if revision else "",
         "suggestions": suggestions,
     }

@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q
 from annotation.access import RESEARCHER
 from annotation.markdown import render
 from annotation.models import Assignment, Guideline, Item, Membership, Project, Rater, Revision, User
-from annotation.task_types import TaskType, task_type
+from annotation.task_types import TaskType
 
 COUNTED = (Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE)
 
@@ -29,7 +29,7 @@ class ProjectRow:
 
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     """One row per project, with three queries however many there are."""
-    rows = {project.pk: ProjectRow(project, task_type(project.task_type)) for project in projects}
+    rows = {project.pk: ProjectRow(project, project.type) for project in projects}
     memberships = Membership.objects.filter(project__in=rows, user=user, is_active=True).order_by("role")
     for project_id, role in memberships.values_list("project_id", "role"):
         rows[project_id].roles.append(role)

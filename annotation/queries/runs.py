@@ -1,19 +1,17 @@
-"""Reads of checker runs for their pages: the list, how far a run has come, and some of its answers with their texts."""
+"""Reads of checker runs for their pages: the list, how far a run has come, what it cost, and its answers in numbers."""
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import CheckerRun, Chunk, Job, Project, Suggestion
+from annotation.models import CheckerRun, Chunk, Job, Project
 from annotation.queries.jobs import time_left
-from annotation.queries.suggestions import scores_by_unit, suggestions_by_unit, summary
-from annotation.services.checker_inputs import checker_inputs
-from annotation.services.jobs import FINISH_INDEX
+from annotation.queries.suggestions import summary
+from annotation.services.jobs import FINISH_INDEX, next_retry
 from annotation.task_types import TaskType
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, UnknownCheckerError
@@ -22,7 +20,8 @@ from models_runtime.contracts import CheckerInfo, UnknownCheckerError
 RATE_WINDOW = timedelta(minutes=2)
 # Above this many inputs an unfinished run's numbers are not counted on every look at its page.
 LIVE_SUMMARY_LIMIT = 60_000
-SAMPLE_SIZE = 20
+# How many other runs a run can be compared with from its page.
+OTHERS = 50
 
 
 def runs_of(project: Project) -> QuerySet[CheckerRun]:
@@ -36,14 +35,23 @@ def runs_of(project: Project) -> QuerySet[CheckerRun]:
 
 
 @dataclass(frozen=True)
+class Retry:
+    part: str
+    error: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Progress:
-    """Inputs done of all, how many per second (None: cannot be said yet), and failures by reason."""
+    """Inputs done of all, how many per minute (None: cannot be said yet), failures by reason, and what waits to be
+    tried again after an error."""
 
     done: int
     total: int
     rate: float | None
     left: str  # "" where nothing can be said
     failures: list[dict]
+    retry: Retry | None = None
 
     @property
     def failed(self) -> int:
@@ -55,9 +63,9 @@ class Progress:
 
 
 def progress_of(run: CheckerRun) -> Progress:
-    """Two queries; failures by reason are those so far."""
+    """Three queries; failures by reason are those so far."""
     job = run.job
-    rate, left = None, ""
+    rate, left, retry = None, "", None
     if job.state == Job.State.RUNNING:
         now = timezone.now()
         recent = Chunk.objects.filter(job=job, state=Chunk.State.DONE, done_at__gte=now - RATE_WINDOW).aggregate(
@@ -66,12 +74,53 @@ def progress_of(run: CheckerRun) -> Progress:
         if recent["inputs"]:
             rate = recent["inputs"] / max((now - recent["begun"]).total_seconds(), 0.001)
             left = time_left(max(0, job.progress_total - job.progress_done) / rate)
+            rate *= 60
+        retry = _retry_of(job)
     elif job.state == Job.State.DONE and job.started_at and job.finished_at > job.started_at:
-        rate = job.progress_total / (job.finished_at - job.started_at).total_seconds()
+        rate = 60 * job.progress_total / (job.finished_at - job.started_at).total_seconds()
     failures = list(
         run.failures.values("reason", "is_permanent").annotate(n=Count("pk"), message=Min("message")).order_by("-n")
     )
-    return Progress(job.progress_done, job.progress_total, rate, left, failures)
+    return Progress(job.progress_done, job.progress_total, rate, left, failures, retry)
+
+
+def _retry_of(job: Job) -> Retry | None:
+    chunk = next_retry(job)
+    if chunk is None:
+        return None
+    return Retry("the end" if chunk.index == FINISH_INDEX else f"part {chunk.index + 1}", chunk.error, chunk.not_before)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run spent, and the same per 1,000 units that it judged itself (None where there are none)."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    device_seconds: float
+    n_judged: int
+
+    @property
+    def rows(self) -> list[tuple[str, float, float | None]]:
+        """Title, total, per 1,000 units; what a run has none of is left out."""
+        spent = (
+            ("Tokens sent", self.prompt_tokens),
+            ("Tokens received", self.completion_tokens),
+            ("Seconds of computing", self.device_seconds),
+        )
+        per = 1000 / self.n_judged if self.n_judged else None
+        return [(title, total, per and total * per) for title, total in spent if total]
+
+
+def cost_of(run: CheckerRun) -> Cost:
+    judged = max(0, run.job.progress_done - run.n_reused)
+    return Cost(run.prompt_tokens, run.completion_tokens, run.device_seconds, judged)
+
+
+def others_of(run: CheckerRun) -> list[CheckerRun]:
+    """Other runs of the project that are done, newest first."""
+    found = CheckerRun.objects.filter(project_id=run.project_id, job__state=Job.State.DONE).exclude(pk=run.pk)
+    return list(found.order_by("-pk")[:OTHERS])
 
 
 def numbers_of(run: CheckerRun) -> dict | None:
@@ -97,7 +146,37 @@ def score_rows(run: CheckerRun, numbers: dict) -> list[dict]:
     titles = {score.name: score.title for score in info.scores} if info else {}
     names = [name for name in titles if name in numbers["scores"]]
     names += [name for name in numbers["scores"] if name not in titles]
-    return [{"name": name, "title": titles.get(name, name)} | numbers["scores"][name] for name in names]
+    return [
+        {"name": name, "title": titles.get(name, name), "bars": bars_of(numbers["scores"][name].get("histogram"))}
+        | numbers["scores"][name]
+        for name in names
+    ]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a picture 200 wide and 60 high: the values from `low` to `high`, how many there are, and its place."""
+
+    low: float
+    high: float
+    n: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def bars_of(histogram: dict | None) -> list[Bar]:
+    if not histogram:
+        return []
+    counts, low = histogram["counts"], histogram["low"]
+    step, width, most = (histogram["high"] - low) / len(counts), 200 / len(counts), max(counts) or 1
+    bars = []
+    for index, n in enumerate(counts):
+        height = round(60 * n / most, 2)
+        x = round(index * width, 2)
+        bars.append(Bar(low + index * step, low + (index + 1) * step, n, x, 60 - height, round(width - 1, 2), height))
+    return bars
 
 
 def facts_of(run: CheckerRun) -> list[tuple[str, str]]:
@@ -128,70 +207,10 @@ def label_shares(numbers: dict, task_type: TaskType) -> list[tuple[str, int, lis
     for dimension in task_type.dimensions:
         counts = numbers["labels"].get(dimension.slug, {})
         total = sum(counts.values())
-        if dimension.role:
+        if dimension.role and (total or not dimension.is_hidden):
             shares = [
                 LabelShare(label.title, counts.get(label.value, 0), 100 * counts.get(label.value, 0) / max(total, 1))
                 for label in dimension.labels
             ]
             rows.append((dimension.title, total, shares))
     return rows
-
-
-@dataclass(frozen=True)
-class SampledAnswer:
-    key: str
-    claim: str
-    passages: list[tuple[str, list[tuple[str, bool]]]]  # field, and its text in pieces: (text, inside a span)
-    answers: list[tuple[str, str, Suggestion]]  # titles of dimension and label
-    scores: dict[str, float | None]
-
-
-def sample_of(run: CheckerRun, task_type: TaskType, size: int = SAMPLE_SIZE) -> list[SampledAnswer]:
-    """Some of the run's answers, drawn by the run's id from the chunks that are done, so that a reload shows the same.
-    Seven queries at most."""
-    draw = random.Random(run.uuid.int)
-    done = Chunk.objects.filter(job=run.job, state=Chunk.State.DONE).exclude(index=FINISH_INDEX)
-    indices = list(done.order_by("index").values_list("index", flat=True))
-    chosen = draw.sample(indices, min(size, len(indices)))
-    payloads = done.filter(index__in=chosen).order_by("index").values_list("payload", flat=True)
-    candidates = [unit for payload in payloads for unit in payload["units"]]
-    unit_ids = sorted(draw.sample(candidates, min(size, len(candidates))))
-    suggestions = suggestions_by_unit(run.pk, unit_ids)
-    scores = scores_by_unit(run.pk, unit_ids)
-    inputs = checker_inputs(task_type.unit_kind, unit_ids)
-    keys = dict(Suggestion.objects.filter(run=run, unit__in=unit_ids).values_list("unit_id", "unit__key"))
-    return [
-        SampledAnswer(
-            key=keys[unit_id],
-            claim=inputs[unit_id].fields["claim"],
-            passages=_marked_passages(inputs[unit_id].fields, suggestions[unit_id]),
-            answers=[_titled(task_type, suggestion) for suggestion in suggestions[unit_id]],
-            scores=scores.get(unit_id, {}),
-        )
-        for unit_id in unit_ids
-        if unit_id in suggestions and unit_id in inputs
-    ]
-
-
-def _titled(task_type: TaskType, suggestion: Suggestion) -> tuple[str, str, Suggestion]:
-    dimension = task_type.dimension(suggestion.dimension)
-    return dimension.title, dimension.label(suggestion.label).title, suggestion
-
-
-def _marked_passages(fields: dict, suggestions: list[Suggestion]) -> list[tuple[str, list[tuple[str, bool]]]]:
-    texts = {"evidence": fields["evidence"]} if "evidence" in fields else {}
-    texts |= {f"passages[{index}]": text for index, text in enumerate(fields.get("passages", ()))}
-    spans = [span for suggestion in suggestions for span in suggestion.spans]
-    return [
-        (field, marked(text, [(span["start"], span["end"]) for span in spans if span["field"] == field]))
-        for field, text in texts.items()
-    ]
-
-
-def marked(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
-    """The text in pieces that are inside a span or outside of all; joined they are the text again."""
-    borders = sorted({0, len(text), *(point for span in spans for point in span if 0 <= point <= len(text))})
-    return [
-        (text[start:end], any(low <= start and end <= high for low, high in spans))
-        for start, end in zip(borders, borders[1:], strict=False)
-    ]

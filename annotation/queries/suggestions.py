@@ -3,9 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Avg, Count, Max, Min
+from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Value, When
+from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import CheckerRun, RunFailure, Score, Suggestion
+from models_runtime.registry import list_infos
+
+HISTOGRAM_BARS = 20
+
+
+def scorers() -> tuple[str, ...]:
+    """Checkers that give scores and no labels; their runs have nothing that annotators could be shown."""
+    return tuple(info.slug for info in list_infos() if info.gives == "scores")
 
 
 def suggestions_by_unit(run_id: int, unit_ids: Iterable[int]) -> dict[int, list[Suggestion]]:
@@ -26,10 +35,11 @@ def scores_by_unit(run_id: int, unit_ids: Iterable[int]) -> dict[int, dict[str, 
 
 
 def summary(run: CheckerRun) -> dict:
-    """A run in numbers, as its job keeps them once it is done; three queries over all of its rows.
+    """A run in numbers, as its job keeps them once it is done; four queries over all of its rows.
 
-    `labels`: dimension -> label -> units; `scores`: name -> n, undefined, mean, low, high (None where n is 0);
-    `failures`: rows of reason, is_permanent, n; `failed`: units without an answer.
+    `labels`: dimension -> label -> units; `scores`: name -> n, undefined, mean, low, high (None where n is 0) and
+    `histogram` (low, high and the counts between them, in bars of equal width; None where n is 0); `failures`: rows of
+    reason, is_permanent, n; `failed`: units without an answer.
     """
     labels = defaultdict(dict)
     counts = Suggestion.objects.filter(run=run).values_list("dimension", "label").annotate(n=Count("pk"))
@@ -48,6 +58,8 @@ def summary(run: CheckerRun) -> dict:
         .annotate(rows=Count("pk"), n=Count("value"), mean=Avg("value"), low=Min("value"), high=Max("value"))
         .order_by("name")
     }
+    for name, histogram in _histograms(run, scores).items():
+        scores[name]["histogram"] = histogram
     failures = list(
         RunFailure.objects.filter(run=run)
         .values("reason", "is_permanent")
@@ -60,3 +72,42 @@ def summary(run: CheckerRun) -> dict:
         "failures": failures,
         "failed": sum(row["n"] for row in failures),
     }
+
+
+def _histograms(run: CheckerRun, scores: dict[str, dict]) -> dict[str, dict | None]:
+    """How each score's values lie, over its range where that is known and what occurs is all within it."""
+    ranges = _ranges(run, scores)
+    if not ranges:
+        return dict.fromkeys(scores)
+    widths = {name: (high - low) / HISTOGRAM_BARS for name, (low, high) in ranges.items()}
+    bar = Case(
+        *(
+            When(name=name, then=Floor((F("value") - Value(low)) / Value(widths[name])))
+            if widths[name]
+            else When(name=name, then=Value(0.0))
+            for name, (low, _) in ranges.items()
+        ),
+        output_field=FloatField(),
+    )
+    # The highest value belongs into the last bar, and rounding must not lead out of the first.
+    inside = Greatest(Least(bar, Value(HISTOGRAM_BARS - 1.0)), Value(0.0))
+    rows = Score.objects.filter(run=run, name__in=list(ranges), value__isnull=False).annotate(bar=inside)
+    counts = {name: [0] * (HISTOGRAM_BARS if widths[name] else 1) for name in ranges}
+    for name, bar_index, n in rows.values_list("name", "bar").annotate(n=Count("pk")).order_by():
+        counts[name][int(bar_index)] += n
+    found = {name: {"low": low, "high": high, "counts": counts[name]} for name, (low, high) in ranges.items()}
+    return {name: found.get(name) for name in scores}
+
+
+def _ranges(run: CheckerRun, scores: dict[str, dict]) -> dict[str, tuple[float, float]]:
+    info = next((info for info in list_infos() if info.slug == run.checker), None)
+    known = {score.name: (score.low, score.high) for score in info.scores} if info else {}
+    ranges = {}
+    for name, numbers in scores.items():
+        if not numbers["n"]:
+            continue
+        low, high = known.get(name, (None, None))
+        if None in (low, high) or not low <= numbers["low"] <= numbers["high"] <= high:
+            low, high = numbers["low"], numbers["high"]
+        ranges[name] = (float(low), float(high))
+    return ranges

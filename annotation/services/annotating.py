@@ -21,15 +21,25 @@ from django.utils.dateparse import parse_datetime
 
 from annotation.models import Annotation, Assignment, Item, Judgement, Project, Rater, Revision, Span
 from annotation.queries import pages
-from annotation.services import assigning
-from annotation.services.answer_rules import MAX_COMMENT, CheckedJudgement, FieldError, InvalidSubmission, check
+from annotation.services import assigning, project_options
+from annotation.services.answer_rules import (
+    MAX_COMMENT,
+    CheckedJudgement,
+    FieldError,
+    InvalidSubmission,
+    check,
+    check_free_text,
+)
 from annotation.services.raters import rater_of
-from annotation.task_types import task_type
 
 ATTEMPTS = 4
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
 MAX_BIGINT = 2**63 - 1
+QUESTIONS_CHANGED = (
+    "The project asks differently since this page was shown. Nothing is lost: open the item again, answer what has "
+    "changed, and send it."
+)
 
 __all__ = ["Conflict", "FieldError", "InvalidSubmission", "SubmitResult", "submit"]
 
@@ -45,8 +55,10 @@ class Submission:
     submitted_at: datetime | None
     active_ms: int | None
     comment: str
+    free_text: str
     text_hash: str
     guideline_version: int | None
+    options_version: int | None
     judgements: object
     body_hash: str
 
@@ -58,7 +70,9 @@ class Answer:
     submission: Submission
     page: pages.Page
     judgements: list[CheckedJudgement]
+    free_text: str
     guideline_version: int | None
+    options_version: int
 
 
 @dataclass(frozen=True)
@@ -77,15 +91,20 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     """
     project = assignment.project
     submission = _parse(assignment, body)
-    page = pages.load_page(assignment.item_id, task_type(project.task_type))
+    options_version, description = project_options.asked_under(project, assignment, submission.options_version)
+    page = pages.load_page(assignment.item_id, description)
     if submission.text_hash and submission.text_hash != page.text_hash:
         raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
-    answer = Answer(
-        submission,
-        page,
-        check(page.type, page.unit_keys, page.contents.texts, submission.judgements),
-        _guideline(submission, assignment.guideline_version),
-    )
+    guideline = _guideline(submission, assignment.guideline_version)
+    try:
+        judgements, free_text = _checked(assignment, page, submission)
+    except InvalidSubmission:
+        before = _stored_before(submission, user)
+        if before is None:
+            raise
+        # It fitted when it was stored; the project asks differently since.
+        return _answer_again(before, before.annotation.rater_id, Answer(submission, page, [], "", None, 0), project)
+    answer = Answer(submission, page, judgements, free_text, guideline, options_version)
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
@@ -95,6 +114,25 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
         except IntegrityError:
             continue  # the id came before, or another request of the same person was faster: look at what is stored
     raise Conflict("The item changed hands while the answer arrived. Please send it again.")
+
+
+def _checked(assignment: Assignment, page: pages.Page, submission: Submission) -> tuple[list[CheckedJudgement], str]:
+    """The judgements and the answer in words, or InvalidSubmission with all that is wrong about both."""
+    errors: list[FieldError] = []
+    judgements, free_text = [], ""
+    try:
+        judgements = check(page.type, page.unit_keys, page.contents.texts, submission.judgements)
+    except InvalidSubmission as invalid:
+        errors += invalid.errors
+    try:
+        free_text = check_free_text(page.type, submission.free_text)
+    except InvalidSubmission as invalid:
+        errors += invalid.errors
+    if errors:
+        if project_options.changed_since(assignment.project, assignment):
+            errors.insert(0, FieldError(QUESTIONS_CHANGED, field=project_options.OPTIONS_VERSION))
+        raise InvalidSubmission(errors)
+    return judgements, free_text
 
 
 def _parse(assignment: Assignment, body: dict) -> Submission:
@@ -134,27 +172,29 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
         client_id = None
         wrong("client_id", "client_id must be a UUID")
     comment = text("comment", MAX_COMMENT)
+    free_text = text("free_text", MAX_COMMENT)
     parsed = Submission(
         client_id,
         instant("shown_at"),
         instant("submitted_at"),
         whole("active_ms"),
         comment,
+        free_text,
         text("text_hash", 64),
         whole("guideline_version"),
+        whole(project_options.OPTIONS_VERSION),
         body.get("judgements"),
-        _body_hash(assignment, comment, body.get("judgements")),
+        _body_hash(assignment, comment, body.get("judgements"), free_text),
     )
     if errors:
         raise InvalidSubmission(errors)
     return parsed
 
 
-def _body_hash(assignment: Assignment, comment: str, judgements) -> str:
+def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str) -> str:
     """Of what must not differ when a client id comes again: the item and what is said about it."""
-    canonical = json.dumps(
-        [assignment.item_id, comment, judgements], sort_keys=True, ensure_ascii=True, separators=(",", ":")
-    )
+    said = [assignment.item_id, comment, judgements, *([free_text] if free_text else [])]
+    canonical = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -234,6 +274,14 @@ def _store_any(assignment: Assignment, rater_id: int, answer: Answer, now: datet
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
 
+def _stored_before(submission: Submission, user) -> Revision | None:
+    """The very same answer of this person, where a request is repeated."""
+    stored = Revision.objects.filter(
+        client_id=submission.client_id, body_hash=submission.body_hash, annotation__rater__user=user
+    )
+    return stored.select_related("annotation__assignment").first()
+
+
 def _answer_again(before: Revision, rater_id: int, answer: Answer, project: Project) -> SubmitResult:
     annotation = before.annotation
     if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
@@ -304,6 +352,15 @@ def _guideline(submission: Submission, newest: int | None) -> int | None:
     return version if version and newest and version <= newest else newest
 
 
+def _metadata(answer: Answer) -> dict:
+    """The version of the project's options, where it has any, and the answer in words with the question as it was
+    asked, since a project may change its wording."""
+    metadata = {project_options.OPTIONS_VERSION: answer.options_version} if answer.options_version else {}
+    if answer.free_text:
+        metadata[pages.FREE_TEXT] = {"question": answer.page.type.free_text.title, "answer": answer.free_text}
+    return metadata
+
+
 def _store_revision(annotation: Annotation, number: int, answer: Answer, suggestion_shown: bool | None) -> None:
     submission = answer.submission
     revision = Revision.objects.create(
@@ -318,6 +375,7 @@ def _store_revision(annotation: Annotation, number: int, answer: Answer, suggest
         text_hash=answer.page.text_hash,
         suggestion_shown=suggestion_shown,
         comment=submission.comment,
+        metadata=_metadata(answer),
     )
     units = {unit.key: unit.pk for unit in answer.page.units}
     stored = Judgement.objects.bulk_create(

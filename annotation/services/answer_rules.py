@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.task_types import Dimension, TaskType
+from annotation.task_types import Dimension, SpanRule, TaskType
 
 # More than anybody marks by hand; keeps a broken or hostile client from filling the database.
-MAX_SPANS = 200
+MAX_SPANS = 1000
 MAX_COMMENT = 10_000
 
 
@@ -114,18 +114,18 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
     if not isinstance(spans, list):
         wrong("Highlights must be a list")
         return ()
-    may_carry = rule is not None and (not rule.labels or label in rule.labels)
+    may_carry = rule is not None and rule.may_carry(label)
     if spans and not may_carry:
         wrong("Highlights do not belong to this answer")
         return ()
-    if may_carry and rule.required and not spans:
+    if may_carry and rule.required and not spans and _has_text(rule, texts):
         wrong(f"{rule.title}: nothing is highlighted")
     if len(spans) > MAX_SPANS:
         wrong(f"More than {MAX_SPANS} highlights")
         return ()
     checked = []
     for span in spans:
-        problem, good = _checked_span(span, rule.field, texts)
+        problem, good = _checked_span(span, rule, texts)
         if good is None:
             wrong(problem)
         elif good in checked:
@@ -135,11 +135,17 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
     return tuple(checked)
 
 
-def _checked_span(span, field: str, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
+def _has_text(rule: SpanRule, texts: Mapping[str, str]) -> bool:
+    """Where there is nothing to mark (an answer that came without passages), nothing can be required."""
+    return any(text.strip() and rule.takes(field) for field, text in texts.items())
+
+
+def _checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
     if not isinstance(span, dict):
         return "A highlight is not an object", None
     start, end = span.get("start"), span.get("end")
-    if span.get("field") != field or field not in texts:
+    field = span.get("field")
+    if not isinstance(field, str) or field not in texts or not rule.takes(field):
         return "A highlight lies in a text that takes none", None
     if not all(type(value) is int for value in (start, end)):
         return "A highlight needs whole numbers as its start and end", None
@@ -149,3 +155,13 @@ def _checked_span(span, field: str, texts: Mapping[str, str]) -> tuple[str, Chec
     if span.get("quote") != text[start:end]:
         return "A highlight does not quote its text", None
     return "", CheckedSpan(field, start, end, text[start:end])
+
+
+def check_free_text(description: TaskType, text: str) -> str:
+    """The answer to the task's free-text question, or InvalidSubmission."""
+    asked, text = description.free_text, text.strip()
+    if text and asked is None:
+        raise InvalidSubmission([FieldError("This task has no question to answer in words", field="free_text")])
+    if asked is not None and asked.required and not text:
+        raise InvalidSubmission([FieldError(f"{asked.title}: nothing is written", field="free_text")])
+    return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from operator import attrgetter
@@ -10,23 +10,37 @@ from operator import attrgetter
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from annotation.formats.records import ClaimRecord, EvidenceRecord, QuestionRecord, ResponseRecord, TripletRecord
+from annotation.formats.records import (
+    AspectRecord,
+    AtomicClaimRecord,
+    ClaimRecord,
+    EvidenceRecord,
+    PairRecord,
+    QuestionRecord,
+    ResponseRecord,
+    SubSentenceRecord,
+    TripletRecord,
+)
 from annotation.models import (
+    Aspect,
+    AtomicClaim,
     Claim,
     Decision,
     Evidence,
     ItemUnit,
     Judgement,
+    Pair,
     Question,
     Response,
     Score,
+    SubSentence,
     Suggestion,
     Triplet,
     Unit,
     UnitKind,
 )
 
-PARENTS = ("claim", "question", "response")
+PARENTS = ("claim", "question", "evidence", "response")
 INTEGER_LIMIT = 2**31
 
 
@@ -38,6 +52,11 @@ class Kind:
     unit_kind: str | None = None
     # Parents whose page shows all of their children of this kind, so that a further child alters what was judged.
     shown_with: tuple[str, ...] = ()
+    # Whether a new version of a parent brings a new version of this. Not where the row's texts are all its own and the
+    # parents only say where they come from.
+    follows_parents: bool = True
+    # Whether documents generated for the row's claim are judged against it, where it is gold.
+    is_beside_documents: bool = False
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -58,28 +77,59 @@ def _names(record: type) -> tuple[str, ...]:
 KINDS: tuple[Kind, ...] = (
     Kind("claim", ClaimRecord, Claim),
     Kind("question", QuestionRecord, Question, UnitKind.QUESTION),
-    Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",)),
+    Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("response", ResponseRecord, Response, UnitKind.RESPONSE),
     Kind("triplet", TripletRecord, Triplet, UnitKind.TRIPLET, shown_with=("response",)),
+    Kind("sub_sentence", SubSentenceRecord, SubSentence, UnitKind.SUB_SENTENCE, shown_with=("response",)),
+    Kind("atomic_claim", AtomicClaimRecord, AtomicClaim, UnitKind.ATOMIC_CLAIM),
+    Kind("aspect", AspectRecord, Aspect, UnitKind.ASPECT, shown_with=("question",)),
+    Kind("pair", PairRecord, Pair, UnitKind.PAIR, follows_parents=False),
 )
 KIND_OF_RECORD = {kind.record: kind for kind in KINDS}
 KIND_NAMED = {kind.name: kind for kind in KINDS}
 
-# From a unit to the content whose change it would be a victim of.
+
+def _paths(kind: Kind, root: str) -> tuple[str, ...]:
+    """From a row of `kind` to the row of kind `root` that it hangs below, through every chain of parents."""
+    if kind.name == root:
+        return (kind.name,)
+    parents = kind.parents if kind.follows_parents else ()
+    return tuple(f"{kind.name}__{path}" for parent in parents for path in _paths(KIND_NAMED[parent], root))
+
+
+# From a unit to the content whose change it would be a victim of. An aspect in a response is reached by its response.
 UNITS_BELOW = {
-    "claim": ("evidence__claim", "response__claim", "triplet__response__claim"),
-    "question": ("question", "evidence__question", "response__question", "triplet__response__question"),
-    "evidence": ("evidence",),
-    "response": ("response", "triplet__response"),
+    root.name: tuple(path for kind in KINDS if kind.unit_kind for path in _paths(kind, root.name)) for root in KINDS
 }
 
 
-def root_of(kind: Kind, pk: int, parents: dict[str, int | None]) -> tuple[str, int]:
-    """What is renewed as a whole when this row changes after it was judged: all that one page shows with it."""
+def root_of(
+    kind: Kind, pk: int, parents: dict[str, int | None], with_documents: Collection[int] = ()
+) -> tuple[str, int]:
+    """What is renewed as a whole when this row changes after it was judged: all that one page shows with it.
+
+    `with_documents` are claims whose documents are judged against the row (`claims_with_documents`).
+    """
     for parent in kind.shown_with:
         if parents.get(parent) is not None:
             return parent, parents[parent]
+    if parents.get("claim") in with_documents:
+        return "claim", parents["claim"]
     return kind.name, pk
+
+
+def claims_with_documents(kind: Kind, rows: Mapping[int, bool | None]) -> set[int]:
+    """Claims with responses, of those of the rows (id -> whether it will be gold) that are or will be gold."""
+    if not kind.is_beside_documents or not rows:
+        return set()
+    will_be = [pk for pk, is_gold in rows.items() if is_gold]
+    found = kind.model.objects.filter(Q(is_gold=True) | Q(pk__in=will_be), pk__in=list(rows))
+    return documented(found.exclude(claim=None).values_list("claim", flat=True))
+
+
+def documented(claims: Iterable[int]) -> set[int]:
+    """Those of the claims that documents were generated for."""
+    return set(Response.objects.published().filter(claim__in=list(claims)).values_list("claim", flat=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +182,12 @@ class Reader:
             elif isinstance(field, models.IntegerField):
                 numbers.append((position, name))
         self._texts, self._numbers = tuple(texts), tuple(numbers)
+        # Where values stand that make a row large.
+        self.longs = tuple(
+            place
+            for place, name in enumerate(self.columns)
+            if isinstance(kind.model._meta.get_field(name), models.TextField)
+        )
         self.key_length = kind.model._meta.get_field("key").max_length
 
     def values(self, record) -> tuple:

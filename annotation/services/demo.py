@@ -1,142 +1,34 @@
 """The demo's people, data sets and projects. Making them again adds only what is missing.
 
-The labels of the shipped files stay out of the database: they are what the demo's two annotators lean on, each with
-slips of their own, so that agreement, disagreement and a comparison with a checker can be looked at.
+The two annotators lean on answers that are kept beside the data (`demo_answers`). Where an answer can be doubted, each
+of them now and then follows the doubt, and they mark more or fewer words, so that agreement, disagreement and a
+comparison with a checker can be looked at.
 """
 
-import csv
-import json
+from __future__ import annotations
+
+import re
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
-from pathlib import Path
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, assignment_for
-from annotation.models import Dataset, Job, Project, User
+from annotation.models import Assignment, Dataset, Job, Project, User
 from annotation.queries import pages
 from annotation.services import annotating, assigning, importing, item_job, jobs, projects, suggesting
 from annotation.services.demo_accounts import DEMO_ACCOUNTS
-from annotation.task_types import TaskType, task_type
+from annotation.services.demo_answers import FIXTURES, Answer
+from annotation.services.demo_sets import DATASETS, PROJECTS, DemoProject, DemoSet
+from annotation.task_types import Dimension, TaskType
 
-FIXTURES = Path(settings.BASE_DIR) / "fixtures" / "demo"
 CHECKER = "lexical"
-
-# Labels as the files write them -> as the task type stores them.
-LABELS = {"Entailment": "entailment", "Neutral": "neutral", "Contradiction": "contradiction"}
-
-CLAIM_GUIDELINES = """\
-## What you judge
-
-Read the claim, then the evidence. Use nothing but the evidence: what you know otherwise does not count.
-
-1. **Relevant?** It is when it says something about *what is claimed*, for or against. The same topic is not enough.
-2. **Stance.** *Supports* or *refutes* when the evidence settles the claim. When it does not, say where it leans.
-3. **Mark** the words that made you decide.
-
-## Hard cases
-
-| The evidence | Label |
-| --- | --- |
-| speaks of another year or place | not relevant, unless it lets you conclude something |
-| has one half for and one half against the claim | contradictory |
-| quotes somebody who says so | leans, it does not settle |
-
-Everything in this project is made up.
-"""
-
-TRIPLET_GUIDELINES = """\
-Each triplet says one thing that the answer says. Compare it with the **passages**, not with what you know.
-
-- *Entailment*: at least one passage supports it.
-- *Contradiction*: a passage says otherwise.
-- *Neutral*: the passages leave it open.
-- *Bad triplet*: it does not convey what the answer says.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class DemoSet:
-    slug: str
-    title: str
-    file: str
-    format: str
-    answers: Callable[[], dict[str, dict[str, str]]]  # labels by unit key and dimension
-
-
-@dataclass(frozen=True, slots=True)
-class DemoProject:
-    slug: str
-    title: str
-    dataset: str
-    task_type: str
-    guidelines: str
-    prefill: str
-    judged: tuple[int, int]  # items that the first and the second annotator have done
-    description: str = ""
-
-
-def _claim_answers() -> dict[str, dict[str, str]]:
-    with (FIXTURES / "claims.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    return {
-        row["id"]: {"relevance": "relevant", "stance": row["evidence_stance"]}
-        if row["relevant"] == "True"
-        else {"relevance": "not_relevant"}
-        for row in rows
-    }
-
-
-def _triplet_answers() -> dict[str, dict[str, str]]:
-    answers = {}
-    for row in json.loads((FIXTURES / "answers.json").read_text(encoding="utf-8")):
-        for index, one in enumerate(row["demo_response_kg"]):
-            key = f"{row['setting']}/{row['model']}/{row['id']}/{index}"
-            answers[key] = {"entailment": LABELS.get(one["human_label"], one["human_label"])}
-    return answers
-
-
-DATASETS = (
-    DemoSet("demo-claims", "Everyday claims (made up)", "claims.tsv", "druid", _claim_answers),
-    DemoSet("demo-answers", "Answers of two models (made up)", "answers.json", "refchecker", _triplet_answers),
-)
-PROJECTS = (
-    DemoProject(
-        "demo-triplets",
-        "Do the answers hold?",
-        "demo-answers",
-        "triplets/-/1",
-        TRIPLET_GUIDELINES,
-        Project.Prefill.OFF,
-        (12, 10),
-        "Claim-triplets of two models' answers against reference passages.",
-    ),
-    DemoProject(
-        "demo-stance",
-        "Evidence on everyday claims, all judged",
-        "demo-claims",
-        "claim-evidence/six-way/1",
-        CLAIM_GUIDELINES,
-        Project.Prefill.OFF,
-        (59, 59),
-        "Both annotators are through: look at agreement, the checker and the disagreements.",
-    ),
-    DemoProject(
-        "demo-open",
-        "Evidence on everyday claims, open work",
-        "demo-claims",
-        "claim-evidence/six-way/1",
-        CLAIM_GUIDELINES,
-        Project.Prefill.AFTER,
-        (3, 8),
-        "Open work, with a checker's suggestions after the first answer.",
-    ),
-)
+BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
 
 
 def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
@@ -144,13 +36,14 @@ def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
     if not settings.DEMO:
         raise RuntimeError("Demo accounts belong into a demo only; set ASSAY_DEMO=1")
     people = make_people()
-    researcher = people["researcher"]
+    have = set(Dataset.objects.values_list("slug", flat=True))
     for described in DATASETS:
-        if not Dataset.objects.filter(slug=described.slug).exists():
+        if described.slug not in have:
             say(f"Importing {described.title}")
-            _import(described, researcher)
+            import_set(described, people["researcher"])
+    have = set(Project.objects.values_list("slug", flat=True))
     for described in PROJECTS:
-        if not Project.objects.filter(slug=described.slug).exists():
+        if described.slug not in have:
             say(f"Making the project {described.title}")
             _make_project(described, people)
 
@@ -169,12 +62,9 @@ def make_people() -> dict[str, User]:
     return {account.slug: people[account.email] for account in DEMO_ACCOUNTS}
 
 
-def _import(described: DemoSet, owner: User) -> None:
+def import_set(described: DemoSet, owner: User) -> None:
     dataset = Dataset.objects.create(
-        slug=described.slug,
-        title=described.title,
-        description="Written for the demo; nothing in it is true.",
-        owner=owner,
+        slug=described.slug, title=described.title, description=described.description, owner=owner
     )
     request = importing.ImportRequest(
         format=described.format, files=importing.files_of_paths([FIXTURES / described.file])
@@ -200,43 +90,52 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         task_type=described.task_type,
         seed=7,
         prefill=described.prefill,
-        guidelines=described.guidelines,
+        guidelines=described.guidelines_text,
         members=[(annotator, ANNOTATOR) for annotator in annotators] + [(people["adjudicator"], ADJUDICATOR)],
     )
     _done(item_job.start_item_job(project, researcher))
     project.refresh_from_db()
-    run = suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
-    _done(run.job)
-    if described.prefill != Project.Prefill.OFF:
-        suggesting.show_to_annotators(run)
-    answers = next(one for one in DATASETS if one.slug == described.dataset).answers()
-    for annotator, number in zip(annotators, described.judged, strict=True):
-        _label(project, annotator, number, answers)
+    if CHECKER in project.type.checkers:
+        run = suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
+        _done(run.job)
+        if described.prefill != Project.Prefill.OFF:
+            suggesting.show_to_annotators(run)
+    answers = described.answers()
+    with transaction.atomic():  # a commit waits for the disk; hundreds of them would be most of the demo's start
+        for annotator, number in zip(annotators, described.judged, strict=True):
+            for _ in range(number):
+                taken = assigning.take(project, annotator)
+                if taken is None:
+                    break
+                _label(assignment_for(annotator, taken.uuid), annotator, answers, described.doubts)
 
 
-def _label(project: Project, annotator: User, number: int, answers: dict[str, dict[str, str]]) -> None:
-    description = task_type(project.task_type)
-    for _ in range(number):
-        taken = assigning.take(project, annotator)
-        if taken is None:
-            return
-        assignment = assignment_for(annotator, taken.uuid)
-        page = pages.load_page(assignment.item_id, description)
-        now = timezone.now()
-        seconds = 8 + _chance(annotator, assignment.item.key) % 40
-        judgements = [
-            judgement
-            for unit in page.unit_keys
-            for judgement in _judgements(description, annotator, unit, answers[unit], page.contents.texts)
-        ]
-        body = {
-            "client_id": str(uuid.uuid4()),
-            "shown_at": (now - timedelta(seconds=seconds)).isoformat(),
-            "submitted_at": now.isoformat(),
-            "active_ms": seconds * 1000,
-            "judgements": judgements,
-        }
-        annotating.submit(assignment, annotator, body)
+def _label(assignment: Assignment, annotator: User, answers: dict[str, Answer], doubts: int) -> None:
+    page = pages.load_page(assignment.item_id, assignment.project.type)
+    texts = page.contents.texts
+    given = {unit: _followed(answers[unit], annotator, unit, doubts) for unit in page.unit_keys}
+    judgements = [
+        judgement
+        for unit, answer in given.items()
+        for judgement in _judgements(page.type, annotator, unit, answer, texts)
+    ]
+    # A glance at each answer, and the time that the texts take to be read.
+    seconds = 8 + _chance(annotator, assignment.item.key) % 40 + sum(map(len, texts.values())) // 60
+    now = timezone.now()
+    body = {
+        "client_id": str(uuid.uuid4()),
+        "shown_at": (now - timedelta(seconds=seconds)).isoformat(),
+        "submitted_at": now.isoformat(),
+        "active_ms": seconds * 1000,
+        "judgements": judgements,
+    }
+    if page.type.free_text:
+        body["free_text"] = " ".join(answer.note for answer in given.values())
+    annotating.submit(assignment, annotator, body)
+
+
+def _followed(answer: Answer, person: User, unit: str, doubts: int) -> Answer:
+    return answer.doubt if answer.doubt and _chance(person, unit) % doubts == 0 else answer
 
 
 def _chance(person: User, key: str) -> int:
@@ -244,23 +143,41 @@ def _chance(person: User, key: str) -> int:
     return int.from_bytes(blake2b(f"{person.username}\0{key}".encode(), digest_size=4).digest(), "big")
 
 
-def _judgements(kind: TaskType, person: User, unit: str, truth: dict[str, str], texts: dict[str, str]) -> list[dict]:
-    """The file's labels, but now and then the neighbouring one, with the first sentence marked here and there."""
-    judgements, said = [], {}
-    for dimension in kind.dimensions:
-        if not kind.is_asked(dimension, said) or dimension.slug not in truth:
-            continue
-        chance = _chance(person, f"{unit}\0{dimension.slug}")
-        values = list(dimension.values)
-        place = values.index(truth[dimension.slug])
-        # A scale invites more slips than a choice between two.
-        if chance % (4 if len(values) > 4 else 12) == 0 and len(values) > 2:
-            place = place + 1 if place + 1 < len(values) else place - 1
-        said[dimension.slug] = values[place]
-        judgement = {"unit": unit, "dimension": dimension.slug, "label": values[place], "spans": []}
-        rule = dimension.spans
-        if rule and chance % 3 and rule.field in texts:
-            quote = texts[rule.field].split(". ")[0].split(", ")[0]
-            judgement["spans"] = [{"field": rule.field, "start": 0, "end": len(quote), "quote": quote}]
-        judgements.append(judgement)
-    return judgements
+def _judgements(kind: TaskType, person: User, unit: str, answer: Answer, texts: dict[str, str]) -> list[dict]:
+    return [
+        {
+            "unit": unit,
+            "dimension": dimension.slug,
+            "label": answer.labels[dimension.slug],
+            "spans": _spans(dimension, person, unit, answer, texts),
+        }
+        for dimension in kind.dimensions
+        if kind.is_asked(dimension, answer.labels)
+    ]
+
+
+def _spans(dimension: Dimension, person: User, unit: str, answer: Answer, texts: dict[str, str]) -> list[dict]:
+    """The quotes, here and there as whole sentences. Who need not mark anything sometimes does not."""
+    rule = dimension.spans
+    if rule is None or not rule.may_carry(answer.labels[dimension.slug]):
+        return []
+    if not rule.required and _chance(person, f"{unit}\0{dimension.slug}") % 3 == 0:
+        return []
+    places = {}  # two quotes may lie in one sentence
+    for field, quotes in answer.quotes.items():
+        for quote in quotes:
+            start = texts[field].index(quote)
+            end = start + len(quote)
+            if _chance(person, f"{unit}\0{quote}") % 3 == 0:
+                start, end = _sentence_around(texts[field], start, end)
+            places[field, start, end] = texts[field][start:end]
+    return [
+        {"field": field, "start": start, "end": end, "quote": quote} for (field, start, end), quote in places.items()
+    ]
+
+
+def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    borders = list(BETWEEN_SENTENCES.finditer(text))
+    before = [border.end() for border in borders if border.end() <= start]
+    after = [border.start() for border in borders if border.start() >= end]
+    return before[-1] if before else 0, after[0] if after else len(text)

@@ -17,7 +17,6 @@ from annotation.formats.records import AnnotationRecord, DecisionRecord, Judgeme
 from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, Unit
 from annotation.services.bulk import bulk_insert, reserve_ids
 from annotation.services.jobs import JobError
-from annotation.task_types import task_type
 
 BATCH = 1000
 RATER_KINDS = {"person": Rater.Kind.EXTERNAL, "slot": Rater.Kind.SLOT}
@@ -70,7 +69,7 @@ def bring_in(
 class _Labels:
     def __init__(self, project: Project, names_are_pseudonyms: bool, guard: Callable[[], None]):
         self.project, self.names_are_pseudonyms, self.guard = project, names_are_pseudonyms, guard
-        self.unit_kind = task_type(project.task_type).unit_kind
+        self.unit_kind = project.type.unit_kind
         self.done = LabelsDone()
         self.raters: dict[tuple[str, str], int] = {}
         self.annotations: list[AnnotationRecord] = []

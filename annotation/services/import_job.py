@@ -1,35 +1,24 @@
-"""The import as a job: one chunk stages the file, the end publishes it and fills the project.
+"""The import as a job: one chunk stages the file, the end publishes it (`staged_job`) and fills the project.
 
-A worker that dies while staging leaves rows that nobody sees; whoever takes the chunk next deletes them and starts
-again. Publishing is one transaction and happens once. The project's part comes after it and can be repeated.
+The project's part comes after publishing and can be repeated.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 
 from annotation.formats import FormatError
-from annotation.models import Chunk, ContentBatch, Job, Project
-from annotation.services import external_labels, importing, item_making, jobs, projects
+from annotation.models import Chunk, Job, Project
+from annotation.services import external_labels, importing, projects
 from annotation.services.import_labels import LabelCheck
-from annotation.services.import_publish import (
-    REFUSE,
-    delete_staged_rows,
-    discard,
-    projects_with_retired_items,
-    publish,
-    refresh_statistics,
-)
 from annotation.services.import_staging import ContentPass, read_all
 from annotation.services.importing import ImportProblem, ImportRequest
-from annotation.services.jobs import JobError, Lease, LeaseLost
+from annotation.services.jobs import JobError, Lease
 from annotation.services.project_removal import remove_project
-from annotation.task_types import task_type
-
-MANY_ROWS = 5000
+from annotation.services.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
 
 
 class ImportHandler:
@@ -53,16 +42,7 @@ class ImportHandler:
         if job.parameters.get("is_dry_run"):
             return job.result
         request = ImportRequest.from_json(job.parameters)
-        guard = guard_of(lease)
-        batch = job.batch
-        if job.result["is_unchanged"]:
-            discard(batch, lease.beat)
-        else:
-            publish(batch, request.on_judged, guard)
-            if sum(counts.get("created", 0) for counts in job.result["content"].values()) >= MANY_ROWS:
-                refresh_statistics()
-            for project in projects_with_retired_items(batch):
-                make_items(project, lease)
+        publish_staged(job, request.on_judged, lease)
         job.refresh_from_db(fields=["result"])
         if request.project is not None:
             try:
@@ -73,13 +53,7 @@ class ImportHandler:
 
     def clean_up(self, job: Job) -> None:
         """Take back what is not published, and the project that this job made and did not finish."""
-        job.refresh_from_db()
-        batch = ContentBatch.objects.filter(job=job).first()
-        if batch is not None and batch.state == ContentBatch.State.STAGED:
-            discard(batch)
-        if batch is None or batch.state != ContentBatch.State.PUBLISHED:
-            # Should somebody resume the job, it has to stage again.
-            job.chunks.exclude(index=jobs.FINISH_INDEX).update(state=Chunk.State.OPEN, done_at=None)
+        take_back(job)
         made = job.result.get("project", {})
         if made.get("is_new"):
             project = Project.objects.filter(uuid=made["uuid"], state=Project.State.PREPARING).first()
@@ -96,62 +70,13 @@ def progress_of(lease: Lease, message: str):
     return lambda done, total: lease.progress(done, total, message)
 
 
-def guard_of(lease: Lease):
-    """To be called in every writing transaction: a worker that lost its chunk must not write beside the next one."""
-
-    def guard() -> None:
-        lease.beat()
-        held = Chunk.objects.select_for_update().filter(
-            pk=lease.chunk.pk, lease_token=lease.token, state=Chunk.State.LEASED
-        )
-        if not list(held.values_list("pk", flat=True)):
-            raise LeaseLost
-
-    return guard
-
-
 def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
-    batch = _open_batch(job, lease)
+    batch = open_batch(job, lease)
     wanted = importing.wanted_task_type(request, job.dataset)
     content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease), labels=LabelCheck(wanted))
     records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
     findings = read_all(records, content, lease.beat)
-    result = findings.as_json()
-    refused = findings.judged_count if request.on_judged == REFUSE else 0
-    if findings.error_count or refused:
-        Job.objects.filter(pk=job.pk).update(result=result)
-        if findings.error_count:
-            raise JobError(f"{_many(findings.error_count, 'bad row')}; nothing was imported")
-        raise JobError(
-            f"{_many(refused, 'changed row')} already judged; nothing was imported. Say whether such rows are "
-            "replaced by a new version (their judgements stay with the old one) or kept as they are."
-        )
-    return result
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _open_batch(job: Job, lease: Lease) -> ContentBatch:
-    """The job's batch, empty and staged. Leftovers of earlier attempts and of finished jobs are deleted first."""
-    importing.refuse_second(job.dataset, but=job)
-    for left in ContentBatch.objects.filter(dataset=job.dataset, state=ContentBatch.State.STAGED).exclude(job=job):
-        discard(left, lease.beat)
-    batch = ContentBatch.objects.filter(job=job).first()
-    if batch is not None:
-        delete_staged_rows(batch, lease.beat)
-    try:
-        with transaction.atomic():
-            guard_of(lease)()
-            if batch is None:
-                return ContentBatch.objects.create(dataset=job.dataset, job=job)
-            batch.state = ContentBatch.State.STAGED
-            batch.save(update_fields=["state"])
-            return batch
-    except IntegrityError:
-        importing.refuse_second(job.dataset, but=job)
-        raise
+    return found_in(job, findings, request.on_judged, "imported")
 
 
 # --- the project's part ---------------------------------------------------------------------------------------------
@@ -193,16 +118,3 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
 def _remember_project(job: Job, project: Project, *, is_new: bool) -> None:
     job.result["project"] = {"uuid": str(project.uuid), "slug": project.slug, "is_new": is_new}
     Job.objects.filter(pk=job.pk).update(result=job.result)
-
-
-def make_items(project: Project, lease: Lease) -> item_making.Made:
-    total = item_making.count_anchors(project)
-    unit = task_type(project.task_type).anchor_kind
-    made = item_making.plan(
-        project, on_progress=lambda seen: lease.progress(seen, total, f"Making items: {seen:,} of {total:,} ({unit})")
-    )
-    if made.items:
-        Project.objects.filter(pk=project.pk).update(
-            queue_epoch=F("queue_epoch") + 1, label_version=F("label_version") + 1
-        )
-    return made

@@ -16,8 +16,18 @@ from django.utils import timezone
 from annotation.models import ContentBatch, Item, Project, StagedChange, Unit
 from annotation.services import item_making
 from annotation.services.bulk import bulk_insert, reserve_ids
-from annotation.services.content_kinds import KIND_NAMED, KINDS, UNITS_BELOW, Kind, from_json, root_of, uses_of
+from annotation.services.content_kinds import (
+    KIND_NAMED,
+    KINDS,
+    UNITS_BELOW,
+    Kind,
+    claims_with_documents,
+    from_json,
+    root_of,
+    uses_of,
+)
 from annotation.services.jobs import JobError
+from annotation.services.response_aspects import renew_response_aspects
 
 REFUSE, SUPERSEDE, KEEP = "refuse", "supersede", "keep"
 ON_JUDGED = (REFUSE, SUPERSEDE, KEEP)
@@ -61,7 +71,8 @@ def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
     kept_parents: list[tuple[str, int]] = []
     for kind, changes in _changes_by_kind(batch):
         rows = _current_rows(kind, batch, [change.key for change in changes])
-        change_roots = {pk: root_of(kind, pk, parents) for pk, parents in rows.values()}
+        beside = claims_with_documents(kind, {rows[each.key][0]: each.fields.get("is_gold") for each in changes})
+        change_roots = {pk: root_of(kind, pk, parents, beside) for pk, parents in rows.values()}
         units = _lock_units(change_roots.values())
         use = (
             uses_of(change_roots.values(), count_items=any(not change.fields for change in changes)) if units else None
@@ -159,8 +170,10 @@ def _drop_children(batch: ContentBatch, parents: list[tuple[str, int]]) -> None:
     """Judged parents stay as they are, so the further children that the file has for them are left out."""
     for name, pk in parents:
         for kind in KINDS:
-            if name in kind.shown_with:
-                rows = kind.model.objects.filter(batch=batch, **{name: pk})
+            is_beside = name == "claim" and kind.is_beside_documents
+            if name in kind.shown_with or is_beside:
+                gold = {"is_gold": True} if is_beside else {}
+                rows = kind.model.objects.filter(batch=batch, **{name: pk}, **gold)
                 Unit.objects.filter(batch=batch, **{f"{kind.name}__in": rows.values("pk")}).delete()
                 rows.delete()
 
@@ -176,15 +189,17 @@ def _renew(batch: ContentBatch, roots: dict[str, set[int]], renewed: dict[tuple[
     for kind in KINDS:
         stored = kind.model.objects.published().filter(dataset=batch.dataset_id)
         old = {row.pk: row for row in stored.filter(pk__in=roots.get(kind.name, ()))}
-        for name in kind.parents:
+        for name in kind.parents if kind.follows_parents else ():
             old.update((row.pk, row) for row in stored.filter(**{f"{name}__in": list(copies.get(name, ()))}))
         copies[kind.name] = _copy(kind, batch, old, copies, renewed, now)
         for name in kind.parents:
-            # Rows that this import brings hang below the new version, too.
+            # Rows that this import brings hang below the new version, too, and so do those that it leaves as they are.
+            moved = {"batch": batch} if kind.follows_parents else {"superseded_at": None}
             for old_pk, new_pk in copies[name].items():
-                kind.model.objects.filter(batch=batch, **{name: old_pk}).update(**{name: new_pk})
+                kind.model.objects.filter(**moved, **{name: old_pk}).update(**{name: new_pk})
         if kind.unit_kind and old:
             old_units += _renew_units(kind, batch, old, copies[kind.name], now)
+    old_units += renew_response_aspects(batch, copies["response"], copies["aspect"], now)
     item_making.retire_items_of(old_units)
 
 

@@ -21,6 +21,8 @@ from annotation.services.content_kinds import (
     Kind,
     Reader,
     Use,
+    claims_with_documents,
+    documented,
     root_of,
     to_json,
     uses_of,
@@ -28,6 +30,7 @@ from annotation.services.content_kinds import (
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_rows import CHANGED, CREATED, UNCHANGED, Findings
 from annotation.services.jobs import JobError
+from annotation.services.response_aspects import SIDES, insert_response_aspects
 
 BATCH_RECORDS = 2000
 BATCH_CHARS = 4_000_000  # long texts make smaller batches, so that memory and transactions stay small
@@ -83,7 +86,7 @@ class ContentPass:
         self.waiting[kind.name].append((record.key, values, reader.parent_keys(record)))
         self.labels.saw_content(kind, record)
         self.waiting_records += 1
-        self.waiting_chars += len(getattr(record, "text", ""))
+        self.waiting_chars += sum(len(values[place]) for place in reader.longs)
         if self.waiting_records >= BATCH_RECORDS or self.waiting_chars >= BATCH_CHARS:
             self.flush()
 
@@ -208,7 +211,9 @@ class ContentPass:
     def _changes(self, kind: Kind, reader: Reader, changed: list) -> list[StagedChange]:
         if not changed:
             return []
-        roots = [root_of(kind, old[0], dict(zip(reader.parents, old[3], strict=True))) for _, old in changed]
+        gold = {old[0]: _is_gold(reader, row) for row, old in changed}
+        beside = claims_with_documents(kind, gold)
+        roots = [root_of(kind, old[0], dict(zip(reader.parents, old[3], strict=True)), beside) for _, old in changed]
         use = uses_of(roots) if self.can_be_judged else Use(set(), set())
         changes = []
         for ((key, values, parents), old), root in zip(changed, roots, strict=True):
@@ -226,11 +231,15 @@ class ContentPass:
         if not (new and kind.shown_with and self.can_be_judged):
             return []
         changes = []
-        for name in kind.shown_with:
+        for name in (*kind.shown_with, *(("claim",) if kind.is_beside_documents else ())):
             position = reader.parents.index(name)
-            keys = {parents[position] for _, _, parents in new} - {None}
+            # A claim's pages show its gold evidence, and only where there are documents to compare with it.
+            rows = new if name in kind.shown_with else [row for row in new if _is_gold(reader, row)]
+            keys = {parents[position] for _, _, parents in rows} - {None}
             ids = {self.parent_ids[name][key]: key for key in keys}
             roots = {(name, pk) for pk in ids} & self.stored_parents
+            if name not in kind.shown_with:
+                roots = {(name, pk) for pk in documented(pk for _, pk in roots)}
             use = uses_of(roots, count_items=True)
             for root in sorted(use.judged | use.depended_on):
                 key, is_judged = ids[root[1]], root in use.judged
@@ -263,6 +272,13 @@ class ContentPass:
             self.parent_ids[kind.name].update((row[0], pk) for pk, row in zip(ids, rows, strict=True))
         if kind.unit_kind:
             insert_units(kind, self.batch, ids[0])
+        if kind.name in SIDES:
+            insert_response_aspects(self.batch, kind.name, ids[0])
+
+
+def _is_gold(reader: Reader, row: tuple) -> bool | None:
+    _, values, _ = row
+    return values[reader.columns.index("is_gold")] if "is_gold" in reader.columns else None
 
 
 def insert_units(kind: Kind, batch: ContentBatch, first: int) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from annotation.formats import FORMATS, FormatError, Options, Source, detect, get_format
-from annotation.formats.table_mapping import TASK_TYPES, layout_of
 from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.services import jobs, uploads
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_publish import ON_JUDGED, REFUSE
 from annotation.services.import_rows import Findings
 from annotation.services.import_staging import ContentPass, read_all
-from annotation.task_types import TaskType, task_type
+from annotation.task_types import TaskType, current_task_types, task_type
 
 
 class ImportProblem(Exception):
@@ -101,7 +100,8 @@ def options_of(
     request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
 ) -> Options:
     labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
-    return Options(labels=labels, progress=progress, **asdict(request.choices))
+    unit_kind = wanted.unit_kind if wanted else ""
+    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **asdict(request.choices))
 
 
 def records_of(
@@ -124,7 +124,7 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
             )
         if wish.task_type and wish.task_type != project.task_type:
             raise ImportProblem(f"The project {wish.slug} has the task type {project.task_type}, not {wish.task_type}")
-        return task_type(project.task_type)
+        return task_type(project.task_type)  # as it is: what a project hides may still come in a file
     identifier = wish.task_type or fitting_task_type(request)
     try:
         return task_type(identifier)
@@ -137,7 +137,9 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
 def fitting_task_type(request: ImportRequest) -> str:
     """The identifier of the task type that the file's labels are of; "" where nothing tells."""
     if request.format == "table":
-        return TASK_TYPES[layout_of(request.choices.mapping)]
+        return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
+    if request.format == "content":
+        return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
     if request.format != "assay":
         return get_format(request.format).task_type
     annotations = [source for source in sources_of(request) if detect(source.path, source.name) == "assay"]
@@ -146,6 +148,16 @@ def fitting_task_type(request: ImportRequest) -> str:
         for record in read(annotations, Options()):
             if getattr(record, "task_type", ""):
                 return record.task_type
+    return ""
+
+
+def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
+    """The first task type whose units have these labels, given with kind of unit and dimension; "" where none has."""
+    labels = set(labels)
+    for candidate in current_task_types() if labels else ():
+        known = {(candidate.unit_kind, each.slug, value) for each in candidate.dimensions for value in each.values}
+        if labels <= known:
+            return candidate.identifier
     return ""
 
 
@@ -168,7 +180,7 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:
     """Read everything, write nothing. FormatError where a file as a whole cannot be read."""
     wanted = wanted_task_type(request, dataset)
-    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True))
+    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True, has_spans=request.format == "assay"))
     return read_all(records_of(request, wanted, progress), content, beat)
 
 
@@ -190,8 +202,9 @@ def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: b
 def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
     batch = unfinished_batch(dataset)
     if batch is not None and (but is None or batch.job_id != but.pk):
+        what = "Another import into" if batch.job.kind == Job.Kind.IMPORT else "The making of pairs in"
         raise ImportProblem(
-            f"Another import into {dataset.title} is being prepared, started by {batch.job.created_by} at "
+            f"{what} {dataset.title} is being prepared, started by {batch.job.created_by} at "
             f"{batch.job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
         )
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from annotation.models import Annotation, Assignment, Item, ItemUnit, Project, Unit
 from annotation.services.bulk import bulk_insert, reserve_ids
-from annotation.task_types import TaskType, task_type
+from annotation.task_types import TaskType
 
 BATCH = 2000
 # SQLite has one writer: between batches it is somebody else's turn, for about as long as a submit waits to try again.
@@ -63,57 +63,65 @@ def position_of(priority: int, place: int) -> int:
     return (MAX_PRIORITY - priority) * BAND + place
 
 
-def _anchors_themselves(anchors: list[tuple]) -> dict[int, list[int]]:
-    return {unit_id: [unit_id] for unit_id, _, _ in anchors}
-
-
-def _pieces_of_responses(kind: str) -> Callable[[list[tuple]], dict[int, list[int]]]:
-    def find(anchors: list[tuple]) -> dict[int, list[int]]:
-        anchor_of = {response_id: unit_id for unit_id, _, response_id in anchors}
-        units: dict[int, list[int]] = {unit_id: [] for unit_id, _, _ in anchors}
-        found = (
-            Unit.objects.published()
-            .filter(kind=kind, **{f"{kind}__response__in": list(anchor_of)})
-            .order_by(f"{kind}__response", f"{kind}__index", "id")
-            .values_list(f"{kind}__response", "id")
-        )
-        for response_id, unit_id in found:
-            units[anchor_of[response_id]].append(unit_id)
-        return units
-
-    return find
-
-
-# (kind of anchor, kind of unit) -> the units on the page of each anchor, in their order.
-UNITS_OF = {
-    ("evidence", "evidence"): _anchors_themselves,
-    ("response", "triplet"): _pieces_of_responses("triplet"),
-    ("response", "sub_sentence"): _pieces_of_responses("sub_sentence"),
+# (kind of anchor, kind of unit) -> how a unit of the page is joined to the anchor's row, and the order of the page's
+# units. An anchor that is its own unit needs no line.
+UNITS_OF: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
+    ("response", "triplet"): ("triplet__response", ("triplet__index",)),
+    ("response", "sub_sentence"): ("sub_sentence__response", ("sub_sentence__index",)),
+    ("response", "response_aspect"): ("response", ("aspect__index",)),
+    ("question", "aspect"): ("aspect__question", ("aspect__index",)),
 }
 
 
+def anchor_link(description: TaskType) -> str:
+    """From a unit to the row that its item's anchor stands for."""
+    if description.anchor_kind == description.unit_kind:
+        return description.anchor_kind
+    return UNITS_OF[description.anchor_kind, description.unit_kind][0]
+
+
 def units_of(description: TaskType, anchors: list[tuple]) -> dict[int, list[int]]:
-    """Unit ids by anchor id, for anchors given as (unit id, key, response id or None)."""
-    return UNITS_OF[description.anchor_kind, description.unit_kind](anchors)
+    """Unit ids by anchor id, for anchors given as (unit id, key, id of the anchor's row)."""
+    units: dict[int, list[int]] = {unit_id: [] for unit_id, _, _ in anchors}
+    if description.anchor_kind == description.unit_kind:
+        return {unit_id: [unit_id] for unit_id in units}
+    link, order = UNITS_OF[description.anchor_kind, description.unit_kind]
+    anchor_of = {row_id: unit_id for unit_id, _, row_id in anchors}
+    found = (
+        Unit.objects.published()
+        .filter(kind=description.unit_kind, **{f"{link}__in": list(anchor_of)})
+        .order_by(link, *order, "id")
+        .values_list(f"{link}_id", "id")
+    )
+    for row_id, unit_id in found:
+        units[anchor_of[row_id]].append(unit_id)
+    return units
+
+
+def anchors_in(dataset_id: int, description: TaskType) -> QuerySet[Unit]:
+    """The units of a data set that items of the task type are made from."""
+    found = Unit.objects.published().filter(dataset=dataset_id, kind=description.anchor_kind)
+    if description.anchor_parent:
+        found = found.filter(**{f"{description.anchor_kind}__{description.anchor_parent}__isnull": False})
+    return found
 
 
 def count_anchors(project: Project) -> int:
-    kind = task_type(project.task_type).anchor_kind
-    return Unit.objects.published().filter(dataset=project.dataset_id, kind=kind).count()
+    return anchors_in(project.dataset_id, project.type).count()
 
 
 def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, batch: int = BATCH) -> Made:
     """Make the items that the project lacks. `on_progress` hears after each batch how many anchors were looked at,
     and may raise to stop; what was made stays and is not made again."""
-    description = task_type(project.task_type)
+    description = project.type
     made, seen, last = Made(), 0, 0
     while True:
         # Anchors are read outside the write transaction; the unique anchor of an item guards against a second maker.
         anchors = list(
-            Unit.objects.published()
-            .filter(dataset=project.dataset_id, kind=description.anchor_kind, id__gt=last)
+            anchors_in(project.dataset_id, description)
+            .filter(id__gt=last)
             .order_by("id")
-            .values_list("id", "key", "response_id")[:batch]
+            .values_list("id", "key", f"{description.anchor_kind}_id")[:batch]
         )
         if not anchors:
             return made
@@ -211,7 +219,9 @@ def _refresh_units(items) -> list[int]:
     )
     for item in untouched:
         anchor = item.anchor
-        found = units_of(task_type(item.project.task_type), [(anchor.pk, anchor.key, anchor.response_id)])[anchor.pk]
+        description = item.project.type
+        row_id = getattr(anchor, f"{description.anchor_kind}_id")
+        found = units_of(description, [(anchor.pk, anchor.key, row_id)])[anchor.pk]
         if not found:
             continue
         ItemUnit.objects.filter(item=item).delete()

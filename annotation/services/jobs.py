@@ -2,25 +2,27 @@
 
 A worker claims one chunk at a time, writes its results in one transaction with the chunk's own state, and so neither
 loses nor repeats anything when it is killed: the lease runs out and somebody else takes the chunk. A broker that
-forgets messages costs a few seconds, until the sweep wakes workers again.
+forgets messages costs a few seconds, until the sweep wakes workers again. A chunk that met an error is not tried again
+before its `not_before`; the sweep sends somebody to it then.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import random
 import threading
 import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, connections, transaction
-from django.db.models import DateTimeField, Exists, F, Max, OuterRef, Q, Value
+from django.db.models import DateTimeField, Exists, F, Max, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -32,15 +34,19 @@ log = logging.getLogger(__name__)
 # Kind of job -> what works on it. Each handler is a module or object with the functions of `Handler`.
 HANDLERS = {
     Job.Kind.IMPORT: "annotation.services.import_job.HANDLER",
+    Job.Kind.PAIRS: "annotation.services.pair_job.HANDLER",
     Job.Kind.ITEMS: "annotation.services.item_job.HANDLER",
     Job.Kind.CHECKER_RUN: "annotation.services.suggesting.HANDLER",
+    Job.Kind.TRAINING: "annotation.services.training.HANDLER",
     Job.Kind.EXPORT: "annotation.services.releasing.HANDLER",
     Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
 }
 
 # The last chunk of every job; it is given out only when all others are done.
 FINISH_INDEX = 2_000_000_000
-MAX_ATTEMPTS = 3
+MAX_ATTEMPTS = 4
+# The wait before a chunk is tried again after an error doubles from attempt to attempt up to this many seconds.
+MAX_RETRY_SECONDS = 120.0
 # A chunk that was taken this often and never answered for kills its workers (or outlives its lease), so the job fails.
 MAX_LEASES = 5
 # A worker goes on with a job's chunks for this long before it lets other jobs have a turn.
@@ -199,11 +205,7 @@ def claim_chunk(job_id: int) -> Lease | None:
     now = timezone.now()
     with transaction.atomic():
         others = Chunk.objects.filter(job_id=job_id).exclude(index=FINISH_INDEX)
-        candidates = Chunk.objects.filter(
-            Q(state=Chunk.State.OPEN) | Q(state=Chunk.State.LEASED, lease_expires_at__lt=now),
-            job_id=job_id,
-            job__state__in=UNFINISHED,
-        )
+        candidates = Chunk.objects.filter(_takeable(now), job_id=job_id, job__state__in=UNFINISHED)
         if others.exclude(state=Chunk.State.DONE).exists():
             candidates = candidates.exclude(index=FINISH_INDEX)
         if connection.features.has_select_for_update_skip_locked:
@@ -218,6 +220,7 @@ def claim_chunk(job_id: int) -> Lease | None:
             lease_expires_at=now + timedelta(seconds=settings.CHUNK_LEASE_SECONDS),
             attempts=F("attempts") + 1,
             started_at=now,
+            not_before=None,
         )
         # Also locks the job's row, so that nothing is taken from a job while it is being cancelled.
         taken = Job.objects.filter(pk=job_id, state__in=UNFINISHED, cancel_requested=False).update(
@@ -312,12 +315,20 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
         if chunk.attempts >= MAX_ATTEMPTS:
             _close_failed(job, lease, f"{type(error).__name__}: {error}")
         else:
-            _reopen(lease, error=f"{type(error).__name__}: {error}")
+            wait = retry_seconds(chunk.attempts)
+            _reopen(lease, f"{type(error).__name__}: {error}", timezone.now() + timedelta(seconds=wait))
 
 
-def _reopen(lease: Lease, error: str = "") -> None:
+def retry_seconds(attempts: int) -> float:
+    """How long to wait after that many attempts have failed. Half of it is drawn by chance, so that chunks that failed
+    together, say because a server went away, do not all come back together."""
+    longest = min(settings.CHUNK_RETRY_SECONDS * 2.0 ** (attempts - 1), MAX_RETRY_SECONDS)
+    return longest * random.uniform(0.5, 1.0)
+
+
+def _reopen(lease: Lease, error: str = "", not_before: datetime | None = None) -> None:
     Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
-        state=Chunk.State.OPEN, lease_token=None, lease_expires_at=None, error=error
+        state=Chunk.State.OPEN, lease_token=None, lease_expires_at=None, error=error, not_before=not_before
     )
 
 
@@ -369,25 +380,40 @@ def resume(job: Job) -> None:
         if not changed:
             return
         job.chunks.filter(state=Chunk.State.FAILED).update(state=Chunk.State.OPEN)
-        job.chunks.exclude(state=Chunk.State.DONE).update(attempts=0, error="")
+        job.chunks.exclude(state=Chunk.State.DONE).update(attempts=0, error="", not_before=None)
         job.refresh_from_db()
         transaction.on_commit(lambda: wake(job))
 
 
-def _takeable() -> Q:
-    return Q(chunks__state=Chunk.State.OPEN) | Q(
-        chunks__state=Chunk.State.LEASED, chunks__lease_expires_at__lt=timezone.now()
-    )
+def _takeable(now: datetime) -> Q:
+    """Chunks that a worker may take."""
+    is_due = Q(not_before=None) | Q(not_before__lte=now)
+    return Q(is_due, state=Chunk.State.OPEN) | Q(state=Chunk.State.LEASED, lease_expires_at__lt=now)
+
+
+def _jobs_to_take(now: datetime) -> QuerySet[Job]:
+    """Unfinished jobs in which there is something to take now: a part, or the end once all parts are done."""
+    parts = Chunk.objects.filter(job=OuterRef("pk")).exclude(index=FINISH_INDEX)
+    is_at_end = ~Exists(parts.exclude(state=Chunk.State.DONE))
+    end = Chunk.objects.filter(_takeable(now), job=OuterRef("pk"), index=FINISH_INDEX)
+    return Job.objects.filter(Exists(parts.filter(_takeable(now))) | (is_at_end & Exists(end)), state__in=UNFINISHED)
+
+
+def next_retry(job: Job) -> Chunk | None:
+    """Of the chunks that met an error and wait to be tried again, the one whose turn comes first."""
+    waiting = job.chunks.filter(state=Chunk.State.OPEN, not_before__gt=timezone.now())
+    return waiting.order_by("not_before").first()
 
 
 def most_urgent(job_id: int) -> int:
     """This job, or where it has a worker already the oldest job of its queue that has none.
 
     Messages queue up in the order in which they were sent, and a long job has several of them."""
-    held = Chunk.objects.filter(job=OuterRef("pk"), state=Chunk.State.LEASED, lease_expires_at__gte=timezone.now())
+    now = timezone.now()
+    held = Chunk.objects.filter(job=OuterRef("pk"), state=Chunk.State.LEASED, lease_expires_at__gte=now)
     if not Job.objects.filter(Exists(held), pk=job_id).exists():
         return job_id
-    waiting = Job.objects.filter(_takeable(), ~Exists(held), state__in=UNFINISHED, cancel_requested=False)
+    waiting = _jobs_to_take(now).filter(~Exists(held), cancel_requested=False)
     waiting = waiting.filter(queue__in=Job.objects.filter(pk=job_id).values("queue"))
     return waiting.order_by("pk").values_list("pk", flat=True).first() or job_id
 
@@ -398,7 +424,8 @@ def sweep() -> int:
     Also to a job that somebody works on: the others may have died. The message is short-lived, so that it is dropped
     where every worker has its hands full.
     """
-    jobs = Job.objects.filter(_takeable(), state__in=UNFINISHED).distinct()
+    waiting = Q(pk__in=_jobs_to_take(timezone.now()).values("pk")) | Q(cancel_requested=True)
+    jobs = Job.objects.filter(waiting, state__in=UNFINISHED)
     for job in jobs:
         if job.cancel_requested:
             close_cancelled(job)
@@ -409,7 +436,10 @@ def sweep() -> int:
 
 def run_here(job: Job) -> Job:
     """Work the job off in this process: for commands and for tests. Returns it as it ended."""
-    while work_on(job.pk, turn_seconds=None):
-        pass
-    job.refresh_from_db()
-    return job
+    while True:
+        work_on(job.pk, turn_seconds=None)
+        job.refresh_from_db()
+        waiting = None if job.is_finished else next_retry(job)
+        if waiting is None:
+            return job
+        time.sleep(max(0.0, (waiting.not_before - timezone.now()).total_seconds()))

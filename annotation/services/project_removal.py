@@ -18,6 +18,7 @@ from annotation.models import (
     Judgement,
     Membership,
     Project,
+    ProjectOptions,
     Rater,
     Revision,
     Span,
@@ -38,6 +39,7 @@ TABLES = (
     (Item, "project"),
     (Rater, "project"),
     (Guideline, "project"),
+    (ProjectOptions, "project"),
     (Membership, "project"),
 )
 

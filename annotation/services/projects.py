@@ -7,8 +7,10 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from annotation.models import Dataset, Membership, Project, User
+from annotation.queries.suggestions import scorers
 from annotation.services import guidelines as guideline_service
 from annotation.services.assigning import release_all_of
+from annotation.services.project_options import set_options
 from annotation.services.raters import rater_of
 from annotation.task_types import task_type as known_task_type
 
@@ -43,12 +45,14 @@ def create_project(
     minimum_seconds: int = 0,
     guidelines: str = "",
     description: str = "",
+    options: dict | None = None,
     members: Iterable[tuple[User, str]] = (),
 ) -> Project:
     """A project in preparation, with its creator as researcher and guideline version 1; it has no items yet.
 
-    `task_type` is an identifier (KeyError where there is none); `members` are people with roles. Without a slug one is
-    made from the title; a slug that is taken raises ProjectError.
+    `task_type` is an identifier (KeyError where there is none); `options` are what the project changes about it
+    (OptionsError where they do not fit); `members` are people with roles. Without a slug one is made from the title; a
+    slug that is taken raises ProjectError.
     """
     known_task_type(task_type)
     with transaction.atomic():
@@ -74,6 +78,8 @@ def create_project(
                 raise
             raise ProjectError(f"There is a project with the address {slug} already") from None
         guideline_service.publish(project, user, guidelines)
+        if options:
+            set_options(project, user, options)
         add_member(project, user, Membership.Role.RESEARCHER)
         for member, role in members:
             add_member(project, member, role)
@@ -99,6 +105,8 @@ def update_project(project: Project, **changes) -> Project:
     run = changes.get("prefill_run")
     if run is not None and run.project_id != project.pk:
         raise ProjectError("That checker run belongs to another project")
+    if run is not None and run.checker in scorers():
+        raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
     for name, value in changes.items():
         setattr(project, name, value)
     project.save(update_fields=list(changes))

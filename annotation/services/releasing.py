@@ -10,22 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
-from annotation.formats import assay, druid, refchecker
-from annotation.formats.records import ClaimRecord, EvidenceRecord
+from annotation.formats import assay
 from annotation.formats.spreadsheets import write_json_lines
-from annotation.models import Artifact, Chunk, Evidence, Item, Job, Project, Response, Triplet
-from annotation.queries.exports import ExportedItem, exported_items
+from annotation.models import Artifact, Chunk, Item, Job, Project
+from annotation.queries.exports import exported_items
+from annotation.services.export_layouts import kinds_for, layout_of
 from annotation.services.jobs import JobError, Lease, create_job
-from annotation.task_types import TaskType, task_type
+from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
 MANIFEST = "manifest.json"
@@ -35,94 +33,6 @@ MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
 }
-
-
-def _druid_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dict]:
-    """Claim and evidence of every item, in DRUID's columns."""
-    relevance, stance = (_dimension_of(kind, role) for role in ("relevance", "stance"))
-    fields = ("text", "url", "publisher", "date", "is_gold", "rank", "metadata")
-    of_claim = ("key", "text", "claimant", "date", "source", "verdict", "metadata")
-    rows = Evidence.objects.filter(units__in=[item.anchor for item in items]).values_list(
-        "units", *fields, *(f"claim__{name}" for name in of_claim)
-    )
-    content = {unit: (values[: len(fields)], ClaimRecord(*values[len(fields) :])) for unit, *values in rows}
-    for item in items:
-        (text, *more), claim = content[item.anchor]
-        evidence = EvidenceRecord(item.key, text, claim.key, None, *more)
-        labels = (item.label(kind, item.key, dimension) for dimension in (relevance, stance))
-        yield druid.as_object(druid.druid_row(claim, evidence, *labels))
-
-
-def _dimension_of(kind: TaskType, role: str):
-    return next(dimension for dimension in kind.dimensions if dimension.role == role)
-
-
-def _response_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dict]:
-    """Every response with its question, passages and triplets, in RefChecker's layout."""
-    dimension = _dimension_of(kind, "entailment")
-    anchors = [item.anchor for item in items]
-    found = Response.objects.filter(units__in=anchors).select_related("question").annotate(unit=F("units"))
-    responses = {response.unit: response for response in found}
-    passages: dict[int, list[str]] = defaultdict(list)
-    questions = {response.question_id for response in responses.values()} - {None}
-    for question, text in (
-        Evidence.objects.published().in_order().filter(question__in=questions).values_list("question", "text")
-    ):
-        passages[question].append(text)
-    triplets = {
-        unit: values
-        for unit, *values in Triplet.objects.filter(
-            units__in=[unit for item in items for unit in item.unit_keys]
-        ).values_list("units", "head", "relation", "tail", "metadata")
-    }
-    for item in items:
-        response = responses[item.anchor]
-        metadata = dict(response.metadata)
-        yield refchecker.as_object(
-            refchecker.RefCheckerRow(
-                setting=response.context_setting,
-                model=response.model,
-                id=response.key.removeprefix(f"{response.context_setting}/{response.model}/"),
-                response=response.text,
-                dataset=metadata.pop("dataset", ""),
-                question=response.question.text if response.question else "",
-                context=tuple(passages[response.question_id]),
-                extractor=metadata.pop("extractor", "claude2"),
-                triplets=[
-                    _triplet(triplets[unit], item.label(kind, key, dimension)) for unit, key in item.unit_keys.items()
-                ],
-                metadata=metadata,
-            )
-        )
-
-
-def _triplet(values: list, label: str | None) -> tuple:
-    """The decided label goes under a name of its own: `human_label` would come back as one more rater."""
-    head, relation, tail, metadata = values
-    return head, relation, tail, None, metadata | ({refchecker.DECIDED: label} if label else {})
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    stem: str
-    objects: Callable[[TaskType, list[ExportedItem]], Iterator[dict]]
-    # Kinds of file, each with what turns the JSON Lines into it; the JSON Lines themselves are always made first.
-    kinds: dict[str, Callable[[Path, Path], int] | None]
-
-
-def _druid_file(source: Path, target: Path) -> int:
-    with open(source, encoding="utf-8") as lines:
-        return druid.write((druid.from_object(json.loads(line)) for line in lines), target)
-
-
-LAYOUTS: dict[str, Layout] = {
-    "druid": Layout("claims", _druid_objects, {"jsonl": None, "tsv": _druid_file, "parquet": _druid_file}),
-    "responses": Layout("responses", _response_objects, {"jsonl": None}),
-}
-
-
-def kinds_for(kind: TaskType) -> tuple[str, ...]:
-    return tuple(LAYOUTS[kind.export_layout].kinds)
 
 
 def write_export(
@@ -135,12 +45,12 @@ def write_export(
 
     Returns the manifest. Unknown kinds raise JobError.
     """
-    kind = task_type(project.task_type)
-    layout = LAYOUTS[kind.export_layout]
+    kind = project.type
+    layout = layout_of(project)
     kinds = tuple(dict.fromkeys(kinds or layout.kinds))
     unknown = [name for name in kinds if name not in layout.kinds]
     if unknown:
-        raise JobError(f"{kind.title} is exported as {', '.join(layout.kinds)}, not as {', '.join(unknown)}")
+        raise JobError(f"{project.title} is exported as {', '.join(layout.kinds)}, not as {', '.join(unknown)}")
     folder.mkdir(parents=True, exist_ok=True)
     total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
@@ -172,12 +82,50 @@ def write_export(
         "assay_export": 1,
         "project": project.slug,
         "task_type": project.task_type,
+        "labels": _label_set(task_type(project.task_type)),  # as it is stored, whatever the project calls it
+        **_options(project),
         "counts": dict(sorted(counts.items())),
         "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
     return manifest
+
+
+def _options(project: Project) -> dict:
+    """What the project changes about its task; the versions are those that annotations name."""
+    if not project.options_version:
+        return {}
+    versions = dict(project.options_versions.order_by("version").values_list("version", "options"))
+    return {"options": project.options, "options_versions": {str(number): said for number, said in versions.items()}}
+
+
+def _label_set(description: TaskType) -> list[dict]:
+    """The dimensions with what their labels mean, so that the files can be read without Assay."""
+    return [
+        {
+            "dimension": dimension.slug,
+            "title": dimension.title,
+            "question": dimension.question,
+            "level": dimension.level,
+            "asked_when": {dimension.asked_when.dimension: dimension.asked_when.labels} if dimension.asked_when else {},
+            "labels": [_as_json(label) for label in dimension.labels],
+            "derived": [
+                {
+                    "name": derived.slug,
+                    "title": derived.title,
+                    "labels": [_as_json(label) for label in derived.labels],
+                    "from": dict(derived.of),
+                }
+                for derived in dimension.derived
+            ],
+        }
+        for dimension in description.dimensions
+    ]
+
+
+def _as_json(label: Label) -> dict:
+    return {"value": label.value, "title": label.title, "hint": label.hint}
 
 
 def retired_items(project: Project) -> int:
@@ -192,7 +140,7 @@ def _digest(path: Path) -> dict:
 
 def start_export(project: Project, user, kinds: Iterable[str] | None = None) -> Job:
     """A job that writes the files for downloading. One that already does the same is returned instead."""
-    kinds = sorted(kinds or kinds_for(task_type(project.task_type)))
+    kinds = sorted(kinds or kinds_for(project))
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks start one job
         for job in project.jobs.filter(kind=Job.Kind.EXPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]):

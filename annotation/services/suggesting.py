@@ -9,37 +9,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 
-from annotation.models import CheckerRun, Chunk, Item, Job, Project, RunFailure, Score, Suggestion, Unit, User
-from annotation.queries.suggestions import summary
-from annotation.services import jobs
-from annotation.services.checker_inputs import checker_inputs, label_spaces, readable_kinds
+from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
+from annotation.queries.suggestions import scorers, summary
+from annotation.services import jobs, run_predicting, run_reuse, run_storing, trained_models
+from annotation.services.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
 from annotation.task_types import TaskType
-from annotation.task_types import task_type as known_task_type
 from models_runtime import registry
 from models_runtime.contracts import (
     Checker,
     CheckerError,
     CheckerInfo,
-    CheckerInput,
     LabelSpace,
     Prediction,
     PredictionError,
+    UnavailableError,
 )
-from models_runtime.failures import is_interruption
 
 CHUNK_SIZE = 256
-# A checker gets this many inputs at once to begin with. Many at once go faster, and cancelling takes effect in between,
-# so the number grows while it takes less than the first of these times in seconds, and shrinks above the second.
-SLICE_SIZE = 32
-SLICE_SECONDS = (1.0, 4.0)
 QUEUES = {"cpu": "cpu", "gpu": "gpu", "server": "llm"}
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters")
@@ -69,19 +61,30 @@ def start_run(
 ) -> CheckerRun:
     """A run of `checker` over the units of the project's items, on its way.
 
-    Raises RunError (a checker that does not fit the task type, no units), ParameterError (by name) and, unless `again`,
-    SameRun with the run to reuse. What only the worker can know, such as a missing model, fails the job.
+    Where an earlier run of the same checker has the answer to the same question about the same texts, it is taken over
+    from there, unless `again`. Raises RunError (a checker that does not fit the task type, no units), ParameterError
+    (by name) and, unless `again`, SameRun with the run to reuse. `queue` is one of `queues_of`, the first if not given.
+    What only the worker can know, such as a missing model, fails the job.
     """
-    task_type = known_task_type(project.task_type)
+    task_type = project.type
     info = checker_info(task_type, checker)
+    if reason := registry.not_configured(info.slug):
+        raise RunError(reason)
     complete = registry.complete_parameters(info, parameters or {})
+    if reason := trained_models.why_not(project, info, complete):
+        raise RunError(reason)
     if project.state == Project.State.PREPARING:
         raise RunError("The project's items are still being made")
-    unit_ids = list(run_units(project, task_type).values_list("pk", flat=True))
+    unit_keys = dict(run_units(project, task_type).values_list("pk", "key"))
+    unit_ids = list(unit_keys)
     if not unit_ids:
         raise RunError("The project has no units to judge")
+    queues = queues_of(info)
+    if queue and queue not in queues:
+        raise RunError(f"{info.title} is work of {' or '.join(queues)}, not of the queue {queue!r}")
     digest = hashlib.sha256(json.dumps(complete, sort_keys=True).encode()).hexdigest()
-    units_digest = hashlib.sha256(",".join(map(str, unit_ids)).encode()).hexdigest()
+    asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type))]
+    units_digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
     with transaction.atomic():
         # Two people who press the button at once get one run.
         Project.objects.select_for_update().get(pk=project.pk)
@@ -91,9 +94,14 @@ def start_run(
             Job.Kind.CHECKER_RUN,
             user,
             project=project,
-            queue=queue or QUEUES[info.needs],
+            queue=queue or queues[0],
             chunks=_chunks(unit_ids),
-            parameters={"units": len(unit_ids), "units_sha256": units_digest},
+            parameters={
+                "units": len(unit_ids),
+                "units_sha256": units_digest,
+                "sample": run_storing.sample_of(unit_keys),
+                "reuse": not again,
+            },
             wake_workers=wake_workers,
         )
         return CheckerRun.objects.create(
@@ -107,19 +115,33 @@ def start_run(
         )
 
 
+def queues_of(info: CheckerInfo) -> tuple[str, ...]:
+    """The queues whose workers can do a checker's work, the usual one first: what computes on a device of its choice
+    can be given to machines with a GPU or to others."""
+    usual = QUEUES[info.needs]
+    if any(parameter.name == "device" for parameter in info.parameters):
+        return (usual, *(queue for queue in ("cpu", "gpu") if queue != usual))
+    return (usual,)
+
+
 def checker_info(task_type: TaskType, checker: str) -> CheckerInfo:
     """The registry's entry, if the task type lets that checker suggest; RunError otherwise."""
+    if reason := why_not(task_type):
+        raise RunError(reason)
     if checker not in task_type.checkers:
         raise RunError(
             f"{task_type.title} has no checker {checker!r}; it has {', '.join(task_type.checkers) or 'none'}"
         )
     info = registry.get_info(checker)
-    if task_type.unit_kind not in readable_kinds():
-        raise RunError(f"Checkers cannot judge units of the kind {task_type.unit_kind}")
-    unknown = [space.dimension for space in label_spaces(task_type) if space.role not in info.roles]
+    unknown = [space.dimension for space in asked_of(info, task_type) if space.role not in info.roles]
     if unknown:
         raise RunError(f"{info.title} does not answer {', '.join(unknown)}")
     return info
+
+
+def asked_of(info: CheckerInfo, task_type: TaskType) -> tuple[LabelSpace, ...]:
+    """The task type's questions, for a checker that answers them; none for one that gives scores only."""
+    return () if info.gives == "scores" else label_spaces(task_type)
 
 
 def run_units(project: Project, task_type: TaskType):
@@ -176,6 +198,8 @@ def show_to_annotators(run: CheckerRun) -> None:
     """Make this run's suggestions the ones that the project's annotators are shown, under its prefill policy."""
     if run.job.state != Job.State.DONE:
         raise RunError("Only a run that is done can be shown to annotators")
+    if run.checker in scorers():
+        raise RunError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
     Project.objects.filter(pk=run.project_id).update(prefill_run=run, label_version=F("label_version") + 1)
 
 
@@ -183,34 +207,49 @@ class CheckerRunHandler:
     """Works through a run's job; see `jobs.Handler`."""
 
     def run_chunk(self, chunk: Chunk, lease: jobs.Lease) -> None:
-        run = CheckerRun.objects.select_related("project").get(job_id=chunk.job_id)
-        task_type = known_task_type(run.project.task_type)
-        spaces = label_spaces(task_type)
+        run = CheckerRun.objects.select_related("project", "job").get(job_id=chunk.job_id)
+        task_type = run.project.type
+        info = _info_of(run)
+        spaces = asked_of(info, task_type)
         checker = _load(run, spaces)
-        provenance = checker.describe()
+        provenance = _described(checker)
         _check_identity(run, provenance)
 
         unit_ids: list[int] = chunk.payload["units"]
-        inputs = checker_inputs(task_type.unit_kind, unit_ids)
+        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores")
+        reader = reader_of(task_type)
+        hashes = run_reuse.input_hashes(inputs, spaces, reader)
+        known = run_reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}
+        to_compute = inputs.keys() - {unit_id for found in known.values() for unit_id in found}
         predictions = {
-            int(prediction.id): _checked(prediction, spaces)
-            for prediction in _predict(checker, list(inputs.values()), lease)
+            int(prediction.id): run_predicting.checked(prediction, spaces)
+            for prediction in run_predicting.predict(
+                checker,
+                [item for unit_id, item in inputs.items() if unit_id in to_compute],
+                lease,
+                measures_time=info.needs != "server",
+            )
         }
         gone = PredictionError("withdrawn", "Its content was replaced or withdrawn after the run began", True)
         for unit_id in unit_ids:
-            predictions.setdefault(unit_id, Prediction(str(unit_id), error=gone))
+            if unit_id not in inputs:
+                predictions[unit_id] = Prediction(str(unit_id), error=gone)
 
+        sampled = set(run.job.parameters.get("sample", ()))
         with transaction.atomic():
             lease.complete()  # first, so that who lost the lease writes nothing at all
-            _store_provenance(run, provenance)
-            _store(run, predictions, spaces)
+            _store_provenance(run, provenance, list(known))
+            for source, found in known.items():
+                run_reuse.take_over(run, source, found, sampled)
+            run_storing.store(run, predictions, spaces, reader, input_hashes=hashes, sampled=sampled)
 
     def finish(self, job: Job, lease: jobs.Lease) -> dict:
         run = CheckerRun.objects.get(job=job)
         result = summary(run)
         with transaction.atomic():
             chosen = Project.objects.filter(pk=run.project_id, prefill_run=None).exclude(prefill=Project.Prefill.OFF)
-            chosen.update(prefill_run=run)
+            if run.checker not in scorers():
+                chosen.update(prefill_run=run)
             _raise_label_version(run)
         return result
 
@@ -226,12 +265,29 @@ def _raise_label_version(run: CheckerRun) -> None:
     Project.objects.filter(pk=run.project_id).update(label_version=F("label_version") + 1)
 
 
-def _load(run: CheckerRun, spaces: tuple[LabelSpace, ...]) -> Checker:
+def _info_of(run: CheckerRun) -> CheckerInfo:
     try:
-        version = registry.get_info(run.checker).version
-        if version != run.version:
-            raise jobs.JobError(f"This run began with version {run.version} of {run.checker}; here is {version}")
+        info = registry.get_info(run.checker)
+    except CheckerError as error:
+        raise jobs.JobError(str(error)) from error
+    if info.version != run.version:
+        raise jobs.JobError(f"This run began with version {run.version} of {run.checker}; here is {info.version}")
+    return info
+
+
+def _load(run: CheckerRun, spaces: tuple[LabelSpace, ...]) -> Checker:
+    trained_models.use_folder()
+    try:
         return registry.load(run.checker, spaces, run.parameters)
+    except CheckerError as error:
+        raise jobs.JobError(str(error)) from error
+
+
+def _described(checker: Checker) -> dict:
+    try:
+        return checker.describe()
+    except UnavailableError:
+        raise  # tried again later, unlike what would be the same then
     except CheckerError as error:
         raise jobs.JobError(str(error)) from error
 
@@ -244,161 +300,31 @@ def _check_identity(run: CheckerRun, provenance: dict) -> None:
             )
 
 
-def _store_provenance(run: CheckerRun, provenance: dict) -> None:
-    """The first worker's description, and beside it those of workers with another device or other libraries."""
-    if provenance in (_without_others(run), *_other_workers(run)):
+def _store_provenance(run: CheckerRun, provenance: dict, sources: list[CheckerRun]) -> None:
+    """The first worker's description, beside it those of workers with another device or other libraries, also of runs
+    that answers were taken over from, and which runs those are."""
+    described = [provenance, *(one for source in sources for one in _descriptions(source))]
+    origins = {str(source.uuid) for source in sources}
+    if _has_all(run, described, origins):
         return
     stored = CheckerRun.objects.select_for_update().get(pk=run.pk)
     if not stored.provenance:
         stored.provenance = dict(provenance)
-    else:
-        _check_identity(stored, provenance)
-        if provenance in (_without_others(stored), *_other_workers(stored)):
-            return
-        stored.provenance["other_workers"] = [*_other_workers(stored), provenance]
+    _check_identity(stored, provenance)
+    for description in described:
+        if description not in _descriptions(stored):
+            stored.provenance.setdefault("other_workers", []).append(description)
+    if origins:
+        stored.provenance["reused_from"] = sorted(origins | set(stored.provenance.get("reused_from", [])))
     stored.save(update_fields=["provenance"])
 
 
-def _other_workers(run: CheckerRun) -> list[dict]:
-    return run.provenance.get("other_workers", [])
+def _has_all(run: CheckerRun, described: list[dict], origins: set[str]) -> bool:
+    known = _descriptions(run)
+    return all(one in known for one in described) and origins <= set(run.provenance.get("reused_from", []))
 
 
-def _without_others(run: CheckerRun) -> dict:
-    return {name: value for name, value in run.provenance.items() if name != "other_workers"}
-
-
-def _predict(checker: Checker, inputs: list[CheckerInput], lease: jobs.Lease) -> Iterator[Prediction]:
-    """Predictions for all inputs. Where a whole slice breaks, its inputs are tried one by one, and those that break
-    again fail alone; a checker that breaks on every one of them is itself broken, and its error is raised."""
-    answered, broken, start = 0, None, 0
-    while start < len(inputs):
-        size = _slice_sizes.get(lease.chunk.job_id, SLICE_SIZE)
-        part = inputs[start : start + size]
-        start += len(part)
-        begun = time.monotonic()
-        lease.beat()
-        try:
-            yield from _predict_slice(checker, part)
-            answered += len(part)
-        except Exception as error:
-            if is_interruption(error):
-                raise
-            for item in part:
-                lease.beat()
-                try:
-                    yield from _predict_slice(checker, [item])
-                    answered += 1
-                except Exception as own_error:
-                    if is_interruption(own_error):
-                        raise
-                    broken = own_error
-                    yield Prediction(item.id, error=PredictionError("checker-broke", _told(own_error), False))
-        if len(part) == size:
-            _slice_sizes[lease.chunk.job_id] = _next_size(size, time.monotonic() - begun)
-    lease.beat()
-    if broken is not None and not answered:
-        raise broken
-
-
-# Per job, what its inputs allow on this machine; a worker process meets few jobs in its life.
-_slice_sizes: dict[int, int] = {}
-
-
-def _next_size(size: int, seconds: float) -> int:
-    quick, slow = SLICE_SECONDS
-    if seconds < quick:
-        return min(size * 2, max(CHUNK_SIZE, 1))
-    return max(size // 2, 1) if seconds > slow else size
-
-
-def _predict_slice(checker: Checker, part: list[CheckerInput]) -> list[Prediction]:
-    predictions = checker.predict(part)
-    if [prediction.id for prediction in predictions] != [item.id for item in part]:
-        raise ValueError(f"{len(part)} inputs went in, and other ones came out")
-    return predictions
-
-
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:2000]
-
-
-def _checked(prediction: Prediction, spaces: tuple[LabelSpace, ...]) -> Prediction:
-    """The prediction, or its failure if it says what the task type does not know or what no database stores."""
-    if prediction.error:
-        return prediction
-    values = {space.dimension: space.values for space in spaces}
-    for dimension, answer in prediction.labels.items():
-        if answer.label not in values.get(dimension, ()):
-            return _invalid(prediction, f"{dimension} has no label {answer.label!r}")
-        if not all(map(math.isfinite, [answer.probability, *answer.probabilities.values()])):
-            return _invalid(prediction, f"a probability of {dimension} is not finite")
-    for name, value in prediction.scores.items():
-        if value is not None and not math.isfinite(value):
-            return _invalid(prediction, f"the score {name} is {value}")
-    return prediction
-
-
-def _invalid(prediction: Prediction, message: str) -> Prediction:
-    return Prediction(prediction.id, error=PredictionError("invalid-answer", message, True))
-
-
-def _store(run: CheckerRun, predictions: Mapping[int, Prediction], spaces: tuple[LabelSpace, ...]) -> None:
-    # Those of an earlier attempt, where failed inputs are tried again.
-    RunFailure.objects.filter(run=run, unit_id__in=list(predictions)).delete()
-    RunFailure.objects.bulk_create(
-        RunFailure(
-            run=run,
-            unit_id=unit_id,
-            reason=prediction.error.reason[:80],
-            message=_storable(prediction.error.message)[:2000],
-            is_permanent=prediction.error.permanent,
-        )
-        for unit_id, prediction in predictions.items()
-        if prediction.error
-    )
-    answered = {unit_id: prediction for unit_id, prediction in predictions.items() if not prediction.error}
-    Suggestion.objects.bulk_create(_suggestions(run, answered, spaces))
-    Score.objects.bulk_create(
-        Score(run=run, unit_id=unit_id, name=name, value=value)
-        for unit_id, prediction in answered.items()
-        for name, value in prediction.scores.items()
-    )
-
-
-def _suggestions(
-    run: CheckerRun, answered: Mapping[int, Prediction], spaces: tuple[LabelSpace, ...]
-) -> Iterable[Suggestion]:
-    for unit_id, prediction in answered.items():
-        owner = _owner_of_spans(prediction, spaces)
-        for dimension, answer in prediction.labels.items():
-            yield Suggestion(
-                run=run,
-                unit_id=unit_id,
-                dimension=dimension,
-                label=answer.label,
-                probability=answer.probability,
-                probabilities=dict(answer.probabilities),
-                spans=[
-                    {
-                        "field": span.field,
-                        "start": span.start,
-                        "end": span.end,
-                        "quote": span.quote,
-                        "score": span.score if math.isfinite(span.score) else None,
-                    }
-                    for span in prediction.spans
-                    if dimension == owner
-                ],
-            )
-
-
-def _owner_of_spans(prediction: Prediction, spaces: tuple[LabelSpace, ...]) -> str | None:
-    """The dimension that a prediction's spans are kept with: the one with a span rule, else the last one answered."""
-    answered = [space for space in spaces if space.dimension in prediction.labels]
-    ruled = [space for space in answered if space.span_field] or answered
-    return ruled[-1].dimension if ruled else None
-
-
-def _storable(text: str) -> str:
-    """Without NUL and lone surrogates, which PostgreSQL refuses; messages quote the text that failed."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+def _descriptions(run: CheckerRun) -> list[dict]:
+    """Of all workers of the run, the first one's first."""
+    first = {name: run.provenance[name] for name in run.provenance if name not in ("other_workers", "reused_from")}
+    return [first, *run.provenance.get("other_workers", [])]

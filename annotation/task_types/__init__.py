@@ -1,20 +1,44 @@
 """Every task type there is. To add one: a file beside this one, a line in `TASK_TYPES`, a template."""
 
-from .base import Condition, Dimension, Label, Metric, SpanRule, TaskType
+from .answer_grade import ANSWER_GRADE
+from .aspect_coverage import ASPECT_COVERAGE
+from .base import Condition, Derived, Dimension, FreeText, Label, Metric, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE
-from .triplets import TRIPLETS
+from .evidence_inclusion import EVIDENCE_INCLUSION
+from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE, NLI_TWO
+from .options import OptionsError, configured, options_of
+from .sufficient_context import SUFFICIENT_CONTEXT
+from .triplets import SUB_SENTENCES, TRIPLETS
 
-TASK_TYPES: tuple[TaskType, ...] = (CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE, TRIPLETS)
+TASK_TYPES: tuple[TaskType, ...] = (
+    CLAIM_EVIDENCE_SIX,
+    CLAIM_EVIDENCE_THREE,
+    TRIPLETS,
+    SUB_SENTENCES,
+    ASPECT_COVERAGE,
+    SUFFICIENT_CONTEXT,
+    ANSWER_GRADE,
+    NLI_THREE,
+    NLI_TWO,
+    ATOMIC_CLAIM,
+    ASPECT_RELEVANCE,
+    EVIDENCE_INCLUSION,
+)
 
 __all__ = [
     "TASK_TYPES",
     "Condition",
+    "Derived",
     "Dimension",
+    "FreeText",
     "Label",
     "Metric",
+    "OptionsError",
     "SpanRule",
     "TaskType",
+    "configured",
     "current_task_types",
+    "options_of",
     "task_type",
 ]
 

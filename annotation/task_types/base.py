@@ -6,6 +6,7 @@ measures are all derived from the description, so nothing else in the project as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -21,17 +22,30 @@ class Label:
     title: str
     hint: str = ""
     polarity: float | None = None
+    # The key that picks it where digits pick units; elsewhere its place on the screen is its key.
+    key: str = ""
+    # The label of a text that is no answer at all (empty, "I don't know"), which checkers tell by rule.
+    means_no_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpanRule:
-    """Spans of `field` that made the annotator decide, attached to the judgement of the dimension that has the rule."""
+    """Spans that made the annotator decide, attached to the judgement of the dimension that has the rule."""
 
-    field: str
+    # Names of the texts that may be marked. One that ends in `*` stands for all that begin so: `passage-*`.
+    fields: tuple[str, ...]
     title: str
     required: bool = False
     # Labels of the dimension that may carry spans; empty means all of them.
     labels: tuple[str, ...] = ()
+    # One key marks a whole text as what decided (which of several passages it was).
+    takes_whole_texts: bool = False
+
+    def takes(self, field: str) -> bool:
+        return any(field.startswith(name[:-1]) if name.endswith("*") else field == name for name in self.fields)
+
+    def may_carry(self, label: str) -> bool:
+        return not self.labels or label in self.labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,35 @@ class Condition:
 
     dimension: str
     labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Coarser labels that follow from a dimension's own, such as correct / hallucinate / abstain from a grade.
+
+    Never stored: computed wherever they are shown. `of` pairs every label of the dimension with one of `labels`.
+    """
+
+    slug: str
+    title: str
+    labels: tuple[Label, ...]
+    of: tuple[tuple[str, str], ...]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(label.value for label in self.labels)
+
+    def label_for(self, value: str) -> str:
+        return dict(self.of)[value]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """A question answered in words, once per item; the words go with the revision and into the export."""
+
+    title: str
+    hint: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +96,23 @@ class Dimension:
     question: str = ""
     asked_when: Condition | None = None
     spans: SpanRule | None = None
-    # What checkers understand the question as: relevance | stance | entailment.
+    # What checkers understand the question as: relevance | coverage | stance | entailment | correctness, each explained
+    # in models_runtime/contracts.py. Empty: no checker answers it.
     role: str = ""
+    derived: tuple[Derived, ...] = ()
+    # Values in the order of the screen where that differs from the stored order. Only a project's options set it.
+    shown_order: tuple[str, ...] = ()
+    # Not asked in a project that hides it. Its labels from elsewhere stay readable.
+    is_hidden: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
         return tuple(label.value for label in self.labels)
+
+    @property
+    def shown_labels(self) -> tuple[Label, ...]:
+        """The labels in the order of the screen, which is also the order of their keys."""
+        return tuple(self.label(value) for value in self.shown_order) if self.shown_order else self.labels
 
     def label(self, value: str) -> Label:
         for label in self.labels:
@@ -69,12 +123,14 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A default measure on the project page. `missing_as` adds a label for pairs where the dimension was not asked."""
+    """A default measure on the project page. `missing_as` adds a label for pairs where the dimension was not asked;
+    `derived` names coarser labels of the dimension to measure instead of its own."""
 
     name: str
     dimension: str
     level: str = "nominal"
     missing_as: str = ""
+    derived: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +142,17 @@ class TaskType:
     summary: str
     anchor_kind: str  # the kind of unit that an item is made from
     unit_kind: str  # the kind of unit that is judged
+    contents: str  # which texts an item shows: a name in annotation.queries.contents.CONTENTS
     dimensions: tuple[Dimension, ...]
     template: str  # what shows an item, below templates/
-    export_layout: str  # druid | responses
+    export_layout: str  # a name in annotation.services.export_layouts.LAYOUTS
+    # Responses belong to a question or a claim; a type that judges only those of one kind says which.
+    anchor_parent: str = ""  # question | claim | "" for any
+    units_title: str = ""  # what the units of one item are called together; empty where an item has one unit
+    # Digits pick one of the labels of the current unit, or one of the units (labels then have keys of their own).
+    keys_pick: str = "labels"  # labels | units
+    has_unit_colours: bool = False  # spans of different units differ in colour and number
+    free_text: FreeText | None = None
     checkers: tuple[str, ...] = ()  # slugs in models_runtime's registry that can suggest answers
     metrics: tuple[Metric, ...] = field(default_factory=tuple)
 
@@ -97,13 +161,25 @@ class TaskType:
         """`slug/variant/version`, as stored on projects and written into exports."""
         return f"{self.slug}/{self.variant or '-'}/{self.version}"
 
+    @property
+    def asked_dimensions(self) -> tuple[Dimension, ...]:
+        """Those that a person is asked in this project."""
+        return tuple(dimension for dimension in self.dimensions if not dimension.is_hidden)
+
     def dimension(self, slug: str) -> Dimension:
         for dimension in self.dimensions:
             if dimension.slug == slug:
                 return dimension
         raise KeyError(f"{self.identifier} has no dimension {slug!r}")
 
-    def is_asked(self, dimension: Dimension, answers: dict[str, str]) -> bool:
-        """Whether `dimension` is asked of a unit that has `answers` (dimension slug to label)."""
+    def is_asked(self, dimension: Dimension, answers: Mapping[str, str]) -> bool:
+        """Whether `dimension` is asked of a unit that has `answers` (dimension slug to label).
+
+        A condition on a hidden dimension holds: nobody could answer it.
+        """
+        if dimension.is_hidden:
+            return False
         condition = dimension.asked_when
-        return condition is None or answers.get(condition.dimension) in condition.labels
+        if condition is None or self.dimension(condition.dimension).is_hidden:
+            return True
+        return answers.get(condition.dimension) in condition.labels

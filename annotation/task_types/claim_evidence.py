@@ -41,6 +41,7 @@ def claim_evidence(variant: str, title: str, stances: tuple[Label, ...]) -> Task
         summary="Judge whether a piece of evidence is relevant to a claim, and which stance it takes.",
         anchor_kind="evidence",
         unit_kind="evidence",
+        contents="evidence",
         dimensions=(
             RELEVANCE,
             Dimension(
@@ -50,13 +51,16 @@ def claim_evidence(variant: str, title: str, stances: tuple[Label, ...]) -> Task
                 labels=stances,
                 level="ordinal",
                 asked_when=Condition("relevance", ("relevant",)),
-                spans=SpanRule(field="evidence", title="What in the evidence made you decide"),
+                spans=SpanRule(fields=("evidence",), title="What in the evidence made you decide"),
                 role="stance",
             ),
         ),
         template="annotation/tasks/claim_evidence.html",
         export_layout="druid",
-        checkers=("lexical", "embedding", "fake"),
+        checkers=(
+            *("lexical", "embedding", "trained", "nli", "llm", "fake"),
+            *("characteristics", "answer-probabilities", "perplexity"),
+        ),
         metrics=(
             Metric("relevance", "relevance"),
             Metric("stance", "stance"),

@@ -1,31 +1,65 @@
-"""Claim-triplets of a model's answer against reference passages (RefChecker, section 3)."""
+"""Pieces of a model's answer against reference passages (RefChecker, section 3).
 
-from .base import Dimension, Label, Metric, TaskType
+Claim-triplets are what the paper settles on; sub-sentences are the other unit of its granularity study.
+"""
 
-TRIPLETS = TaskType(
-    slug="triplets",
-    variant="",
-    version=1,
-    title="Claim-triplets of an answer",
-    summary="Judge each triplet of a model's answer against the reference passages.",
-    anchor_kind="response",
-    unit_kind="triplet",
-    dimensions=(
-        Dimension(
-            slug="entailment",
-            title="Label",
-            question="What do the passages say about the triplet?",
-            labels=(
-                Label("entailment", "Entailment", "At least one passage supports it.", 1.0),
-                Label("neutral", "Neutral", "No passage supports or contradicts it.", 0.0),
-                Label("contradiction", "Contradiction", "A passage says otherwise.", -1.0),
-                Label("bad_triplet", "Bad triplet", "It does not convey what the answer says."),
+from .base import Dimension, Label, Metric, SpanRule, TaskType
+
+ENTAILMENT = (
+    Label("entailment", "Entailment", "At least one passage supports it.", 1.0),
+    Label("neutral", "Neutral", "No passage supports or contradicts it.", 0.0),
+    Label("contradiction", "Contradiction", "A passage says otherwise.", -1.0),
+)
+# With several passages (the paper's Noisy Context) the field of a span also tells which of them decided.
+SUPPORT = SpanRule(
+    fields=("passage-*",),
+    title="What in the passages decides",
+    labels=("entailment", "contradiction"),
+    takes_whole_texts=True,
+)
+
+
+def pieces(variant: str, unit_kind: str, title: str, units_title: str, summary: str, bad: Label) -> TaskType:
+    return TaskType(
+        slug="triplets",
+        variant=variant,
+        version=1,
+        title=title,
+        summary=summary,
+        anchor_kind="response",
+        unit_kind=unit_kind,
+        contents="response",
+        dimensions=(
+            Dimension(
+                slug="entailment",
+                title="Label",
+                question="What do the passages say about it?",
+                labels=(*ENTAILMENT, bad),
+                spans=SUPPORT,
+                role="entailment",
             ),
-            role="entailment",
         ),
-    ),
-    template="annotation/tasks/triplets.html",
-    export_layout="responses",
-    checkers=("lexical", "embedding", "fake"),
-    metrics=(Metric("entailment", "entailment"),),
+        template="annotation/tasks/pieces.html",
+        export_layout="responses" if unit_kind == "triplet" else "content",
+        units_title=units_title,
+        checkers=("lexical", "embedding", "trained", "nli", "llm", "fake"),
+        metrics=(Metric("entailment", "entailment"),),
+    )
+
+
+TRIPLETS = pieces(
+    "",
+    "triplet",
+    "Claim-triplets of an answer",
+    "Triplets",
+    "Judge each triplet of a model's answer against the reference passages.",
+    Label("bad_triplet", "Bad triplet", "It does not convey what the answer says."),
+)
+SUB_SENTENCES = pieces(
+    "sub-sentences",
+    "sub_sentence",
+    "Sub-sentences of an answer",
+    "Sub-sentences",
+    "Judge each sub-sentence of a model's answer against the reference passages.",
+    Label("bad_sub_sentence", "Bad sub-sentence", "It does not convey what the answer says."),
 )

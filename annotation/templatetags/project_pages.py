@@ -1,5 +1,7 @@
 """The row of links between the pages of one project."""
 
+import json
+
 from django import template
 from django.urls import NoReverseMatch, reverse
 
@@ -22,6 +24,11 @@ PAGES = (
     ("project_members", "Members", {RESEARCHER}, False),
     ("project_settings", "Settings", {RESEARCHER}, False),
 )
+
+
+@register.filter
+def as_json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)

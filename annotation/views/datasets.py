@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access import dataset_for, may_create, may_edit_dataset
 from annotation.forms.datasets import DatasetForm
 from annotation.queries import content
+from annotation.services.pairing import documents_of
 
 
 @login_required
@@ -43,6 +44,7 @@ def dataset_detail(request, slug):
         "projects": content.projects_of(dataset, request.user),
         "may_edit": may_edit_dataset(request.user, dataset),
         "may_create": may_create(request.user),
+        "has_documents": documents_of(dataset).exists(),
     }
     return render(request, "annotation/datasets/detail.html", context)
 

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
 from annotation.formats import FormatError, Source, detect, get_format
 from annotation.formats.spreadsheets import needs_escape
-from annotation.formats.table_mapping import LAYOUTS, preview
+from annotation.formats.table_mapping import LAYOUT_TITLES, LAYOUTS, preview
 from annotation.forms.imports import ColumnsForm, ImportNowForm, UploadForm
 from annotation.models import Job, Upload
 from annotation.queries.imports import ImportResult, errors_as_markdown, import_result
@@ -128,7 +128,7 @@ def import_columns(request, slug):
         "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
         "guess": guess,
         "is_remembered": is_remembered,
-        "layouts": list(LAYOUTS),
+        "layouts": LAYOUT_TITLES,
         "files": stored,
         "query": urlencode([("file", upload.uuid) for upload in stored]),
     }

@@ -16,7 +16,6 @@ from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.queries import items as queries
 from annotation.services import adjudicating, assigning
-from annotation.task_types import task_type
 
 # More items than this are moved by whoever makes the project: by its order.
 MAX_MOVED = 50_000
@@ -47,7 +46,7 @@ def project_items(request, slug):
         "search": search,
         "query": urlencode({"filter": chosen, "search": search}),
         "page": page,
-        "rows": queries.item_rows(list(page.object_list)),
+        "rows": queries.item_rows(project, list(page.object_list)),
         "sees_labels": labels,
         "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
     }
@@ -87,8 +86,7 @@ def item_detail(request, slug, uuid):
     context = {
         "project": project,
         "item": item,
-        "type": task_type(project.task_type),
-        "texts": queries.texts_of(item),
+        "type": project.type,
         "view": queries.item_view(project, item),
         "roles": roles_of(request.user, project),
         "before": before,
@@ -135,7 +133,7 @@ def item_decide(request, slug, uuid):
     if ADJUDICATOR not in roles_of(request.user, project):
         raise PermissionDenied("This needs the role of adjudicator")
     item = _item(project, uuid)
-    form = DecisionForm(request.POST, type=task_type(project.task_type))
+    form = DecisionForm(request.POST, type=project.type)
     if not form.is_valid():
         return HttpResponseBadRequest(str(form.errors.as_text()), content_type="text/plain")
     values = form.cleaned_data

@@ -12,7 +12,7 @@ from annotation.queries.jobs import progress_of
 from annotation.services import jobs
 
 # Kinds of jobs that have a page of their own, which shows the progress, too.
-OWN_PAGES = {Job.Kind.IMPORT: "import_detail"}
+OWN_PAGES = {Job.Kind.IMPORT: "import_detail", Job.Kind.PAIRS: "pairs_detail"}
 
 
 @login_required
@@ -23,6 +23,8 @@ def job_detail(request, uuid):
         return redirect(OWN_PAGES[job.kind], uuid=job.uuid)
     if job.kind == Job.Kind.CHECKER_RUN:
         return redirect("run_detail", uuid=job.checker_run.uuid)
+    if job.kind == Job.Kind.TRAINING:
+        return redirect("training_detail", uuid=job.trained_model.uuid)
     return render(request, "annotation/jobs/detail.html", {"job": job, "progress": progress_of(job)})
 
 

@@ -60,12 +60,13 @@ def project_new(request):
     if not may_create(request.user):
         raise PermissionDenied("Your account may not create projects; ask a site administrator")
     datasets = visible_datasets(request.user).order_by("title")
-    form = ProjectForm(request.POST or None, datasets=datasets, initial={"dataset": request.GET.get("dataset")})
+    wanted = {name: request.GET[name] for name in ("dataset", "task_type") if name in request.GET}
+    form = ProjectForm(request.POST or None, datasets=datasets, initial=wanted)
     if request.method == "POST" and form.is_valid():
         project = service.create_project(request.user, **form.arguments())
         start_item_job(project, request.user)
         messages.success(request, "The project is there; its items are being made. Now invite the people who label")
-        return redirect("project_detail", project.slug)
+        return redirect("project_options" if "adapt" in request.POST else "project_detail", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
 
 
@@ -134,7 +135,7 @@ def project_settings(request, slug):
     context = {
         "project": project,
         "form": form,
-        "type": queries.task_type(project.task_type),
+        "type": project.type,
         "missing": item_making.count_anchors(project) - project.items.filter(anchor__superseded_at=None).count(),
     }
     return render(request, "annotation/projects/settings.html", context)

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.forms.runs import RunForm
+from annotation.queries import run_samples
 from annotation.queries import runs as queries
-from annotation.services import suggesting
-from annotation.task_types import task_type
+from annotation.services import checker_inputs, suggesting, trained_models
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
@@ -21,7 +21,9 @@ LISTED = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_runs(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    checkers = {checker: registry.get_info(checker) for checker in task_type(project.task_type).checkers}
+    infos = {checker: registry.get_info(checker) for checker in project.type.checkers}
+    # What was trained here is run from its own page.
+    checkers = {checker: info for checker, info in infos.items() if info.kind != trained_models.KIND}
     forms = {checker: RunForm(info) for checker, info in checkers.items()}
     same_run = None
     chosen = request.POST.get("checker")
@@ -30,11 +32,10 @@ def project_runs(request, slug):
         if form.is_valid():
             try:
                 again = form.cleaned_data["again"]
-                run = suggesting.start_run(project, request.user, chosen, form.parameters, again=again)
+                run = suggesting.start_run(project, request.user, chosen, form.parameters, form.queue, again=again)
                 return redirect("run_detail", uuid=run.uuid)
             except suggesting.SameRun as same:
                 same_run = same.run
-                forms[chosen] = RunForm(checkers[chosen], request.POST, same_run_exists=True)
             except ParameterError as error:
                 form.add_error(error.name, str(error))
             except suggesting.RunError as error:
@@ -42,12 +43,16 @@ def project_runs(request, slug):
     context = {
         "project": project,
         "runs": queries.runs_of(project)[:LISTED],
+        "why_not": checker_inputs.why_not(project.type),
+        "can_train": len(infos) > len(checkers),
         "entries": [
             {
                 "info": info,
                 "form": forms[checker],
                 "missing": registry.missing_packages(checker),
-                "queue": suggesting.QUEUES[info.needs],
+                "not_configured": registry.not_configured(checker),
+                "fetch": registry.fetch_command(checker),
+                "queues": suggesting.queues_of(info),
                 "is_open": checker == chosen,
                 "same_run": same_run if checker == chosen else None,
             }
@@ -61,13 +66,14 @@ def project_runs(request, slug):
 @require_safe
 def run_detail(request, uuid):
     run = run_for(request.user, uuid)
-    project, kind = run.project, task_type(run.project.task_type)
+    project, kind = run.project, run.project.type
     context = {
         "run": run,
         "job": run.job,
         "project": project,
         "info": queries.info_of(run),
         "progress": queries.progress_of(run),
+        "cost": queries.cost_of(run),
         "facts": queries.facts_of(run),
         "is_shown": project.prefill_run_id == run.pk,
         # Who still labels here would see on this page what the project's policy may withhold from them.
@@ -79,7 +85,9 @@ def run_detail(request, uuid):
             "numbers": numbers,
             "shares": queries.label_shares(numbers, kind) if numbers else [],
             "score_rows": queries.score_rows(run, numbers) if numbers else [],
-            "sample": queries.sample_of(run, kind),
+            "sample": run_samples.answers_of(run, kind, request.GET.get("page")),
+            "failed": run_samples.failures_of(run, kind),
+            "others": queries.others_of(run),
         }
     return render(request, "annotation/runs/detail.html", context)
 

@@ -1,14 +1,17 @@
 """The pages of the work itself; each area lists its own addresses beside its views."""
 
-from . import datasets, exports, imports, items, jobs, projects, runs, work
+from . import datasets, exports, imports, items, jobs, options, pairs, projects, runs, training, work
 
 urlpatterns = [
     *projects.urlpatterns,
+    *options.urlpatterns,
     *items.urlpatterns,
     *datasets.urlpatterns,
     *imports.urlpatterns,
+    *pairs.urlpatterns,
     *jobs.urlpatterns,
     *work.urlpatterns,
     *runs.urlpatterns,
+    *training.urlpatterns,
     *exports.urlpatterns,
 ]

@@ -15,7 +15,6 @@ from annotation.queries.projects import current_guideline, guidelines_changed_fo
 from annotation.services import assigning
 from annotation.services.guidelines import render as render_markdown
 from annotation.services.raters import rater_of
-from annotation.task_types import task_type
 
 RETRY_SECONDS = 60
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
@@ -31,7 +30,7 @@ def offer(project: Project, rater: Rater, assignment: Assignment | None, guideli
 def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | None, *, revisit: bool = False) -> dict:
     """`html` and `payload` of an assignment's page as its holder may see it now."""
     project = assignment.project
-    page = pages.load_page(assignment.item_id, task_type(project.task_type))
+    page = pages.load_page(assignment.item_id, project.type)
     suggestions = pages.suggestions_for(page, project) if pages.shows_suggestions(assignment) else []
     if suggestions and assignment.state == Assignment.State.LEASED:
         assigning.expose(assignment, project.prefill_run, len(suggestions))
@@ -102,7 +101,7 @@ def work_page(request, slug):
         "annotation/work/page.html",
         {
             "project": project,
-            "type": task_type(project.task_type),
+            "type": project.type,
             "urls": _addresses(project),
             "item_html": first["html"],
             "state": first["state"],

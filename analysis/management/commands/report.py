@@ -5,6 +5,7 @@ import json
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.queries import runs_with_suggestions
+from analysis.reports.coverage import TIES
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.text import as_text
 from annotation.models import Project
@@ -18,19 +19,28 @@ class Command(BaseCommand):
         parser.add_argument("name", choices=list(REPORTS))
         parser.add_argument("--format", choices=["table", "json"], default="table")
         parser.add_argument("--raters", choices=["all", "members", "imported"], help="agreement: whose labels")
-        parser.add_argument("--run", help="comparison: the run's UUID, or a checker's slug for its newest run")
-        parser.add_argument("--reference", help="comparison, rates: majority, imported or adjudicated")
+        parser.add_argument(
+            "--run", help="comparison, matched, difference: the run's UUID, or a checker's slug for its newest run"
+        )
+        parser.add_argument("--other", help="difference: the run that it starts from, as for --run")
+        parser.add_argument("--reference", help="whose labels: majority, imported or adjudicated")
         parser.add_argument("--score", help="comparison: which of the run's scores is correlated")
-        parser.add_argument("--touched", action="store_true", default=None, help="comparison: count touched labels too")
+        parser.add_argument("--k", type=int, help="coverage: how many labels an aspect needs")
+        parser.add_argument("--ties", choices=list(TIES), help="coverage: what a tied aspect is")
+        parser.add_argument("--touched", action="store_true", default=None, help="with --run: count touched labels too")
 
     def handle(self, *args, project, name, format, **options):
         found = Project.objects.filter(slug=project).first()
         if found is None:
             raise CommandError(f"There is no project {project!r}")
-        given = {key: options[key] for key in ("raters", "run", "reference", "score", "touched")}
+        given = {key: options[key] for key in ("raters", "run", "other", "reference", "score", "touched", "k", "ties")}
         parameters = {key: value for key, value in given.items() if value is not None}
-        if name == "comparison":
+        if name == "comparison" or "run" in parameters:
             parameters["run"] = self.run_of(found, parameters.get("run"))
+        if "other" in parameters:
+            parameters["other"] = self.run_of(found, parameters["other"])
+        if name == "difference" and not {"run", "other"} <= set(parameters):
+            raise CommandError("difference needs two runs: --run and --other")
         try:
             result = get_report(name).compute(found, **parameters)
         except ValueError as error:

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed rows that carry judgements")
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
         parser.add_argument("--title", default="", help="of the data set, when it is made")
-        parser.add_argument("--model", default="", help="for refchecker, where the path does not tell")
+        parser.add_argument("--model", default="", help="for refchecker and icat, where the path does not tell")
         parser.add_argument("--setting", default="", help="for refchecker, where the path does not tell")
 
     def handle(self, *args, **options) -> None:

@@ -17,11 +17,14 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's address")
         parser.add_argument("checker", help="one of " + ", ".join(info.slug for info in registry.list_infos()))
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
+        parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
         parser.add_argument("--again", action="store_true", help="also where the same run exists already")
         parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
 
-    def handle(self, *, project: str, checker: str, param: list[str], here: bool, again: bool, user, **options) -> None:
+    def handle(
+        self, *, project: str, checker: str, param: list[str], queue, here: bool, again: bool, user, **options
+    ) -> None:
         found = Project.objects.filter(slug=project).select_related("created_by").first()
         if found is None:
             raise CommandError(f"There is no project {project!r}")
@@ -30,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is nobody with the address {user!r}")
         try:
             parameters = read_parameters(registry.get_info(checker), param)
-            run = suggesting.start_run(found, person, checker, parameters, again=again, wake_workers=not here)
+            run = suggesting.start_run(found, person, checker, parameters, queue, again=again, wake_workers=not here)
         except suggesting.SameRun as same:
             run = same.run
             self.stdout.write(f"{same}; --again starts another one")
@@ -68,4 +71,11 @@ def read_parameters(info: CheckerInfo, given: list[str]) -> dict:
     return values
 
 
-READERS = {"float": float, "int": int, "str": str, "bool": lambda raw: WORDS[raw.lower()]}
+READERS = {
+    "float": float,
+    "int": int,
+    "str": str,
+    "prompt": str,
+    "endpoint": str,
+    "bool": lambda raw: WORDS[raw.lower()],
+}

@@ -1,336 +1,314 @@
-// One item and what has been answered about it: labels, spans, comment, undo; and choosing among its groups. Everything it
-// knows of the task comes from the payload; the radios on the page follow the answers, never the other way round.
+// One item and what has been answered about it: labels, spans, words, undo. Everything it knows of the task comes from
+// the payload; what the page shows follows the answers, never the other way round. States are never changed in place:
+// undo keeps the earlier ones, and what is the same object as before need not be shown anew.
 
-import { paint, toCodePoints, toUtf16 } from "./spans.js";
+import { createText } from "./texts.js";
+import { createView } from "./view.js";
 
+export const MAX_SPANS = 1000; // per judgement, as on the server
 const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
 const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end;
-const clone = (value) => JSON.parse(JSON.stringify(value));
+const NONE = [];
 
 /** `node` is the item's <article>, `payload` its description. `onChange()` is called after every change by the person. */
 export function createItem(node, payload, onChange) {
   const find = (selector) => node.querySelector(selector);
-  const fields = new Map([...node.querySelectorAll("[data-field]")].map((element) => [element.dataset.field, element]));
-  const texts = new Map([...fields].map(([name, element]) => [name, element.textContent]));
+  const texts = new Map([...node.querySelectorAll("[data-field]")].map((element) => [element.dataset.field, createText(element)]));
+  const order = new Map([...texts.keys()].map((field, index) => [field, index]));
   const groups = [];
   const byKey = new Map();
+  const byBox = new Map();
+  const ofUnit = new Map(payload.units.map((unit) => [unit, []]));
   const elements = new Map();
   for (const element of node.querySelectorAll("[data-group], [data-spans]")) {
     const key = keyOf(element.dataset.unit, element.dataset.dimension);
     elements.set(key, { ...elements.get(key), ["group" in element.dataset ? "box" : "spans"]: element });
   }
-  for (const unit of payload.units) {
+  payload.units.forEach((unit, index) => {
     for (const dimension of payload.dimensions) {
       const key = keyOf(unit, dimension.slug);
       const { box, spans } = elements.get(key) ?? {};
       if (!box) continue;
-      const group = { key, unit, dimension, box, spans, inputs: [...box.querySelectorAll("input")], index: groups.length };
+      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input")], index: groups.length };
       groups.push(group);
       byKey.set(key, group);
+      byBox.set(box, group);
+      ofUnit.get(unit).push(group);
     }
-  }
+  });
+  const isConditional = payload.dimensions.some((dimension) => dimension.asked_when);
+  const isMany = payload.units.length > 1;
 
-  let labels = {};
-  let spans = {};
+  let state = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question
   let past = [];
   let current = 0;
-  let caret = null; // {field, start, end}: what the keyboard's caret covers
-  let pointed = null; // the span whose chip is under the pointer
   const comment = find("[data-comment]");
+  const words = find("[data-free-text]");
   const item = {
-    node, payload, groups, fields,
+    node, payload, groups, texts,
     timer: createTimer(),
     shownAt: null,
     stage: "open", // open | waiting (for the suggestions that follow the first answer) | review | sent
     revision: payload.revision ?? 0,
     suggestions: payload.suggestions ?? [],
     isChanged: false,
+    caretAt: null, // {field, start, end}: where the caret was last
   };
 
-  const isAsked = (group) => {
-    const condition = group.dimension.asked_when;
-    return !condition || condition.labels.includes(labels[keyOf(group.unit, condition.dimension)]);
-  };
-  const mayCarry = (group) => {
+  const labelOf = (group) => state.labels[group.key];
+  const titleOf = (group, value) => group.dimension.labels.find((label) => label.value === value)?.title ?? value;
+  const conditionOf = (group) => group.dimension.asked_when && keyOf(group.unit, group.dimension.asked_when.dimension);
+  const isAsked = (group) => !group.dimension.asked_when || group.dimension.asked_when.labels.includes(state.labels[conditionOf(group)]);
+  const mayCarry = (group, value = labelOf(group)) => {
     const rule = group.dimension.spans;
-    return rule && (!rule.labels?.length || rule.labels.includes(labels[group.key]));
+    return rule && (!rule.labels?.length || rule.labels.includes(value));
   };
+  /** Names of the texts that a group's spans may lie in; one that ends in * stands for all that begin so. */
+  const takes = (dimension, name) => dimension.spans?.fields.some((field) => (field.endsWith("*") ? name.startsWith(field.slice(0, -1)) : field === name)) ?? false;
+  const fieldsOf = new Map(payload.dimensions.map((dimension) => [dimension, [...texts.keys()].filter((name) => takes(dimension, name))]));
   const suggestionFor = (group) => item.suggestions.find((one) => one.unit === group.unit && one.dimension === group.dimension.slug);
-  const codePoints = (span) => {
-    const text = texts.get(span.field);
-    return { field: span.field, start: toCodePoints(text, span.start), end: toCodePoints(text, span.end), quote: text.slice(span.start, span.end) };
+  const codePoints = ({ field, start, end }) => {
+    const { text, toCodePoints } = texts.get(field);
+    return { field, start: toCodePoints(start), end: toCodePoints(end), quote: text.slice(start, end) };
   };
-  const utf16 = (span) => {
-    const text = texts.get(span.field) ?? "";
-    return { field: span.field, start: toUtf16(text, span.start), end: toUtf16(text, span.end) };
+  const utf16 = ({ field, start, end }) => {
+    const own = texts.get(field);
+    return { field, start: own?.toUtf16(start) ?? 0, end: own?.toUtf16(end) ?? 0 };
   };
+  const before = (a, b) => order.get(a.field) - order.get(b.field) || a.start - b.start || a.end - b.end;
+  const spansOf = (group) => state.spans[group.key] ?? NONE;
+  const withSpans = (key, list) => ({ spans: { ...state.spans, [key]: list } });
 
-  /** Every change goes through here: remembered for undo, then shown. */
-  function change(work) {
-    past.push(clone({ labels, spans }));
-    work();
-    for (const group of groups) if (!isAsked(group)) delete labels[group.key];
+  /** Every change goes through here: remembered for undo, then shown. `next` holds what differs. */
+  function change(next) {
+    past.push(state);
+    state = { ...state, ...next };
+    if (isConditional && groups.some((group) => group.key in state.labels && !isAsked(group))) {
+      state = { ...state, labels: { ...state.labels } };
+      for (const group of groups) if (!isAsked(group)) delete state.labels[group.key];
+    }
+    changed();
+  }
+
+  function changed() {
     item.isChanged = true;
-    render();
+    view.render();
     onChange();
   }
 
-  function render() {
-    for (const group of groups) {
-      const asked = isAsked(group);
-      group.box.disabled = !asked;
-      group.box.toggleAttribute("data-answered", group.key in labels);
-      group.box.classList.toggle("is-current", group.index === current);
-      for (const input of group.inputs) {
-        const isChosen = input.value === labels[group.key];
-        if (input.checked !== isChosen) input.checked = isChosen;
-      }
-      renderSuggestion(group);
-      if (group.spans) renderChips(group, asked);
+  /** Why a group takes no highlight now; empty when it does. */
+  function refusal(group) {
+    const label = labelOf(group);
+    const { title, labels, asked_when: condition } = group.dimension;
+    if (!isAsked(group) && conditionOf(group) in state.labels) {
+      const asked = byKey.get(conditionOf(group));
+      return `${title} is not asked after “${titleOf(asked, state.labels[asked.key])}”`;
     }
-    renderMarks();
-    const counted = find("[data-counted]");
-    if (counted) counted.textContent = `${groups.filter((group) => group.key in labels).length} of ${groups.filter(isAsked).length} labelled`;
+    if (condition && !isAsked(group)) return "";
+    if (label !== undefined && !mayCarry(group)) {
+      const able = labels.filter((one) => mayCarry(group, one.value)).map((one) => `“${one.title}” (${one.key})`);
+      return `“${titleOf(group, label)}” takes no highlight: choose ${able.join(" or ")} first`;
+    }
+    return spansOf(group).length >= MAX_SPANS ? `More than ${MAX_SPANS} highlights do not fit` : "";
   }
 
-  function renderSuggestion(group) {
-    const suggestion = suggestionFor(group);
-    const line = group.box.querySelector("[data-suggestion]");
-    if (!suggestion || !line) return;
-    if (line.hidden) {
-      const score = typeof suggestion.score === "number" ? ` · ${suggestion.score.toFixed(2)}` : "";
-      const title = suggestion.title ?? group.dimension.labels.find((label) => label.value === suggestion.label)?.title ?? suggestion.label;
-      const accept = Object.assign(document.createElement("button"), { type: "button", className: "small quiet" });
-      accept.dataset.do = "accept";
-      const key = document.createElement("kbd");
-      key.textContent = "a";
-      accept.append("Accept ", key);
-      line.replaceChildren(`${suggestion.checker} suggests `, Object.assign(document.createElement("b"), { textContent: title }), score, " ", accept);
-      line.hidden = false;
-    }
-    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", input.value === suggestion.label);
+  /** The label that a first highlight brings along: the only one that may carry any. */
+  function labelFrom(group) {
+    const rule = group.dimension.spans;
+    return labelOf(group) === undefined && isAsked(group) && rule.labels?.length === 1 ? rule.labels[0] : undefined;
   }
 
-  function renderChips(group, asked) {
-    const list = group.spans.querySelector("[data-chips]");
-    const own = spans[group.key] ?? [];
-    group.spans.classList.toggle("is-off", !asked);
-    const state = JSON.stringify(own);
-    if (list.dataset.state === state) return;
-    list.dataset.state = state;
-    list.replaceChildren(...own.map((span, index) => {
-      const chip = document.createElement("li");
-      const quote = texts.get(span.field).slice(span.start, span.end);
-      const words = Object.assign(document.createElement("span"), { textContent: quote, dir: "auto", className: "quote" });
-      const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×", className: "remove" });
-      remove.setAttribute("aria-label", `Remove the highlight: ${quote}`);
-      remove.addEventListener("click", () => {
-        item.removeSpan(group, index);
-        (list.children[Math.min(index, list.children.length - 1)]?.querySelector("button") ?? group.box).focus();
-      });
-      const point = (to) => () => {
-        pointed = to;
-        renderMarks();
-      };
-      for (const event of ["pointerenter", "focusin"]) chip.addEventListener(event, point(span));
-      for (const event of ["pointerleave", "focusout"]) chip.addEventListener(event, point(null));
-      chip.append(words, remove);
-      return chip;
-    }));
-  }
-
-  function renderMarks() {
-    for (const [name, element] of fields) {
-      const layers = [];
-      for (const group of groups) {
-        if (!group.dimension.spans || group.dimension.spans.field !== name) continue;
-        if (isAsked(group) || !(group.dimension.asked_when.dimension in pick(group.unit))) {
-          for (const span of spans[group.key] ?? []) layers.push({ start: span.start, end: span.end, kind: "chosen" });
-        }
-        for (const span of suggestionFor(group)?.spans ?? []) {
-          if (span.field === name) layers.push({ ...toRange(utf16(span)), kind: "suggested" });
-        }
-      }
-      if (pointed?.field === name) layers.push({ ...toRange(pointed), kind: "pointed" });
-      if (caret?.field === name) layers.push({ ...toRange(caret), kind: "caret" });
-      paint(element, layers.filter((layer) => layer.end > layer.start));
-    }
-  }
-  const toRange = ({ start, end }) => ({ start, end });
-  const pick = (unit) => Object.fromEntries(groups.filter((group) => group.unit === unit && group.key in labels).map((group) => [group.dimension.slug, labels[group.key]]));
+  const isWhole = (group, { field, start, end }) => group.dimension.spans.takes_whole_texts && start === 0 && end === texts.get(field)?.text.length;
 
   Object.assign(item, {
-    render, isAsked,
+    isAsked, mayCarry, spansOf, suggestionFor, isWhole, utf16, titleOf,
+    label: labelOf,
+    spanFields: (group) => fieldsOf.get(group.dimension),
+    /** Highlights that are kept but not sent, since the label does not carry them. */
+    isOff: (group) => (isAsked(group) ? labelOf(group) !== undefined && !mayCarry(group) : conditionOf(group) in state.labels),
+    render: () => view.render(),
     current: () => groups[current],
-    label: (group) => labels[group.key],
     /** Mark a group as the one that digits answer. Returns false when it is not asked. */
     setCurrent(group) {
       if (!group || !isAsked(group)) return false;
-      groups[current]?.box.classList.remove("is-current");
+      if (current === group.index && group.box.classList.contains("is-current")) return true;
+      const from = groups[current];
       current = group.index;
-      group.box.classList.add("is-current");
+      view.moved(from, group);
       return true;
     },
-    groupOf: (element) => groups.find((group) => group.box === element),
+    groupOf: (element) => byBox.get(element),
+    groupsOf: (unit) => ofUnit.get(unit) ?? NONE,
     neighbour(direction) {
       for (let i = current + direction; i >= 0 && i < groups.length; i += direction) if (isAsked(groups[i])) return groups[i];
       return null;
     },
+    /** The next group without an answer, from the current one on and around; null when there is none. */
+    unanswered() {
+      const isOpen = (group) => isAsked(group) && labelOf(group) === undefined;
+      return groups.slice(current + 1).find(isOpen) ?? groups.slice(0, current).find(isOpen) ?? null;
+    },
     choose(group, value) {
-      if (!isAsked(group) || labels[group.key] === value) return;
-      change(() => (labels[group.key] = value));
+      if (!isAsked(group) || labelOf(group) === value) return;
+      change({ labels: { ...state.labels, [group.key]: value } });
     },
     accept(group) {
       const suggestion = suggestionFor(group);
       if (!suggestion || !isAsked(group)) return false;
-      change(() => {
-        labels[group.key] = suggestion.label;
-        const rule = group.dimension.spans;
-        const own = (spans[group.key] ??= []);
-        for (const span of rule ? suggestion.spans ?? [] : []) {
-          const added = utf16(span);
-          if (span.field === rule.field && !own.some((other) => same(other, added))) own.push(added);
-        }
+      const offered = mayCarry(group, suggestion.label) ? (suggestion.spans ?? NONE).map(utf16) : NONE;
+      const added = offered.filter((span) => takes(group.dimension, span.field) && !spansOf(group).some((other) => same(other, span)));
+      change({
+        labels: { ...state.labels, [group.key]: suggestion.label },
+        ...(added.length ? withSpans(group.key, [...spansOf(group), ...added].sort(before)) : {}),
       });
       return true;
     },
-    /** Groups that take spans of a field, the current unit's first. */
-    spanGroups: () => groups.filter((group) => group.dimension.spans && fields.has(group.dimension.spans.field))
-      .sort((a, b) => (b.unit === groups[current].unit) - (a.unit === groups[current].unit)),
-    addSpan(group, span) {
-      if ((spans[group.key] ?? []).some((other) => same(other, span))) return false;
-      change(() => (spans[group.key] = [...(spans[group.key] ?? []), span].sort((a, b) => a.start - b.start || a.end - b.end)));
-      return true;
+    /** The group of a unit (the current one, unless said) whose spans may lie in a field; the current group first. */
+    groupFor(field, unit = groups[current].unit) {
+      const able = item.groupsOf(unit).filter((group) => takes(group.dimension, field));
+      return able.find((group) => group.index === current) ?? able[0] ?? null;
     },
-    removeSpan(group, index) {
-      change(() => spans[group.key].splice(index, 1));
+    /** The texts in which the current unit's highlights may lie, in the order of the page. */
+    spanTexts() {
+      const names = new Set(item.groupsOf(groups[current].unit).flatMap((group) => fieldsOf.get(group.dimension)));
+      return [...texts].filter(([name, text]) => names.has(name) && !text.isEmpty).map(([, text]) => text);
     },
-    spansOf: (group) => spans[group.key] ?? [],
+    /** Adds a highlight. Returns why it does not, or nothing. */
+    addSpan(group, { field, start, end }) {
+      const span = { field, start, end };
+      const why = refusal(group);
+      if (why) return why;
+      if (spansOf(group).some((other) => same(other, span))) return "This is highlighted already";
+      const label = labelFrom(group);
+      change({
+        ...withSpans(group.key, [...spansOf(group), span].sort(before)),
+        ...(label ? { labels: { ...state.labels, [group.key]: label } } : {}),
+      });
+      return "";
+    },
+    removeSpan(group, span) {
+      change(withSpans(group.key, spansOf(group).filter((other) => other !== span)));
+    },
+    /** The texts that the current unit can name as a whole, in the order of the page: the first is number 1. */
+    wholeTexts() {
+      const groupsHere = item.groupsOf(groups[current].unit).filter((group) => group.dimension.spans?.takes_whole_texts);
+      return [...texts].filter(([name]) => groupsHere.some((group) => takes(group.dimension, name))).map(([, text]) => text);
+    },
+    /** Name a whole text as what decided, or take that back. Returns what to say, and whether it was done. */
+    toggleWhole(text) {
+      const { field } = text.element.dataset;
+      const group = item.groupsOf(groups[current].unit).find((one) => one.dimension.spans?.takes_whole_texts && takes(one.dimension, field));
+      if (!group) return { isDone: false, words: "No whole text is named in this task" };
+      if (text.isEmpty) return { isDone: false, words: `${text.title} is empty` };
+      const whole = spansOf(group).find((span) => span.field === field && isWhole(group, span));
+      if (whole) {
+        item.removeSpan(group, whole);
+        return { isDone: true, words: `${text.title} taken back` };
+      }
+      const why = item.addSpan(group, { field, start: 0, end: text.text.length });
+      return { isDone: !why, words: why || `${text.title} decides` };
+    },
     setCaret(next) {
-      caret = next;
-      renderMarks();
+      item.caretAt = next ?? item.caretAt;
+      view.setCaret(next);
     },
+    showOnlyCurrent: () => view.showOnlyCurrent(),
     /** Take back one step. Returns the group that it was about, or null when there is nothing to take back. */
     undo() {
       if (!past.length) return null;
-      const before = labels;
-      ({ labels, spans } = past.pop());
-      item.isChanged = true;
-      render();
-      onChange();
-      return groups.find((group) => before[group.key] !== labels[group.key]) ?? groups[current];
+      const from = state;
+      state = past.pop();
+      if (words && from.words !== state.words) words.value = state.words;
+      changed();
+      return groups.find((group) => from.labels[group.key] !== labelOf(group) || from.spans[group.key] !== state.spans[group.key]) ?? groups[current];
     },
     suggest(suggestions) {
       item.suggestions = suggestions;
-      render();
+      view.render();
     },
-    /** The first group without its answer, and what to say about it; null when everything is there. */
+    /** What is missing first: its group (or element) and what to say about it; null when everything is there. */
     missing() {
       for (const group of groups) {
         if (!isAsked(group)) continue;
-        if (!(group.key in labels)) {
-          const left = groups.filter((other) => isAsked(other) && !(other.key in labels)).length;
-          return { group, message: payload.units.length > 1 ? `${left} to go` : `Choose: ${group.dimension.title}` };
+        if (!(group.key in state.labels)) {
+          const left = groups.filter((other) => isAsked(other) && !(other.key in state.labels)).length;
+          return { group, message: isMany ? `${left} to go` : `Choose: ${group.dimension.title}` };
         }
-        if (group.dimension.spans?.required && mayCarry(group) && !item.spansOf(group).length) {
-          return { group, message: "Highlight what made you decide" };
+        // Nothing can be required of a page that has no text to mark.
+        const takesSpans = mayCarry(group) && fieldsOf.get(group.dimension).some((name) => !texts.get(name).isEmpty);
+        if (group.dimension.spans?.required && takesSpans && !spansOf(group).length) {
+          return { group, message: isMany ? `Number ${group.number} is “${titleOf(group, labelOf(group))}”: highlight where` : "Highlight what made you decide" };
         }
       }
+      if (payload.free_text?.required && words && !words.value.trim()) return { element: words, message: `Write: ${payload.free_text.title}` };
       return null;
     },
-    judgements: () => groups.filter((group) => group.key in labels && isAsked(group)).map((group) => ({
+    judgements: () => groups.filter((group) => group.key in state.labels && isAsked(group)).map((group) => ({
       unit: group.unit,
       dimension: group.dimension.slug,
-      label: labels[group.key],
-      spans: mayCarry(group) ? item.spansOf(group).map(codePoints) : [],
+      label: labelOf(group),
+      spans: mayCarry(group) ? spansOf(group).map(codePoints) : [],
     })),
     comment: () => comment?.value.trim() ?? "",
-    draft: () => ({ labels, spans, comment: comment?.value ?? "", shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash }),
+    freeText: () => words?.value.trim() ?? "",
+    draft: () => ({
+      labels: state.labels, spans: state.spans, comment: comment?.value ?? "", free_text: words?.value ?? "",
+      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash,
+    }),
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
-      labels = Object.fromEntries(Object.entries(draft.labels ?? {}).filter(([key, value]) => byKey.get(key)?.dimension.labels.some((label) => label.value === value)));
-      spans = draft.text_hash === payload.text_hash ? clone(draft.spans ?? {}) : {};
+      const labels = Object.entries(draft.labels ?? {}).filter(([key, value]) => byKey.get(key)?.dimension.labels.some((label) => label.value === value));
+      const spans = Object.entries(draft.text_hash === payload.text_hash ? draft.spans ?? {} : {}).filter(([key]) => byKey.has(key));
+      state = { labels: Object.fromEntries(labels), spans: Object.fromEntries(spans), words: draft.free_text ?? "" };
       if (comment) comment.value = draft.comment ?? "";
+      if (words) words.value = state.words;
       item.shownAt = draft.shown_at ?? item.shownAt;
       item.timer.restore(draft.active_ms ?? 0);
       item.isChanged = true;
-      render();
+      view.render();
     },
     /** Take over judgements as they are sent and stored. */
-    fill(judgements, remark = "") {
+    fill(judgements, remark = "", said = "") {
+      state = { labels: { ...state.labels }, spans: { ...state.spans }, words: said };
       for (const judgement of judgements ?? []) {
         const key = keyOf(judgement.unit, judgement.dimension);
         if (!byKey.has(key)) continue;
-        labels[key] = judgement.label;
-        if (judgement.spans?.length) spans[key] = judgement.spans.map(utf16);
+        state.labels[key] = judgement.label;
+        if (judgement.spans?.length) state.spans[key] = judgement.spans.map(utf16).sort(before);
       }
       if (comment) comment.value = remark;
+      if (words) words.value = said;
+    },
+    /** What the server said about the words of an answer that it did not take. */
+    showWordsError(message) {
+      const line = find("[data-free-text-error]");
+      if (!line) return;
+      line.textContent = message;
+      line.hidden = !message;
+      words.toggleAttribute("aria-invalid", false);
+      if (message) words.setAttribute("aria-invalid", "true");
     },
   });
 
-  if (payload.answers?.length) item.fill(payload.answers, payload.comment ?? "");
+  const view = createView(item);
+  if (payload.answers?.length || payload.free_text_answer) item.fill(payload.answers, payload.comment ?? "", payload.free_text_answer ?? "");
   if (comment?.value) find("[data-comment-box]").open = true;
   for (const group of groups) {
     for (const input of group.inputs) input.addEventListener("change", () => item.choose(group, input.value));
   }
-  comment?.addEventListener("input", () => {
+  const typed = () => {
     item.isChanged = true;
     onChange();
-  });
-  render();
-  return item;
-}
-
-/** Choosing labels by digit, click or suggestion, and walking between the groups of whatever item `itemNow()` gives. */
-export function createChooser(stage, itemNow) {
-  let isPointing = false; // walking through radios with the arrows makes clicks too
-  document.addEventListener("pointerdown", () => (isPointing = true), true);
-  document.addEventListener("keydown", () => (isPointing = false), true);
-
-  function focus(group) {
-    if (!group || !itemNow()?.setCurrent(group)) return;
-    group.box.focus({ preventScroll: true });
-    group.box.scrollIntoView({ block: "nearest", behavior: "instant" });
-  }
-
-  function onwards(group) {
-    focus(itemNow().neighbour(1) ?? group);
-  }
-
-  const current = () => (itemNow() && itemNow().stage !== "waiting" ? itemNow().current() : null);
-  const walk = (direction) => () => itemNow() && focus(itemNow().neighbour(direction));
-
-  // A click on a label answers and hands the keyboard to the next group; walking with Tab stays inside the group.
-  stage.addEventListener("click", (event) => {
-    const box = event.target.closest("[data-group]");
-    if (!box || !isPointing || !event.target.matches('input[type="radio"]')) return;
-    const group = itemNow().groupOf(box);
-    if (itemNow().setCurrent(group)) setTimeout(() => onwards(group), 0); // after the change event
-  });
-  stage.addEventListener("focusin", (event) => {
-    const box = event.target.closest("[data-group]");
-    if (box && itemNow()) itemNow().setCurrent(itemNow().groupOf(box));
-  });
-
-  return {
-    focus,
-    up: walk(-1),
-    down: walk(1),
-    digit(key) {
-      const group = current();
-      const label = group?.dimension.labels.find((candidate) => candidate.key === key);
-      if (!label) return;
-      itemNow().choose(group, label.value);
-      onwards(group);
-    },
-    /** `button` is the pressed one, which speaks of the group that it stands in. */
-    accept(button) {
-      const box = button?.closest("[data-group]");
-      if (box) itemNow()?.setCurrent(itemNow().groupOf(box));
-      const group = current();
-      if (group && itemNow().accept(group)) onwards(group);
-    },
   };
+  comment?.addEventListener("input", typed);
+  words?.addEventListener("input", () => {
+    item.showWordsError("");
+    typed();
+  });
+  // While somebody writes, the box has an undo of its own; what was written becomes one step when it is left.
+  words?.addEventListener("change", () => words.value !== state.words && change({ words: words.value }));
+  view.render();
+  return item;
 }
 
 // ---- active time: while the page is visible and somebody moves or types; a pause counts for 60 seconds at most ----

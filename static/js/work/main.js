@@ -1,7 +1,8 @@
 // The labelling page: which item is on the screen, what happens when one is answered, and the way back and forth.
 // The next item is fetched ahead, so an answer swaps the page at once and travels in the background.
 
-import { createChooser, createItem } from "./answers.js";
+import { createItem } from "./answers.js";
+import { createChooser } from "./choosing.js";
 import { createDrafts, createOutbox, createServer, createStore, createTrail, uuid } from "./outbox.js";
 import { announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
@@ -22,6 +23,7 @@ let open = null; // the item that is not answered yet; differs from `item` while
 let ahead = null; // {item, at} fetched but never shown, or {empty, retry}
 let fetching = null;
 let pollTimer = 0;
+const sent = new Set(); // assignments this page answered or skipped; an offer of one of them crossed its answer
 let leaseTimer = 0;
 let waitTimer = 0;
 
@@ -72,6 +74,11 @@ function refresh() {
   else if (item.stage === "review" && !item.isChanged && item.suggestions.length) tell("Saved. Keep your answer, or change it in view of the suggestion.");
   else if (isSeen) tell(item.isChanged ? "Changed, not sent yet" : "You answered this one");
   else tell(missing ? missing.message : "Complete");
+  showWays();
+}
+
+/** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
+function showWays() {
   for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
   one('[data-do="back"]').disabled = position() <= 0;
   one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead);
@@ -96,7 +103,7 @@ function show(next) {
   }
   next.shownAt ??= now();
   next.timer.start();
-  next.setCurrent(next.missing()?.group ?? next.groups[0]);
+  next.setCurrent(next.missing()?.group ?? next.groups.find(next.isAsked));
   refresh();
   window.scrollTo(0, 0);
   next.current().box.focus({ preventScroll: true });
@@ -141,8 +148,9 @@ function receive(offer) {
     if (!ahead?.item) ahead = { empty: offer.html, retry: offer.retry_seconds };
   } else {
     const { assignment } = offer.payload;
-    const isKnown = assignment === open?.payload.assignment || outbox.has(assignment);
-    if (isKnown || ahead?.item?.payload.assignment === assignment) return;
+    const isDone = sent.has(assignment) || outbox.has(assignment);
+    if (isDone && !item && !open && !outbox.isBusy()) setTimeout(lookAgain, 200); // no answer brings another one
+    if (isDone || [open, ahead?.item].some((held) => held?.payload.assignment === assignment)) return;
     if (ahead?.item) return server.release(assignment);
     ahead = { item: build(offer.html, offer.payload) };
     performance.mark("assay:ahead");
@@ -150,7 +158,7 @@ function receive(offer) {
     if (offer.payload.lease_seconds) leaseTimer = setTimeout(renewAhead, offer.payload.lease_seconds * 800);
   }
   if (!item && !open) advance();
-  else refresh();
+  else if (item) showWays();
 }
 
 function fetchAhead() {
@@ -216,7 +224,7 @@ function submit() {
   const missing = answered.missing();
   if (missing) {
     tell(missing.message, "missing");
-    return chooser.focus(missing.group);
+    return missing.group ? chooser.focus(missing.group) : missing.element.focus();
   }
   const { minimum_seconds: minimum = 0, assignment, prefill } = answered.payload;
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
@@ -227,7 +235,9 @@ function submit() {
   const body = {
     client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
     text_hash: answered.payload.text_hash, guideline_version: answered.payload.guideline_version,
+    options_version: answered.payload.options_version,
     judgements: answered.judgements(), want_next: isOpen, after: next?.payload.assignment ?? null,
+    ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
   };
   answered.isChanged = false;
   answered.revision += 1;
@@ -237,6 +247,7 @@ function submit() {
   else forward();
   trail.add(assignment, answered);
   refresh();
+  sent.add(assignment);
   // After the page has changed: writing to the store takes time that the person would see.
   outbox.add("submit", assignment, server.submitUrl(assignment), body);
   drafts.remove(assignment);
@@ -282,6 +293,7 @@ function answered(entry, reply) {
 
 function refused(entry, message) {
   const what = entry.kind === "skip" ? "A skip" : "An answer";
+  sent.delete(entry.assignment);
   if (open?.payload.assignment === entry.assignment && open.stage === "waiting") {
     open.stage = "open";
     clearTimeout(waitTimer);
@@ -295,12 +307,18 @@ function refused(entry, message) {
 async function reopen(entry) {
   const found = await look(entry.assignment);
   if (!found) return refused(entry, entry.refusal?.message ?? "the item cannot be opened now.");
-  found.fill(entry.body.judgements, entry.body.comment);
+  found.fill(entry.body.judgements, entry.body.comment, entry.body.free_text);
+  found.render();
   found.isChanged = true;
   found.stage = "review";
   outbox.discard(entry.id);
   saveDraft(found);
   show(found);
+  const aboutWords = entry.refusal?.errors?.find((error) => error.field === "free_text");
+  if (aboutWords) {
+    found.showWordsError(aboutWords.message);
+    actions.words();
+  }
 }
 
 function skip(reason, isFlagged) {
@@ -309,6 +327,7 @@ function skip(reason, isFlagged) {
   const next = ahead?.item;
   drafts.remove(assignment);
   skipped.stage = "sent";
+  sent.add(assignment);
   advance();
   outbox.add("skip", assignment, server.skipUrl(assignment), {
     client_id: uuid(), reason, flag: isFlagged, want_next: true, after: next?.payload.assignment ?? null,
@@ -366,13 +385,15 @@ function undo() {
 // ---- buttons and keys ----
 
 const outbox = createOutbox(space, server.token, { answered, refused, state: stateChanged });
-const chooser = createChooser(stage, () => item);
-const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.focus(item.current()), left: refresh });
+const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
+const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 
 const actions = {
   submit, back, forward, undo,
-  digit: chooser.digit,
   accept: chooser.accept,
+  pick: chooser.pick,
+  whole: chooser.whole,
+  only: chooser.only,
   up: chooser.up,
   down: chooser.down,
   highlight: highlighter.start,
@@ -386,10 +407,19 @@ const actions = {
     one("[data-comment-box]", item.node).open = true;
     one("[data-comment]", item.node).focus();
   },
+  words() {
+    const box = item && one("[data-free-text]", item.node);
+    if (box) box.focus();
+    else tell("This task asks nothing in words; a comment is c");
+  },
 };
 
 listenToButtons(actions);
-listenToKeys(actions, { isOn: () => settings.get("single-keys") !== false, first: highlighter.key });
+listenToKeys(actions, {
+  isOn: () => settings.get("single-keys") !== false,
+  first: (event) => chooser.naming(event) || highlighter.key(event),
+  own: chooser.key,
+});
 one("[data-single-keys]").checked = settings.get("single-keys") !== false;
 one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
 

@@ -224,8 +224,9 @@ export function createOutbox(space, token, on) {
     if (isFinal) {
       const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
       const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
-      store.set(id, { ...entry, refusal: { status, message } });
-      on.refused(entry, message);
+      const kept = { ...entry, refusal: { status, message, errors: reply?.errors } };
+      store.set(id, kept);
+      on.refused(kept, message);
       return true;
     }
     const delay = wait > 0 ? wait * 1000 : RETRY_MS[Math.min(entry.tries, RETRY_MS.length - 1)] * (0.8 + Math.random() * 0.4);

@@ -106,7 +106,7 @@ const TYPING = 'input:not([type="radio"], [type="checkbox"], [type="button"]), t
 const OWN_ENTER = "button, a[href], summary";
 const KEYS = {
   Enter: "submit", ArrowUp: "up", ArrowDown: "down", ArrowLeft: "back", ArrowRight: "forward", "?": "help", s: "skip",
-  f: "flag", g: "guidelines", c: "comment", a: "accept", z: "undo", h: "highlight",
+  f: "flag", g: "guidelines", c: "comment", a: "accept", z: "undo", h: "highlight", t: "words", p: "whole", o: "only",
 };
 const ONCE = new Set(["submit", "skip", "flag"]); // not again and again while the key is held down
 
@@ -119,8 +119,11 @@ function nameOf(event) {
   return event.key;
 }
 
-/** `first(event)` sees every key before the table does (the caret); `isOn()` tells whether single keys act. */
-export function listenToKeys(actions, { first, isOn }) {
+/**
+ * `first(event)` sees every key before all others (the caret), `own(event, name)` what is left for the task's own keys;
+ * `isOn()` tells whether single keys act.
+ */
+export function listenToKeys(actions, { first, own, isOn }) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || one("dialog[open]")) return;
     const target = event.target instanceof Element ? event.target : document.body;
@@ -137,7 +140,7 @@ export function listenToKeys(actions, { first, isOn }) {
     if (isCommand || event.altKey || !isOn()) return;
 
     const key = nameOf(event);
-    if (/^[0-9]$/.test(key)) return done(), event.repeat || actions.digit(key);
+    if (own(event, key)) return done();
     const action = KEYS[key];
     if (!action) return;
     // Somebody who walked into a group with Tab chooses with the arrows, as in any form.

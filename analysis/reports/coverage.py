@@ -1,0 +1,222 @@
+"""Which aspects of their questions responses cover, by the majority of people: per response, per model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis import frames
+from analysis.reports.figures import figure, number
+from analysis.reports.reference import REFERENCES
+from annotation.models import Item, Project, UnitKind
+from annotation.task_types import Dimension, TaskType
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats.coverage import ResponseCoverage
+
+# What becomes of ties is a choice of its own here.
+TITLES = REFERENCES | {"majority": "Majority of people"}
+TIES = {
+    "excluded": "Ties do not count",
+    "not_covered": "Ties count as not covered",
+    "covered": "Ties count as covered",
+}
+# Beyond so many responses the table lists those that come first; figures are always over all.
+MAX_RESPONSES = 5_000
+SHOWN_CHARS = 200
+VERDICT_TITLES = {
+    "covered": "covered",
+    "not_covered": "not covered",
+    "tied": "tied",
+    "undecided": "without enough labels",
+}
+
+
+def covering_dimension(kind: TaskType) -> Dimension | None:
+    """The dimension that says whether a response covers an aspect: the only one with a label of positive polarity, of
+    a task type that judges aspects in responses. None where there is no such thing."""
+    if kind.unit_kind != UnitKind.RESPONSE_ASPECT:
+        return None
+    found = [dimension for dimension in kind.dimensions if covering_labels(dimension)]
+    return found[0] if len(found) == 1 else None
+
+
+def covering_labels(dimension: Dimension) -> tuple[str, ...]:
+    """The labels that say that an aspect is covered."""
+    return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
+
+
+def compute(project: Project, reference: str = "majority", k: int = 1, ties: str = "excluded") -> dict:
+    """The coverage report.
+
+    `reference` is a key of REFERENCES: the majority of people, or decisions. An aspect needs `k` labels before the
+    majority counts (decisions are one label each, and need no more); `ties` is a key of TIES. A response with an
+    aspect that has too few labels has no coverage. Raises ValueError for wrong values, and for a project that does
+    not judge aspects of responses.
+    """
+    from analysis.stats.coverage import response_coverage
+
+    kind = project.type
+    dimension = covering_dimension(kind)
+    if dimension is None:
+        raise ValueError(f"Coverage needs judgements of aspects in answers; {kind.title!r} judges something else")
+    if reference not in REFERENCES:
+        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
+    if k < 1:
+        raise ValueError(f"k is at least 1, not {k}")
+    units = frames.unit_frame(project, kind.unit_kind)
+    responses = _response_frame(project)
+    place = {key: row for row, key in enumerate(responses["response"])}
+    labels = _labels(project, dimension, reference, units)
+    found = response_coverage(
+        labels,
+        units["response"].map(place).to_numpy(dtype=int),
+        len(responses),
+        covering_labels(dimension),
+        k if reference == "majority" else 1,
+        ties,
+    )
+    return {
+        "report": "coverage",
+        "project": project.slug,
+        "task_type": project.task_type,
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "covering": [dimension.label(label).title for label in covering_labels(dimension)],
+        "reference": reference,
+        "reference_title": TITLES[reference],
+        "k": k,
+        "ties": ties,
+        "ties_title": TIES[ties],
+        "most_labels": int(found.n_labels.max(initial=0)),
+        "n_queries": int(responses["query"].nunique()),
+        **_means(responses, found),
+        **_rows(responses, found),
+        "behind": _behind(units, responses, found),
+    }
+
+
+def _response_frame(project: Project) -> pd.DataFrame:
+    """Columns response, model, setting, query, text, item (its uuid); one row per response in the order of work."""
+    import pandas as pd
+
+    columns = {
+        "response": "anchor__response__key",
+        "model": "anchor__response__model",
+        "setting": "anchor__response__context_setting",
+        "query": "anchor__response__question__key",
+        "text": "anchor__response__question__text",
+        "item": "uuid",
+    }
+    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by("position")
+    return pd.DataFrame.from_records(rows.values_list(*columns.values()), columns=list(columns))
+
+
+def _labels(project: Project, dimension: Dimension, reference: str, units: pd.DataFrame):
+    """Labels of the units: those of people, or decisions as those of one."""
+    from analysis.stats import Labels
+
+    if reference == "majority":
+        frame = frames.label_frame(project, units)
+        raters = frame["rater"]
+    else:
+        frame = frames.decision_frame(project, reference)
+        frame = frame[frame["unit"].isin(units["unit"])]
+        raters = frame["unit"].map(lambda unit: reference)
+    mine = frame["dimension"] == dimension.slug
+    return Labels.from_columns(
+        frame.loc[mine, "unit"].tolist(),
+        raters[mine].tolist(),
+        frame.loc[mine, "label"].tolist(),
+        dimension.values,
+        units=units["unit"].tolist(),
+    )
+
+
+def _means(responses: pd.DataFrame, found: ResponseCoverage) -> dict:
+    """Mean over responses, of all and of each model; intervals resample queries."""
+    import numpy as np
+
+    cluster = responses["query"].astype("category").cat.codes.to_numpy()
+    models = responses["model"].to_numpy(dtype=object)
+    every = np.ones(len(responses), dtype=bool)
+    return {
+        "all": _mean(found, every, cluster),
+        "models": [
+            {"model": model, **_mean(found, models == model, cluster)} for model in sorted(set(models.tolist()))
+        ],
+    }
+
+
+def _mean(found: ResponseCoverage, where: np.ndarray, cluster: np.ndarray) -> dict:
+    from analysis.stats.coverage import mean_coverage
+
+    return {
+        "n_responses": int(where.sum()),
+        "n_aspects": int(found.n_aspects[where].sum()),
+        "n_votes": int(found.n_votes[where].sum()),
+        "covered": int(found.n_covered[where].sum()),
+        "not_covered": int(found.n_not_covered[where].sum()),
+        "tied": int(found.n_tied[where].sum()),
+        "undecided": int(found.n_undecided[where].sum()),
+        "coverage": figure(mean_coverage(found, where, cluster)),
+    }
+
+
+def _rows(responses: pd.DataFrame, found: ResponseCoverage) -> dict:
+    """One row per response, those of one query together."""
+    listed = responses.assign(place=range(len(responses)))
+    first = listed.groupby("query")["place"].transform("min")
+    listed = listed.assign(first=first).sort_values(["first", "model", "place"], kind="stable").head(MAX_RESPONSES)
+    return {
+        "responses": [
+            {
+                "response": row.response,
+                "query": row.query,
+                "text": row.text[:SHOWN_CHARS],
+                "model": row.model,
+                "setting": row.setting,
+                "item": str(row.item),
+                "n_aspects": int(found.n_aspects[row.place]),
+                "n_votes": int(found.n_votes[row.place]),
+                "covered": int(found.n_covered[row.place]),
+                "not_covered": int(found.n_not_covered[row.place]),
+                "tied": int(found.n_tied[row.place]),
+                "undecided": int(found.n_undecided[row.place]),
+                "coverage": number(found.share[row.place]),
+                "undefined": found.why_undefined(row.place),
+            }
+            for row in listed.itertuples()
+        ],
+        "n_responses_not_listed": len(responses) - len(listed),
+    }
+
+
+def _behind(units: pd.DataFrame, responses: pd.DataFrame, found: ResponseCoverage) -> dict[str, list[int]]:
+    """Aspects in responses by verdict, of all (`all/tied/`), of each model (`model/tied/<model>`) and of each response
+    (`response/tied/<key>`), in the order of work."""
+    import numpy as np
+
+    from analysis.stats.coverage import VERDICTS
+
+    verdicts = np.array(VERDICTS, dtype=object)[found.verdict]
+    behind: dict[str, list[int]] = {f"all/{verdict}/": [] for verdict in VERDICTS}
+    behind |= {f"model/{verdict}/{model}": [] for model in sorted(set(responses["model"])) for verdict in VERDICTS}
+    for unit, verdict, model, response in zip(
+        units["unit"].tolist(), verdicts.tolist(), units["model"].tolist(), units["response"].tolist(), strict=True
+    ):
+        behind[f"all/{verdict}/"].append(unit)
+        behind[f"model/{verdict}/{model}"].append(unit)
+        behind.setdefault(f"response/{verdict}/{response}", []).append(unit)
+    return behind
+
+
+def in_words(figure: str) -> str:
+    """What the units behind a figure are, for the head of their page."""
+    of, verdict, name = figure.split("/", 2)
+    aspects = f"aspects {VERDICT_TITLES[verdict]}"
+    if of == "all":
+        return aspects
+    return f"{aspects}, of {'answers by ' + (name or 'a model without a name') if of == 'model' else name}"

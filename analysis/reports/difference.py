@@ -1,0 +1,213 @@
+"""What changes from one checker run to another: labels, how sure they are, scores, failures, and what made them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis import frames
+from analysis.queries import score_names
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.figures import named_figure, number
+from analysis.reports.reference import codes_of
+from annotation.models import CheckerRun, Job, Project, RunFailure
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+SHIFT_BARS = 10
+
+
+def compute(project: Project, run: str, other: str) -> dict:
+    """The difference of two finished runs of the project, by their UUIDs; the other one is where it starts from.
+
+    Wrong values raise ValueError.
+    """
+    now, before = _run(project, run), _run(project, other)
+    if now == before:
+        raise ValueError("a run does not differ from itself; name two runs")
+    kind = with_derived(project.type)
+    origins = derived_from(kind)
+    units = frames.unit_frame(project, kind.unit_kind)
+    said = {which.pk: with_derived_labels(kind, frames.suggestion_frame(which)) for which in (now, before)}
+    failed = {which.pk: set(_failed(which)) for which in (now, before)}
+    dimensions, behind = [], {}
+    for dimension in kind.dimensions:
+        codes = [codes_of(dimension, units, said[which.pk]) for which in (before, now)]
+        if not any((code >= 0).any() for code in codes):
+            continue
+        derived = origins.get(dimension.slug)
+        dimensions.append(_figures(dimension, units, *codes) | {"derived_from": derived})
+        if not derived:
+            dimensions[-1]["shift"] = _shift(dimension, before, now)
+        behind |= _behind(dimension, units, *codes)
+    gained, lost = failed[now.pk] - failed[before.pk], failed[before.pk] - failed[now.pk]
+    behind["failures/gained"] = [unit for unit in units["unit"].tolist() if unit in gained]
+    behind["failures/lost"] = [unit for unit in units["unit"].tolist() if unit in lost]
+    return {
+        "report": "difference",
+        "project": project.slug,
+        "task_type": project.task_type,
+        "run": _named(now),
+        "other": _named(before),
+        "n_units": len(units),
+        "n_failed": len(failed[now.pk]),
+        "n_failed_other": len(failed[before.pk]),
+        "n_failures_gained": len(behind["failures/gained"]),
+        "n_failures_lost": len(behind["failures/lost"]),
+        "made_by": _made_by(before, now),
+        "dimensions": dimensions,
+        "scores": _scores(before, now),
+        "behind": behind,
+    }
+
+
+def _run(project: Project, uuid: str) -> CheckerRun:
+    found = CheckerRun.objects.filter(project=project, uuid=uuid).select_related("job").first()
+    if found is None or found.job.state != Job.State.DONE:
+        raise ValueError(f"project {project.slug} has no finished checker run {uuid!r}")
+    return found
+
+
+def _named(run: CheckerRun) -> dict:
+    return {
+        "uuid": str(run.uuid),
+        "checker": run.checker,
+        "version": run.version,
+        "created_at": f"{run.created_at:%Y-%m-%d %H:%M}",
+    }
+
+
+def _failed(run: CheckerRun) -> list[int]:
+    return list(RunFailure.objects.filter(run=run).values_list("unit_id", flat=True))
+
+
+def _made_by(before: CheckerRun, now: CheckerRun) -> list[dict]:
+    """What differs in how the two describe themselves, by name; parameters and libraries one by one."""
+    sides = [_flat({"checker": run.checker, "version": run.version} | run.provenance) for run in (before, now)]
+    names = dict.fromkeys([*sides[0], *sides[1]])
+    return [
+        {"name": name, "other": sides[0].get(name, ""), "run": sides[1].get(name, "")}
+        for name in names
+        if sides[0].get(name, "") != sides[1].get(name, "")
+    ]
+
+
+def _flat(value: dict, path: str = "") -> dict[str, str]:
+    found = {}
+    for name, inner in value.items():
+        if name in ("other_workers", "reused_from"):
+            continue
+        if isinstance(inner, dict):
+            found |= _flat(inner, f"{path}{name} ")
+        else:
+            found[f"{path}{name}"] = ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
+    return found
+
+
+def _figures(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now: np.ndarray) -> dict:
+    import numpy as np
+
+    from analysis.stats import Labels, classification, cohen_kappa
+
+    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
+    result = classification(before, now, dimension.values, cluster)
+    rows = [(unit, rater) for rater, codes in enumerate((before, now)) for unit in np.flatnonzero(codes >= 0)]
+    labels = Labels(
+        unit=np.array([unit for unit, _ in rows], dtype=np.int64),
+        rater=np.array([rater for _, rater in rows], dtype=np.int64),
+        value=np.concatenate([codes[codes >= 0] for codes in (before, now)]),
+        n_units=len(units),
+        categories=dimension.values,
+        cluster=cluster,
+        rater_names=("other", "run"),
+    )
+    both = (before >= 0) & (now >= 0)
+    return {
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "level": dimension.level,
+        "labels": [{"label": label.value, "title": label.title} for label in dimension.labels],
+        "n_run": int((now >= 0).sum()),
+        "n_other": int((before >= 0).sum()),
+        "n_both": int(both.sum()),
+        "n_changed": int((both & (before != now)).sum()),
+        "n_only_run": int(((now >= 0) & (before < 0)).sum()),
+        "n_only_other": int(((now < 0) & (before >= 0)).sum()),
+        "agreement": named_figure("agreement", "Share of equal labels", result.accuracy),
+        "kappa": named_figure("kappa", "Cohen's kappa", cohen_kappa(labels, "other", "run")),
+        "confusion": result.confusion.tolist(),
+        "shift": None,
+    }
+
+
+def _shift(dimension: Dimension, before: CheckerRun, now: CheckerRun) -> dict | None:
+    """How far the probabilities moved: per unit half the sum of absolute differences over the labels, from 0 (the same)
+    to 1; and each label's mean probability in both. None where no unit has probabilities of both runs."""
+    import numpy as np
+
+    sides = [frames.probability_frame(run, dimension.slug, dimension.values) for run in (before, now)]
+    shared = sides[0].index.intersection(sides[1].index)
+    if not len(shared):
+        return None
+    other, run = (side.loc[shared].to_numpy() for side in sides)
+    moved = np.abs(other - run).sum(axis=1) / 2
+    counts, edges = np.histogram(np.clip(moved, 0, 1), bins=SHIFT_BARS, range=(0, 1))
+    return {
+        "n": len(shared),
+        "mean": number(moved.mean()),
+        "bars": [
+            {"low": round(float(low), 2), "high": round(float(high), 2), "n": int(n)}
+            for low, high, n in zip(edges, edges[1:], counts, strict=False)
+        ],
+        "labels": [
+            {"label": label.value, "title": label.title, "other": float(first), "run": float(second)}
+            for label, first, second in zip(dimension.labels, other.mean(axis=0), run.mean(axis=0), strict=True)
+        ],
+    }
+
+
+def _scores(before: CheckerRun, now: CheckerRun) -> list[dict]:
+    """Scores that both runs have, over the units where both are defined; the correlation is None where undefined."""
+    rows = []
+    for name in score_names(now):
+        if name not in score_names(before):
+            continue
+        sides = [frames.score_frame(run, name).set_index("unit")["value"].dropna() for run in (before, now)]
+        shared = sides[0].index.intersection(sides[1].index)
+        other, run = (side.loc[shared].to_numpy() for side in sides)
+        rows.append(
+            {
+                "name": name,
+                "n": len(shared),
+                "other": number(other.mean()) if len(shared) else None,
+                "run": number(run.mean()) if len(shared) else None,
+                "moved": number(abs(run - other).mean()) if len(shared) else None,
+                "pearson": _pearson(other, run),
+            }
+        )
+    return rows
+
+
+def _pearson(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Pearson's correlation, by itself: over all units of a run an interval would take longer than all the rest."""
+    import numpy as np
+
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    return number(np.corrcoef(first, second)[0, 1])
+
+
+def _behind(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now: np.ndarray) -> dict[str, list[int]]:
+    """Units of every cell ("" where a run has no label), and all whose label changed, in the order of work."""
+    ids, width = units["unit"].to_numpy(), len(dimension.values) + 1
+    names = ("", *dimension.values)  # code -1 comes first
+    cell = (before + 1) * width + now + 1
+    found = {
+        f"{dimension.slug}/{said}/{says}": ids[cell == row * width + column].tolist()
+        for row, said in enumerate(names)
+        for column, says in enumerate(names)
+    }
+    found[f"{dimension.slug}/changed"] = ids[(before >= 0) & (now >= 0) & (before != now)].tolist()
+    return found

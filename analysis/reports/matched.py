@@ -1,0 +1,203 @@
+"""Which generated documents and claims are matched: any pair of theirs is entailed by gold evidence.
+
+By people and, where a run is named, by a checker, side by side; for all documents, and by method, model and setting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis import frames
+from analysis.reports.figures import figure, number
+from analysis.reports.reference import REFERENCES
+from annotation.models import CheckerRun, Item, ItemUnit, Project, UnitKind
+from annotation.task_types import Dimension, TaskType
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats.matching import MatchedShare
+
+# Beyond so many rows a list holds those that come first; figures are always over all.
+MAX_LISTED = 10_000
+UNLABELLED, NO_SUGGESTION, TIED = "without a label", "without a suggestion", "tied"
+COLUMNS = {
+    "unit": "unit_id",
+    "document": "unit__pair__response__key",
+    "method": "unit__pair__response__method",
+    "model": "unit__pair__response__model",
+    "setting": "unit__pair__response__context_setting",
+    "claim": "unit__pair__response__claim__key",
+}
+SOURCE = ["method", "model", "setting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What people, or a checker, say of the pairs."""
+
+    code: np.ndarray  # per pair 1 where it is entailed, 0 where it is not, -1 where nothing is decided
+    missing: str  # what a pair without any label is called
+    n_tied: int = 0  # undecided because people are divided
+
+    def counts(self) -> dict:
+        n_open = int((self.code < 0).sum())
+        left_out = {self.missing: n_open - self.n_tied} | ({TIED: self.n_tied} if self.n_tied else {})
+        return {"entailed": int((self.code == 1).sum()), "other": int((self.code == 0).sum()), "left_out": left_out}
+
+
+def inference_dimension(kind: TaskType) -> Dimension | None:
+    """The dimension that says whether a pair's premise entails its hypothesis, of a task type that judges pairs; None
+    where there is no such thing."""
+    if kind.unit_kind != UnitKind.PAIR:
+        return None
+    found = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
+    return found[0] if len(found) == 1 else None
+
+
+def entailing_labels(dimension: Dimension) -> tuple[str, ...]:
+    return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
+
+
+def compute(project: Project, reference: str = "majority", run: str = "", touched: bool = False) -> dict:
+    """The report on matched documents and claims.
+
+    `reference` is a key of REFERENCES: by the majority a pair is entailed where more people say entailment than say
+    anything else, and a tie is no label. `run` is the UUID of a checker run to stand beside people; people's labels
+    that its suggestions touched then count only with `touched`. A document whose sentences were all dropped has no pair
+    and is not in the project. Raises ValueError for wrong values, and for a project without pairs of documents.
+    """
+    kind = project.type
+    dimension = inference_dimension(kind)
+    if dimension is None:
+        raise ValueError(f"Matched claims need judgements of pairs; {kind.title!r} judges something else")
+    if reference not in REFERENCES:
+        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
+    checker = CheckerRun.objects.filter(project=project, uuid=run).first() if run else None
+    if run and checker is None:
+        raise ValueError(f"project {project.slug} has no checker run {run!r}")
+    every = _pair_frame(project)
+    pairs = every[every["claim"].notna()].reset_index(drop=True)
+    if not len(pairs):
+        raise ValueError("None of the project's pairs comes from a document that was generated for a claim")
+    sides = {"people": _by_people(project, dimension, reference, pairs, checker, touched)}
+    if checker is not None:
+        sides["checker"] = Side(_decided(frames.suggestion_frame(checker), dimension, pairs), NO_SUGGESTION)
+    pairs = pairs.assign(**{name: side.code for name, side in sides.items()})
+    names = list(sides)
+    return {
+        "report": "matched",
+        "project": project.slug,
+        "task_type": project.task_type,
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "entailing": [dimension.label(label).title for label in entailing_labels(dimension)],
+        "reference": reference,
+        "reference_title": "Majority of people" if reference == "majority" else REFERENCES[reference],
+        "run": run,
+        "checker": checker.checker if checker else "",
+        "version": checker.version if checker else "",
+        "touched": touched,
+        "n_pairs": len(pairs),
+        "n_pairs_of_no_document": len(every) - len(pairs),
+        "pairs": {name: side.counts() for name, side in sides.items()},
+        "all": _figures(pairs, names),
+        "sources": [
+            dict(zip(SOURCE, source, strict=True)) | _figures(found, names)
+            for source, found in pairs.groupby(SOURCE, sort=True)
+        ],
+        "documents": _listed(pairs, "document", names),
+        "claims": _listed(pairs, "claim", names),
+    }
+
+
+def _pair_frame(project: Project) -> pd.DataFrame:
+    """The columns of COLUMNS, in the order of work; document and all that follows are empty where a pair has none."""
+    import pandas as pd
+
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    found = rows.order_by("item__position", "index").values_list(*COLUMNS.values())
+    return pd.DataFrame.from_records(found, columns=list(COLUMNS))
+
+
+def _by_people(
+    project: Project,
+    dimension: Dimension,
+    reference: str,
+    pairs: pd.DataFrame,
+    checker: CheckerRun | None,
+    touched: bool,
+) -> Side:
+    from analysis.stats import Labels, majority
+
+    if reference != "majority":
+        return Side(_decided(frames.decision_frame(project, reference), dimension, pairs), UNLABELLED)
+    labels = frames.label_frame(project, pairs, every_revision=True)
+    labels = frames.latest(labels) if checker is None or touched else frames.untouched(labels, checker)
+    mine = labels[labels["dimension"] == dimension.slug]
+    says = mine["label"].isin(entailing_labels(dimension)).map({True: "entailed", False: "other"})
+    units, raters = mine["unit"].tolist(), mine["rater"].tolist()
+    coded = Labels.from_columns(units, raters, says.tolist(), ("other", "entailed"), units=pairs["unit"].tolist())
+    vote = majority(coded)
+    return Side(vote.code, UNLABELLED, int(vote.tied.sum()))
+
+
+def _decided(labels: pd.DataFrame, dimension: Dimension, pairs: pd.DataFrame) -> np.ndarray:
+    """Codes as in `Side` of a frame with at most one label per unit and dimension."""
+    import numpy as np
+
+    mine = labels[labels["dimension"] == dimension.slug].set_index("unit")["label"].reindex(pairs["unit"])
+    return np.where(mine.isna(), -1, mine.isin(entailing_labels(dimension)))
+
+
+def _figures(pairs: pd.DataFrame, names: list[str]) -> dict:
+    """Documents and claims of these pairs, as each side finds them."""
+    documents = pairs.drop_duplicates("document")
+    return {
+        "n_documents": len(documents),
+        "n_claims": int(pairs["claim"].nunique()),
+        **{
+            name: {
+                "documents": _as_dict(_share(pairs, "document", name, documents["claim"].tolist())),
+                "claims": _as_dict(_share(pairs, "claim", name)),
+            }
+            for name in names
+        },
+    }
+
+
+def _share(pairs: pd.DataFrame, group: str, name: str, cluster: list | None = None) -> MatchedShare:
+    import pandas as pd
+
+    from analysis.stats.matching import matched_share
+
+    codes, groups = pd.factorize(pairs[group])
+    return matched_share(pairs[name].to_numpy(), codes, len(groups), cluster)
+
+
+def _as_dict(found: MatchedShare) -> dict:
+    return {
+        "matched": found.n_matched,
+        "unmatched": found.n_unmatched,
+        "undecided": found.n_undecided,
+        "share": figure(found),
+        "lowest": number(found.lowest),
+        "highest": number(found.highest),
+    }
+
+
+def _listed(pairs: pd.DataFrame, group: str, names: list[str]) -> list[dict]:
+    """What each side finds of each document or claim, in the order of work."""
+    import pandas as pd
+
+    from analysis.stats.matching import VERDICTS
+
+    _, groups = pd.factorize(pairs[group])
+    found = {name: [VERDICTS[code] for code in _share(pairs, group, name).verdict] for name in names}
+    counts = pairs.groupby(group, sort=False).size()
+    return [
+        {group: key, "n_pairs": int(counts[key]), **{name: found[name][place] for name in names}}
+        for place, key in enumerate(groups[:MAX_LISTED])
+    ]

@@ -1,0 +1,86 @@
+"""Make pairs of gold evidence and the sentences of generated documents, or say what would be made."""
+
+from __future__ import annotations
+
+import time
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Dataset, Job, User
+from annotation.queries.pairs import COUNTS, notes_on
+from annotation.services import jobs, pairing
+from annotation.services.import_publish import ON_JUDGED, REFUSE
+from annotation.services.pairing import SEGMENTERS, THRESHOLD, PairingProblem, PairRequest
+
+POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = (
+        "Make pairs in a data set: gold evidence of a claim as premise, sentences of a document generated for the "
+        "claim as hypotheses. A second run changes nothing. Exits with 1 when anything is wrong."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("dataset", help="the data set's address")
+        parser.add_argument("--method", action="append", default=[], help="only documents by it; may be repeated")
+        parser.add_argument("--model", action="append", default=[], help="likewise")
+        parser.add_argument("--setting", action="append", default=[], help="likewise")
+        parser.add_argument(
+            "--threshold",
+            type=float,
+            default=THRESHOLD,
+            help=f"sentences with this ROUGE-2 against the claim reproduce it and are dropped (default {THRESHOLD})",
+        )
+        parser.add_argument("--limit", type=int, metavar="N", help="so many documents, drawn by the seed")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--sentences-by", default="", choices=SEGMENTERS, dest="segmenter")
+        parser.add_argument(
+            "--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed pairs that carry judgements"
+        )
+        parser.add_argument("--user", metavar="EMAIL", help="whom the job is by; default: the data set's owner")
+        parser.add_argument("--dry-run", action="store_true", help="say what would be made and write nothing")
+
+    def handle(self, *args, **options) -> None:
+        dataset = Dataset.objects.filter(slug=options["dataset"]).select_related("owner").first()
+        if dataset is None:
+            raise CommandError(f"There is no data set {options['dataset']!r}")
+        email = options["user"]
+        user = User.objects.filter(email__iexact=email, is_active=True).first() if email else dataset.owner
+        if user is None:
+            raise CommandError(f"There is no account with the address {email}")
+        request = PairRequest(
+            methods=tuple(options["method"]),
+            models=tuple(options["model"]),
+            settings=tuple(options["setting"]),
+            **{name: options[name] for name in ("threshold", "limit", "seed", "segmenter", "on_judged")},
+        )
+        try:
+            job = pairing.start(user, dataset, request, is_dry_run=options["dry_run"], wake_workers=False)
+        except PairingProblem as problem:
+            raise CommandError(str(problem)) from None
+        while not job.is_finished:  # should a worker have taken it up, wait for that one
+            job = jobs.run_here(job)
+            if not job.is_finished:
+                time.sleep(POLL_SECONDS)
+        self._report(job)
+
+    def _report(self, job: Job) -> None:
+        result = job.result
+        for error in result.get("errors", []):
+            self.stderr.write(f"{error['column']}: {error['value']!r} {error['reason']}")
+        if job.state != Job.State.DONE:
+            raise CommandError(job.message or f"The job ended as {job.state}")
+        say = self.stdout.write
+        say(f"Sentences by {job.parameters['segmenter']}; ROUGE-2 threshold {job.parameters['threshold']}")
+        say(", ".join(f"{title.lower()} {result['counts'][name]:,}" for name, title in COUNTS))
+        for number, words in notes_on(result["counts"]):
+            say(f"{number:,} {words}")
+        for reason, number in result["dropped"].items():
+            if number:
+                say(f"Sentences left out: {number:,} ({reason})")
+        found = result["content"].get("pair", {})
+        verb = "Would be" if job.parameters["is_dry_run"] else "Made:"
+        say(f"{verb} " + ", ".join(f"{found.get(name, 0):,} {name}" for name in ("created", "changed", "unchanged")))
+        if job.parameters["is_dry_run"] and result["error_count"]:
+            raise CommandError(f"{result['error_count']:,} problems; no pair can be made")
