@@ -6,13 +6,18 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test lint format bench setup clean-demo
+.PHONY: demo test test-vllm lint format bench setup clean-demo
 
 demo: setup
 	@PORT=$(PORT) exec scripts/demo.sh
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+# The language-model judge through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
+test-vllm: setup
+	@scripts/vllm_env.sh
+	VLLM_ENV=$(or $(VLLM_ENV),.venv-vllm) $(BIN)/python -m pytest -m slow tests/llm/test_vllm.py
 
 lint: setup
 	$(BIN)/ruff check .

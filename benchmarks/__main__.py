@@ -22,6 +22,9 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "export": ("--quick",),
     "figures": ("--quick",),
     "page": ("--quick",),
+    "long_item": ("--quick",),
+    "nli": ("--quick",),
+    "trained": ("--quick",),
 }
 
 

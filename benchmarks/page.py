@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,8 +67,8 @@ SUBMIT = """() => new Promise((done) => {
 HAS_AHEAD = "performance.getEntriesByName('assay:ahead').length >= performance.getEntriesByName('assay:shown').length"
 
 
-def prepare(items: int, out: Path) -> None:
-    """Tables, static files and one project per task in a process of its own; writes the cookie that signs in."""
+def prepare(fill: Callable, items: int, out: Path) -> None:
+    """Tables, static files and what `fill(user, items)` makes, in a process of its own; writes the session's cookie."""
     import django
 
     django.setup()
@@ -77,9 +77,19 @@ def prepare(items: int, out: Path) -> None:
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
+    from tests.factories import make_user
 
     user = make_user("ann")
+    fill(user, items)
+    client = Client()
+    client.force_login(user)
+    out.write_text(client.cookies["sessionid"].value)
+
+
+def fill(user, items: int) -> None:
+    """One project per task."""
+    from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets
+
     for slug, (identifier, triplets, _) in TASKS.items():
         slug = slug.replace(" ", "-")
         dataset = make_dataset(slug=slug)
@@ -88,14 +98,11 @@ def prepare(items: int, out: Path) -> None:
         else:
             make_claim_evidence(dataset, items, texts=[EVIDENCE] * items)
         make_project(dataset, identifier, overlap=1, annotators=[user], slug=slug)
-    client = Client()
-    client.force_login(user)
-    out.write_text(client.cookies["sessionid"].value)
 
 
 @contextlib.contextmanager
-def served(items: int) -> Iterator[tuple[str, str]]:
-    """The production server over a fresh database: its address and the session to sign in with."""
+def served(fill: Callable, items: int) -> Iterator[tuple[str, str]]:
+    """The production server over a database that `fill(user, items)` made: its address and the session's cookie."""
     with tempfile.TemporaryDirectory(prefix="assay-page-") as folder:
         os.environ |= {
             "ASSAY_SECRET_KEY": "benchmark-" + "x" * 40,
@@ -108,7 +115,7 @@ def served(items: int) -> Iterator[tuple[str, str]]:
         for name in ("ASSAY_DEBUG", "DATABASE_URL"):
             os.environ.pop(name, None)
         cookie = Path(folder) / "session"
-        builder = multiprocessing.get_context("spawn").Process(target=prepare, args=(items, cookie))
+        builder = multiprocessing.get_context("spawn").Process(target=prepare, args=(fill, items, cookie))
         builder.start()
         builder.join()
         if builder.exitcode:
@@ -206,7 +213,7 @@ def main(quick: bool = False) -> list[dict]:
     print(f"The labelling page, empty cache, {items} items per task (ten of the longest)")
     print("Times are in ms from the key press: medians, and the 95th percentile of the paint")
     print("  ".join(f"{column:>14}" for column in COLUMNS))
-    with served(items + 3) as (address, session), sync_playwright() as playwright:
+    with served(fill, items + 3) as (address, session), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         for task in TASKS:
             row = measure(browser, address, session, task, items)

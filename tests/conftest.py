@@ -1,10 +1,74 @@
 """What every test starts from."""
 
+import os
+import shutil
+
 import pytest
 from django.core.cache import cache
+
+CHROMIUM_ARGUMENTS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 @pytest.fixture(autouse=True)
 def empty_cache():
     """Rolled-back tests give the same ids again: what one counted must not reach the next."""
     cache.clear()
+
+
+def how_to_start_chromium() -> dict:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("No Chromium on this machine (apt-get install chromium)")
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return {"executable_path": path, "args": [*CHROMIUM_ARGUMENTS, *root]}
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One Chromium for all tests of a process, or a skip that says that there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    how = how_to_start_chromium()
+    with playwright.sync_playwright() as started:
+        # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
+        before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+        browser = started.chromium.launch(**how)
+        yield browser
+        browser.close()
+        if before is None:
+            del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def open_context(chromium, live_server):
+    """Makes browser contexts, signed in as a person or not. Afterwards no page may have had an error of its scripts or
+    broken the content security policy."""
+    from tests.web.pages import sign_in
+
+    contexts, problems = [], []
+
+    def make(user=None, **options):
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        options.setdefault("reduced_motion", "reduce")
+        context = chromium.new_context(base_url=live_server.url, **options)
+        context.set_default_timeout(8000)
+        if user is not None:
+            sign_in(context, user, live_server.url)
+        context.on("weberror", lambda error: problems.append(str(error.error)))
+        context.on(
+            "console", lambda said: "Content Security Policy" in said.text and problems.append(f"policy: {said.text}")
+        )
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not problems, problems

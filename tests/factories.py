@@ -22,7 +22,7 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.services import item_job, jobs
+from annotation.services import item_job, jobs, projects
 from annotation.task_types import task_type
 
 PASSWORD = "correct horse battery"
@@ -141,6 +141,7 @@ def make_project(
 ) -> Project:
     """An open project with its items and assignments, made by the job that makes them in production."""
     slug = slug or f"project-{next(_number)}"
+    options = fields.pop("options", None)
     project = Project.objects.create(
         slug=slug,
         title=slug.replace("-", " ").title(),
@@ -152,6 +153,8 @@ def make_project(
         **fields,
     )
     Guideline.objects.create(project=project, version=1, markdown=guidelines, created_by=dataset.owner)
+    if options:
+        projects.set_options(project, dataset.owner, options)
     join(project, dataset.owner, Membership.Role.RESEARCHER)
     for user in annotators:
         join(project, user, Membership.Role.ANNOTATOR)

@@ -7,6 +7,7 @@ os.environ.setdefault("ASSAY_SECRET_KEY", "only-for-tests-" + "x" * 40)
 os.environ.setdefault("ASSAY_DEBUG", "1")
 os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
 os.environ.setdefault("ASSAY_STATIC_ROOT", tempfile.mkdtemp(prefix="assay-tests-static-"))
+os.environ.setdefault("ASSAY_CHUNK_RETRY_SECONDS", "0")
 
 # Importing `config` starts Celery, which reads the settings at once: it must not find these half loaded.
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"

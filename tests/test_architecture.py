@@ -1,9 +1,12 @@
 """Imports point one way, and the web process loads nothing heavy. Every module's imports are parsed, none is run."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+
+from annotation.task_types import TASK_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("config", "analysis", "annotation", "models_runtime")
@@ -11,7 +14,13 @@ MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py
 
 # Part of the project (longest prefix wins) -> the parts of the project that it may import, itself apart.
 ALLOWED = {
-    "config": ("analysis", "annotation", "models_runtime.contracts", "models_runtime.registry"),
+    "config": (
+        "analysis",
+        "annotation",
+        "models_runtime.contracts",
+        "models_runtime.llm.endpoints",
+        "models_runtime.registry",
+    ),
     "analysis": ("analysis", "annotation", "models_runtime.contracts", "models_runtime.registry"),
     "analysis.stats": (),
     "annotation": (),
@@ -41,6 +50,8 @@ ALLOWED = {
         "models_runtime.registry",
         "models_runtime.batching",
         "models_runtime.failures",
+        "models_runtime.matching",
+        "models_runtime.training",
     ),
     "annotation.queries": (
         "annotation.access",
@@ -177,7 +188,93 @@ def test_the_web_process_loads_nothing_heavy():
     code = (
         "import sys, django, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'; django.setup();"
         "from django.urls import get_resolver; get_resolver().url_patterns;"
-        f"print(sorted(set(sys.modules) & {HEAVY!r}))"
+        f"print(sorted(set(sys.modules) & {HEAVY | {'openai'}!r}))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ---- no task type is asked for by name ----
+
+# Where a type's name may stand: a format names the type that a file's labels fit, the demo's table its projects' types.
+NAMING = ("annotation.task_types", "annotation.formats", "annotation.services.demo_sets")
+# What a description is called by. None of it is compared with a text that is written into the code.
+CALLED_BY = {"task_type", "slug", "variant", "identifier", "contents", "export_layout", "template"}
+
+
+def _calls_by_name(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in CALLED_BY
+    return isinstance(node, ast.Name) and (node.id == "identifier" or node.id.endswith("task_type"))
+
+
+def _is_text(node: ast.AST) -> bool:
+    """A text that is written into the code, or several."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(_is_text, node.elts))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != ""
+
+
+def _asks_by_name(node: ast.Compare) -> bool:
+    sides = [node.left, *node.comparators]
+    # `"x" in slug` looks at letters, not at names.
+    is_inside = isinstance(node.ops[0], ast.In | ast.NotIn) and _is_text(node.left)
+    return any(map(_calls_by_name, sides)) and any(map(_is_text, sides)) and not is_inside
+
+
+def types_named_in(path: Path, source: str | None = None) -> list[str]:
+    """Identifiers of task types that stand in the code, and comparisons of what a type is called by with a text."""
+    if any(is_in(name_of(path), part) for part in NAMING):
+        return []
+    slugs = {description.slug for description in TASK_TYPES}
+    found = []
+    for node in ast.walk(ast.parse(source if source is not None else path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            slug, slash, rest = node.value.partition("/")
+            if slug in slugs and slash and rest.count("/") <= 1 and " " not in rest:
+                found.append(node.value)
+        elif isinstance(node, ast.Compare):
+            if _asks_by_name(node):
+                found.append(ast.unparse(node))
+        elif isinstance(node, ast.Match) and _calls_by_name(node.subject):
+            found.append(f"match {ast.unparse(node.subject)}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asks = node.func.attr in ("startswith", "endswith", "removeprefix", "partition", "split")
+            if asks and _calls_by_name(node.func.value):
+                found.append(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_task_type_is_asked_for_by_name(path):
+    assert types_named_in(path) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if project.task_type == 'claim-evidence/six-way/1': pass",
+        "x = kind.slug == 'triplets'",
+        "x = type.slug in ('triplets', 'nli')",
+        "x = 'nli' == description.slug",
+        "x = project.task_type.startswith('nli/')",
+        "match kind.variant:\n    case 'two-way': pass",
+        "DEFAULT = 'claim-evidence/six-way/1'",
+        "DEFAULT = {'answer-grade/-/1': 3}",
+        "x = dimension.slug != 'stance'",
+    ],
+)
+def test_a_name_would_be_found(line):
+    assert types_named_in(ROOT / "annotation/services/releasing.py", line) != []
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted([*(ROOT / "templates").rglob("*.html"), *(ROOT / "static/js").rglob("*.js")]),
+    ids=lambda one: one.name,
+)
+def test_no_page_asks_which_task_type_it_is(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?:task_type|type\.(?:slug|variant|identifier|contents))\s*[!=]=+", text)
+    slugs = "|".join(sorted({description.slug for description in TASK_TYPES}))
+    assert not re.findall(rf"(?<!tasks/)\b(?:{slugs})/[\w-]+/\d", text)

@@ -16,6 +16,7 @@ PAGES = (
     "/",
     "/datasets/",
     "/datasets/harbour/",
+    "/datasets/harbour/pairs/",
     "/invitations/",
     "/projects/ports/",
     "/projects/ports/items/",
@@ -56,6 +57,7 @@ def grow(world) -> None:
         factories.make_suggestions(project, checker=f"fake-{number}")
         factories.make_project(world.dataset, slug=f"further-{number}")
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
+        Job.objects.create(kind=Job.Kind.PAIRS, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
         Job.objects.create(kind=Job.Kind.IMPORT, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
 
 

@@ -22,7 +22,9 @@ PLACES = (
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("runs/", "uuid:uuid", lambda world: world.run.uuid),
+    ("training/", "uuid:uuid", lambda world: world.trained_model.uuid),
     ("imports/", "uuid:uuid", lambda world: world.import_job.uuid),
+    ("pairs/", "uuid:uuid", lambda world: world.pairs_job.uuid),
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
@@ -247,6 +249,14 @@ TABLE = {
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
+    "projects/<slug:slug>/questions/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "projects/<slug:slug>/questions/preview/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
     "projects/<slug:slug>/members/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
@@ -319,6 +329,18 @@ TABLE = {
         (302, 404, 404, 404, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),
+    "datasets/<slug:slug>/pairs/": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 404, 404, 404, 200, 404, 200),
+    ),
+    "pairs/<uuid:uuid>/": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "pairs/<uuid:uuid>/start/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 404, 404, 422, 404, 422),
+    ),
     "jobs/<uuid:uuid>/": (
         (302, 404, 404, 404, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
@@ -342,6 +364,18 @@ TABLE = {
     "projects/<slug:slug>/runs/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "projects/<slug:slug>/training/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "training/<uuid:uuid>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "training/<uuid:uuid>/run/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
     ),
     "runs/<uuid:uuid>/": (
         (302, 404, 403, 403, 200, 404, 200),
@@ -375,7 +409,15 @@ TABLE = {
         (302, 404, 403, 200, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),
+    "projects/<slug:slug>/difference/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
     "projects/<slug:slug>/rates/": (
+        (302, 404, 403, 404, 404, 404, 404),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/coverage/": (
         (302, 404, 403, 404, 404, 404, 404),
         (302, 405, 405, 405, 405, 405, 405),
     ),

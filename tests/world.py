@@ -7,16 +7,57 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.access import assignment_for
-from annotation.models import Artifact, Job, Membership, User
+from annotation.models import Artifact, Job, Membership, TrainedModel, User
 from annotation.queries import pages
 from annotation.services import annotating, assigning, invitations
 from annotation.services.import_rows import Findings
 from annotation.services.importing import ImportRequest
+from annotation.services.pairing import PairRequest
 from annotation.task_types import task_type
 
 from . import factories
 
 ROLES = ("anonymous", "outsider", "annotator", "adjudicator", "researcher", "other researcher", "admin")
+
+# What a dry run of the making of pairs finds, for a look at its page.
+_LEFT_OUT = {"document": "c1/d0", "sentence": "The port froze over.", "claim": "The port froze over.", "rouge_2": 1.0}
+PAIRS_FOUND = {
+    "counts": {"claims": 1, "gold_evidence": 2, "documents": 1, "documents_left_out": 3, "sentences": 3, "pairs": 4},
+    "dropped": {"reproduces the claim": 1},
+    "examples": {"reproduces the claim": [_LEFT_OUT]},
+    "content": {"pair": {"created": 4, "changed": 0, "unchanged": 0}},
+    "is_unchanged": False,
+}
+
+
+_SCORES = {"n": 40, "accuracy": 0.75, "macro_f1": 0.7}
+_BASELINE = {"n": 40, "accuracy": 0.5, "macro_f1": 0.25}
+# What a training found, for a look at its page.
+TRAINED = {
+    "parameters": {"classifier": "svm", "representation": "combined", "source": "majority", "include_touched": False},
+    "moment": {"revision": 7, "decision": 0},
+    "dimensions": ["relevance"],
+    "data_hash": "d" * 64,
+    "file_hash": "f" * 64,
+    "figures": {
+        "relevance": {
+            "labels": ["relevant", "not_relevant"],
+            "n": 40,
+            "groups": 13,
+            "left_out": {},
+            "evaluation": {
+                "scores": _SCORES,
+                "baseline": _BASELINE,
+                "log_loss": 0.5,
+                "confusion": [[15, 5], [5, 15]],
+                "folds": [{"train": 20, "test": 20, "groups": 6, "scores": _SCORES, "baseline": _BASELINE}] * 2,
+                "curve": [{"share": share, "train": 20 * share, "scores": _SCORES} for share in (0.5, 1.0)],
+            },
+        }
+    },
+    "counts": {"units": 40, "groups": 13, "ties": 2, "touched": 1, "without_features": 0, "skipped": ["stance"]},
+    "provenance": {"encoder": "all-MiniLM-L6-v2", "settings": {"classifier": "svm"}, "libraries": {"numpy": "2"}},
+}
 
 
 def make_world(items: int = 3) -> SimpleNamespace:
@@ -49,6 +90,28 @@ def make_world(items: int = 3) -> SimpleNamespace:
         parameters=ImportRequest(format="druid", files=()).as_json() | {"is_dry_run": True},
         result=Findings().as_json(),
     )
+    pairs_job = Job.objects.create(
+        kind=Job.Kind.PAIRS,
+        state=Job.State.DONE,
+        dataset=dataset,
+        created_by=people["researcher"],
+        finished_at=timezone.now(),
+        parameters=PairRequest(segmenter="sentencizer").as_json() | {"is_dry_run": True},
+        result=Findings().as_json() | PAIRS_FOUND,
+    )
+    trained_model = TrainedModel.objects.create(
+        project=project,
+        job=Job.objects.create(
+            kind=Job.Kind.TRAINING,
+            state=Job.State.DONE,
+            project=project,
+            created_by=people["researcher"],
+            finished_at=timezone.now(),
+        ),
+        created_by=people["researcher"],
+        label_version=1,
+        **TRAINED,
+    )
     artifact = Artifact.objects.create(job=job, file_name="labels.jsonl", media_type="x/y", size=1, sha256="")
     invitation = invitations.invite(
         people["researcher"], "new@example.org", project=project, roles=[Membership.Role.ANNOTATOR]
@@ -60,7 +123,9 @@ def make_world(items: int = 3) -> SimpleNamespace:
         run=run,
         job=job,
         import_job=import_job,
+        pairs_job=pairs_job,
         artifact=artifact,
+        trained_model=trained_model,
         invitation=invitation,
         assignment=leased,
         item=project.items.order_by("position").first(),

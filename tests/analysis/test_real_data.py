@@ -72,4 +72,4 @@ def test_refchecker_has_the_published_rates(capsys):
             [model] = [model for model in setting["models"] if name in model["model"]]
             assert 100 * model["shares"]["contradiction"]["estimate"] == pytest.approx(rate, abs=0.005)
     call_command("report", "rc", "rates")
-    assert "zero_context: 700 responses" in (text := capsys.readouterr().out) and "25.17" in text
+    assert "zero_context: 700 answers" in (text := capsys.readouterr().out) and "25.17" in text

@@ -8,7 +8,8 @@ from django.core.management import call_command
 from annotation.models import Decision, Project
 from tests.analysis.world import make_rater, say
 from tests.exporting.world import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
-from tests.factories import make_user
+from tests.factories import make_project, make_user
+from tests.kinds import answer_all
 
 pytestmark = pytest.mark.django_db
 
@@ -152,6 +153,17 @@ def test_triplets_with_question_context_and_abstained_answers_come_out_as_they_w
     decided = [triplet.get("decided_label") for triplet in rows[0]["claude2_response_kg"]]
     assert decided == ["entailment", "contradiction", "neutral"]
     second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", "triplets", "triplets/-/1")
+    assert second == first
+
+
+def test_marked_passages_of_triplets_come_out_as_they_went_in(tmp_path):
+    project = make_project(triplet_project(tmp_path).dataset, "triplets/-/1", slug="marked")
+    answer_all(project)
+    first = export(project, tmp_path / "first")
+    spans = [span for row in lines(first["annotations.jsonl"]) for said in row["judgements"] for span in said["spans"]]
+    assert spans and {(span["field"], span["quote"]) for span in spans} == {("passage-1", "Erste")}
+    assert "responses.jsonl" in first
+    second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", "marked", "triplets/-/1")
     assert second == first
 
 

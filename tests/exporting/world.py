@@ -38,6 +38,8 @@ call_command("migrate", verbosity=0)
 User.objects.create_superuser("second", "second@example.org")
 call_command("import_dataset", *arguments)
 call_command("export_dataset", project, out)
+with open(f"{out}-agreement.json", "w", encoding="utf-8") as file:
+    call_command("report", project, "agreement", "--format", "json", stdout=file)
 """
 
 
@@ -112,7 +114,8 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def through_an_empty_assay(
     source: Path, folder: Path, project: str, task_type: str, database: str = ""
 ) -> dict[str, bytes]:
-    """What an Assay with a database of its own exports after it has imported the files in `source`."""
+    """What an Assay with a database of its own exports after it has imported the files in `source`. Its report on
+    agreement lies in `folder` too."""
     folder.mkdir()
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",

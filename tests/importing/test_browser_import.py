@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import ColumnMapping, Dataset, DatasetGrant, Evidence, Job, Project, Upload
+from annotation.models import ColumnMapping, Dataset, DatasetGrant, Evidence, Job, Project, Unit, Upload
 from annotation.services import jobs
 from tests.factories import make_dataset, make_project, make_user
 from tests.importing.files import druid_row, druid_rows, run, texts, write_druid
@@ -259,3 +259,48 @@ def test_pages_ask_no_more_questions_when_there_is_more(client, dataset, owner, 
     for number in range(2, 8):
         more(number)
     assert queries(client, page) == few
+
+
+CONTENT = (
+    '{"question": {"id": "q1", "text": "When?"}, "passages": [{"text": "In 1963."}],'
+    ' "aspects": ["the year", "the cold"],'
+    ' "responses": [{"text": "1963", "labels": {"grade": "perfect"}, "sub_sentences": [{"text": "It froze."}],'
+    ' "atomic_claims": [{"text": "It froze."}]}], "pairs": [{"premise": "In 1963.", "hypothesis": "Once."}]}\n'
+)
+
+
+def test_content_of_every_kind_is_recognised_named_and_made_into_a_project(client, dataset):
+    dry, page = looked_at(client, send(client, dataset, "anything.jsonl", CONTENT))
+    assert dry.parameters["format"] == "content" and not Unit.objects.exists()
+    rows = re.findall(r'<th scope="row">([^<]+)</th><td class="num">(\d+)', page)
+    assert rows == [
+        ("Questions", "1"),
+        ("Evidence", "1"),
+        ("Responses", "1"),
+        ("Sub-sentences", "1"),
+        ("Atomic claims", "1"),
+        ("Aspects", "2"),
+        ("Pairs", "1"),
+    ]
+    assert '<option value="answer-grade/-/1" selected>' in page  # what the labels of the file are of
+    chosen = {"with_project": "on", "project_title": "Grades", "task_type": "answer-grade/-/1"}
+    response = client.post(f"/imports/{dry.uuid}/start/", chosen)
+    job, page = looked_at(client, response)
+    assert job.state == "done", job.message
+    project = Project.objects.get(slug="grades")
+    assert project.decisions.values_list("unit__key", "label").get() == ("q1/r0", "perfect")
+    assert "1 new decisions" in page
+    # The same file again, changed: what was decided is named in words.
+    changed = CONTENT.replace('"the cold"', '"the wind"').replace(
+        '"It froze."}],', '"It froze."}, {"text": "More."}],', 1
+    )
+    dry, page = looked_at(client, send(client, dataset, "anything.jsonl", changed))
+    assert "one more sub-sentence" in page and "<td>aspect</td>" in page
+
+
+def test_a_bad_line_of_content_is_listed_with_its_place(client, dataset):
+    _, page = looked_at(
+        client, send(client, dataset, "c.jsonl", CONTENT + '{"aspects": ["the year"], "pairs": []}\n', format="content")
+    )
+    assert "<td>aspects[0]</td>" in page and "has no question: the line lacks it" in page
+    assert "Import now" not in page

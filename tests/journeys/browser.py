@@ -8,14 +8,6 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 STEP_MS = 30_000  # one page, on a machine that has other things to do
 JOB_MS = 180_000  # an import, a run of a checker, an export
 

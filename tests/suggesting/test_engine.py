@@ -9,7 +9,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from annotation.models import Chunk, Job, RunFailure, Score, Suggestion
-from annotation.services import jobs, suggesting
+from annotation.services import jobs, run_predicting, suggesting
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(suggesting, "CHUNK_SIZE", 10)
-    monkeypatch.setattr(suggesting, "SLICE_SIZE", 2)
-    monkeypatch.setattr(suggesting, "SLICE_SECONDS", (0.0, 9.0))
+    monkeypatch.setattr(run_predicting, "SLICE_SIZE", 2)
+    monkeypatch.setattr(run_predicting, "SLICE_SECONDS", (0.0, 9.0))
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_results_and_the_chunks_state_are_stored_together_or_not_at_all(monkeypa
         raise RuntimeError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(suggesting.Score.objects, "bulk_create", broken)
+        patch.setattr(Score.objects, "bulk_create", broken)
         assert jobs.run_here(run.job).state == Job.State.FAILED
     assert run.job.message == "RuntimeError: the disk is full"
     chunk = run.job.chunks.get(index=0)

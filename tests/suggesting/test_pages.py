@@ -9,7 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import CheckerRun, Job, Project
+from annotation.models import CheckerRun, Job, Project, Score
+from annotation.queries.suggestions import summary
 from annotation.services import jobs, suggesting
 from tests import factories
 from tests.suggesting.workers import ROOT
@@ -83,8 +84,86 @@ def test_a_runs_page_shows_numbers_failures_texts_and_provenance(client, project
     assert "fake-transient" in page and f"Try {failed} failed input" in page
     assert f"{30 - failed} answered" in page
     assert "the harbour of town" in page and "<mark>" in page
+    assert "Failures, for example" in page and "this input was chosen to fail" in page
+    # The prompt as sent and the raw answer, and what all of it cost.
+    assert "claim: Claim 0: the harbour of town 0 froze over." in page and "Raw answer" in page
+    assert "relevance: " in page and "Tokens sent" in page and "Seconds of computing" in page
     assert str(run.uuid) in page and "failure_share 0.2" in page
     assert " style=" not in page
+
+
+def test_scores_are_drawn_as_histograms_with_their_numbers(client, project, researcher):
+    run = finished_run(project)
+    histogram = run.job.result["scores"]["draw"]["histogram"]
+    assert (histogram["low"], histogram["high"], sum(histogram["counts"])) == (0.0, 1.0, 30)
+    values = list(run.scores.values_list("value", flat=True))
+    assert histogram["counts"] == [sum(int(value * 20) == bar for value in values) for bar in range(20)]
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    picture = page[page.index('<svg class="histogram"') :].partition("</svg>")[0]
+    assert picture.count("<rect ") == 20 and "As numbers" in page
+
+
+def test_scores_without_a_range_and_all_the_same_are_drawn_too(client, project, researcher):
+    run = finished_run(project)
+    values = dict(zip(run.scores.values_list("pk", flat=True), [-3.0, 7.0, 2.0] * 10, strict=True))
+    for pk, value in values.items():
+        Score.objects.filter(pk=pk).update(value=value)
+    histogram = summary(run)["scores"]["draw"]["histogram"]
+    assert (histogram["low"], histogram["high"]) == (-3.0, 7.0)
+    assert [histogram["counts"][bar] for bar in (0, 10, 19)] == [10, 10, 10]
+    run.scores.update(value=0.1 + 0.2 + 5)
+    assert summary(run)["scores"]["draw"]["histogram"]["counts"] == [30]
+    run.scores.update(value=None)
+    assert summary(run)["scores"]["draw"]["histogram"] is None
+
+
+def test_prompts_and_raw_answers_are_shown_as_they_are(client, project, researcher):
+    run = finished_run(project)
+    prompt = [{"role": "system", "content": "<script>alert(1)</script>"}, {"role": "user", "content": " a\n\tb "}]
+    run.samples.update(prompt=prompt, output='{"label": "<b>"}', is_cut=True)
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert" not in page
+    assert "Sent (system)" in page and ' dir="auto"> a\n\tb </p>' in page
+    assert "{&quot;label&quot;: &quot;&lt;b&gt;&quot;}" in page and "too long to keep whole" in page
+
+
+def test_the_sample_has_pages(client, project, researcher):
+    run = finished_run(project)
+    address = reverse("run_detail", args=[run.uuid])
+    first, last = (client.get(address, {"page": number}).content.decode() for number in (1, 3))
+    keys = list(run.samples.order_by("pk").values_list("unit__key", flat=True))
+    assert len(keys) == 30 and keys[0] in first and keys[0] not in last and keys[29] in last
+
+
+def test_what_was_taken_over_and_what_waits_is_told(client, project, researcher, monkeypatch, settings):
+    finished_run(project)
+    factories.make_claim_evidence(project.dataset, 3, prefix="new-")
+    factories.make_items(project)
+    run = suggesting.start_run(project, researcher, "fake", {}, wake_workers=False)
+    settings.CHUNK_RETRY_SECONDS = 600
+    with monkeypatch.context() as patch:
+        patch.setattr(suggesting.HANDLER, "run_chunk", lambda chunk, lease: [][0])
+        jobs.work_on(run.job_id)
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "After an error, part 1 is tried again at" in page and "IndexError" in page
+    run.job.chunks.update(not_before=None)
+    assert jobs.run_here(run.job).state == Job.State.DONE
+    page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "30 of them answered by an earlier run" in page and "reused from" in page
+    other = CheckerRun.objects.exclude(pk=run.pk).get()
+    assert reverse("project_difference", args=[project.slug]) in page and f'value="{other.uuid}"' in page
+
+
+def test_permanent_failures_are_tried_again_on_request(client, project, researcher):
+    run = finished_run(project, permanent_failure_share=0.3)
+    address = reverse("run_detail", args=[run.uuid])
+    assert f"Try all {run.failures.count()}" in client.get(address).content.decode()
+    client.post(reverse("run_retry", args=[run.uuid]))
+    run.job.refresh_from_db()
+    assert run.job.state == Job.State.DONE
+    client.post(reverse("run_retry", args=[run.uuid]), {"permanent": "1"})
+    run.job.refresh_from_db()
+    assert run.job.state == Job.State.QUEUED
 
 
 @pytest.mark.parametrize("state", [Job.State.CANCELLED, Job.State.FAILED])

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import CheckerRun, ContentBatch, Item, Job, Project, RunFailure, Score, Suggestion, Unit
-from annotation.services import jobs, suggesting
+from annotation.services import jobs, run_predicting, suggesting
 from models_runtime.contracts import ParameterError
 from tests import factories
 
@@ -58,7 +58,7 @@ def test_triplets_are_judged_against_all_passages_of_their_question():
     unit = Unit.objects.filter(kind="triplet").first()
     from annotation.services.checker_inputs import checker_inputs
 
-    fields = checker_inputs("triplet", [unit.pk])[unit.pk].fields
+    fields = checker_inputs(project.type, [unit.pk])[unit.pk].fields
     assert fields == {"claim": "head 0 is tail 0", "passages": ("Passage 0 of 0.", "Passage 1 of 0.")}
 
 
@@ -99,14 +99,14 @@ def test_a_checker_that_breaks_on_one_input_answers_the_others(monkeypatch):
     assert run.scores.count() == 19
 
 
-def test_a_checker_that_breaks_on_everything_fails_the_job_after_three_attempts_and_resumes(monkeypatch):
+def test_a_checker_that_breaks_on_everything_fails_the_job_after_some_attempts_and_resumes(monkeypatch):
     project = project_of(20)
     with monkeypatch.context() as patch:
         patch.setattr(suggesting.registry, "load", lambda *args: BreakingChecker("Report"))
         run = run_here(project)
     assert run.job.state == Job.State.FAILED
     assert run.job.message == "RuntimeError: cannot read Report"
-    assert run.job.chunks.get(index=0).attempts == 3
+    assert run.job.chunks.get(index=0).attempts == jobs.MAX_ATTEMPTS
     assert not run.failures.exists() and not run.suggestions.exists()
     jobs.resume(run.job)
     assert jobs.run_here(run.job).state == Job.State.DONE
@@ -135,7 +135,7 @@ def test_failed_inputs_can_be_tried_again_and_permanent_ones_are_left(small_chun
     permanent = run.failures.filter(is_permanent=True).count()
     assert transient > 3 and permanent > 3
     # The trouble is over: what the checker said of the failed inputs before is gone from the draw.
-    healed = suggesting.registry.load("fake", suggesting.label_spaces(suggesting.known_task_type(project.task_type)))
+    healed = suggesting.registry.load("fake", suggesting.label_spaces(project.type))
     healed.describe = lambda: run.provenance
     monkeypatch.setattr(suggesting.registry, "load", lambda *args: healed)
     assert suggesting.retry_failures(run) == transient
@@ -179,8 +179,8 @@ def test_what_does_not_fit_is_refused_by_name():
     project = project_of(2)
     with pytest.raises(ParameterError, match="softness"):
         suggesting.start_run(project, project.created_by, "lexical", {"softness": 0})
-    with pytest.raises(suggesting.RunError, match="no checker 'nli'"):
-        suggesting.start_run(project, project.created_by, "nli", {})
+    with pytest.raises(suggesting.RunError, match="no checker 'oracle'"):
+        suggesting.start_run(project, project.created_by, "oracle", {})
     empty = factories.make_project(factories.make_dataset())
     with pytest.raises(suggesting.RunError, match="no units"):
         suggesting.start_run(empty, empty.created_by, "fake", {})
@@ -252,8 +252,8 @@ def test_the_command_works_a_run_off_and_names_what_is_wrong(capsys):
 
 
 def test_slices_grow_while_they_are_quick_and_shrink_when_they_are_slow():
-    assert suggesting._next_size(32, 0.2) == 64
-    assert suggesting._next_size(64, 2.0) == 64
-    assert suggesting._next_size(64, 9.0) == 32
-    assert suggesting._next_size(1, 9.0) == 1
-    assert suggesting._next_size(suggesting.CHUNK_SIZE, 0.0) == suggesting.CHUNK_SIZE
+    assert run_predicting.next_size(32, 0.2) == 64
+    assert run_predicting.next_size(64, 2.0) == 64
+    assert run_predicting.next_size(64, 9.0) == 32
+    assert run_predicting.next_size(1, 9.0) == 1
+    assert run_predicting.next_size(run_predicting.MAX_SLICE_SIZE, 0.0) == run_predicting.MAX_SLICE_SIZE

@@ -9,7 +9,7 @@ from celery import Celery
 from kombu import Queue
 
 from annotation.models import Chunk, Job
-from annotation.services import jobs, suggesting
+from annotation.services import jobs, run_storing, suggesting
 from config.celery import app
 from tests import factories
 from tests.suggesting.workers import running_worker, wait_for, worker_environment
@@ -119,6 +119,9 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(broker, tmp_path):
     assert run.scores.filter(name="draw").count() == 2000
     run.job.refresh_from_db()
     assert run.job.progress_done == run.job.progress_total == 2000
+    run.refresh_from_db()
+    assert run.completion_tokens == 2000 and run.samples.count() == run_storing.SAMPLE_SIZE
+    assert run.device_seconds >= 2000 * 0.008
 
 
 def processes_of(group: int) -> list[psutil.Process]:

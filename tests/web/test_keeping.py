@@ -10,6 +10,7 @@ from tests.web.pages import LabellingPage, sign_in, spans, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 API = "**/api/**"
+NEXT, SUBMIT = "**/work/next?*", "**/submit"
 
 
 @pytest.fixture
@@ -178,3 +179,36 @@ def test_people_who_share_a_browser_do_not_share_drafts(open_context, project, a
     page.press("1")
     kept = page.page.evaluate("Object.keys(localStorage).filter(key => key.includes(':draft:'))")
     assert len(kept) == 1 and f":{ann.pk}:" in kept[0]
+
+
+def test_an_item_that_was_offered_while_its_answer_was_on_the_way_does_not_come_back(open_context, project, ann):
+    """Somebody is faster than the fetching ahead: the server still holds for them what they have just answered."""
+    held = {}
+
+    def hold(route):
+        name = "submit" if route.request.method == "POST" else "next"
+        if name in held:
+            return route.continue_()
+        held[name] = route, route.fetch() if name == "next" else None
+
+    context = open_context(ann)
+    context.route(NEXT, lambda route: route.abort())
+    page = LabellingPage(context.new_page(), project).open()
+    first = page.assignment
+    context.unroute(NEXT)
+    context.route(NEXT, hold)
+    context.route(SUBMIT, hold)
+    page.press("2", "Enter")
+    while len(held) < 2:
+        page.page.wait_for_timeout(20)
+    offered, reply = held["next"]
+    assert reply.json()["payload"]["assignment"] == first
+    held["submit"][0].continue_()
+    expect(page.page.locator("#stage [data-item]")).to_have_count(1)
+    second = page.assignment
+    with page.page.expect_event("requestfinished", lambda request: "work/next" in request.url):
+        offered.fulfill(response=reply)
+    page.answer("2")
+    assert page.assignment not in (first, second)
+    page.is_saved()
+    assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]

@@ -11,6 +11,8 @@ from tests.factories import (
     make_suggestions,
     make_user,
 )
+from tests.kinds import IDENTIFIERS, make_kind_project
+from tests.web.long_answers import make_answers
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -90,6 +92,49 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
     first.scroll_into_view_if_needed()
     first.click()
     assert len(page.chosen()) == 1
+
+
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
+def test_every_kind_of_task_is_fit_to_be_seen(label, identifier):
+    ann = make_user()
+    page = label(make_kind_project(identifier, annotators=[ann], overlap=1), ann)
+    name = identifier.replace("/", "-")
+    page.press("1", "h", "Shift+ArrowRight", "Enter", "Escape")
+    for size, viewport in SIZES.items():
+        page.page.set_viewport_size(viewport)
+        picture(page.page, f"work-{name}-{size.split()[0]}")
+        assert not scrolls_sideways(page.page), size
+    for scheme in ("light", "dark"):
+        page.page.emulate_media(color_scheme=scheme)
+        assert grave_problems(page.page) == [], scheme
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_twenty_aspects_stay_within_reach_beside_a_long_answer(label, size):
+    ann = make_user()
+    dataset = make_answers(1, text=TEXT * 40, aspects=[f"{TEXT[:60]} {number}" for number in range(20)])
+    project = make_project(dataset, "aspect-coverage/-/1", overlap=1, annotators=[ann])
+    page = label(project, ann, viewport=SIZES[size])
+    page.press("h", *(key for digit in range(1, 10) for key in ("Shift+ArrowRight", str(digit), "ArrowRight")))
+    page.press("Home", *["Shift+ArrowRight"] * 12, "0", "End", "Shift+1", "Escape")  # ten overlaps others
+    picture(page.page, f"work-aspects-{size.split()[0]}")
+    assert not scrolls_sideways(page.page)
+    assert grave_problems(page.page) == []
+    page.page.evaluate("window.scrollTo(0, document.body.scrollHeight / 2)")
+    if SIZES[size]["height"] > 480:  # lower than that there is no room for both
+        expect(page.page.get_by_role("button", name="Submit")).to_be_in_viewport()
+    page.press("5")
+    expect(page.page.locator("[data-unit-row]").nth(4).locator(".choice").first).to_be_in_viewport()
+
+
+def test_texts_without_a_word_are_said_to_be_empty(label):
+    ann = make_user()
+    project = make_project(make_answers(1, text=" \n"), "aspect-coverage/-/1", overlap=1, annotators=[ann])
+    page = label(project, ann)
+    expect(page.page.locator(".reader .nothing")).to_have_text("The answer is empty: it covers nothing.")
+    page.press("h")
+    assert page.status == "Nothing is highlighted in this task"
+    assert grave_problems(page.page) == []
 
 
 def test_a_chosen_colour_scheme_outlasts_the_page(label):

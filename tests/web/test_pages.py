@@ -18,13 +18,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OF_PROJECT = (
     "project_detail",
     "project_settings",
+    "project_options",
     "project_members",
     "project_guidelines",
     "project_items",
     "project_runs",
+    "project_training",
     "project_exports",
     "project_agreement",
     "project_comparison",
+    "project_difference",
 )
 OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "account", "mfa_index",
            "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
@@ -33,17 +36,21 @@ OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
     "import_new": lambda world: [world.dataset.slug],
     "import_detail": lambda world: [world.import_job.uuid],
+    "pairs_new": lambda world: [world.dataset.slug],
+    "pairs_detail": lambda world: [world.pairs_job.uuid],
     "job_detail": lambda world: [world.job.uuid],
     "run_detail": lambda world: [world.run.uuid],
+    "training_detail": lambda world: [world.trained_model.uuid],
     "item_detail": lambda world: [world.project.slug, world.item.uuid],
 }
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
-    "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_state", "project_make_items",
+    "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
+    "project_state", "project_make_items",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
-    "project_rates", "import_start", "import_errors_csv",
+    "project_rates", "project_coverage", "import_start", "pairs_start", "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_retry", "run_show",
-    "artifact_download",
+    "training_run", "artifact_download",
 }  # fmt: skip
 
 

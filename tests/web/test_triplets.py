@@ -37,7 +37,8 @@ def test_every_triplet_gets_its_label_by_digits(label, ann):
 def test_highlighting_says_that_there_is_nothing_to_highlight(label, ann):
     dataset = make_dataset()
     make_responses_with_triplets(dataset, 1)
-    page = label(make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann]), ann)
+    options = {"spans": {"entailment": "off"}}
+    page = label(make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann], options=options), ann)
     page.press("h")
     assert "Nothing is highlighted" in page.status
 

@@ -227,5 +227,5 @@ def test_people_and_checkers_count_the_passages_alike():
         row.save()
     shown = re.findall(r'data-field="passage-\d+"[^>]*>([^<]+)<', person.next()["html"])
     unit = Unit.objects.filter(kind="triplet").first()
-    given = checker_inputs("triplet", [unit.pk])[unit.pk].fields["passages"]
+    given = checker_inputs(person.project.type, [unit.pk])[unit.pk].fields["passages"]
     assert tuple(shown) == given == tuple(row.text for row in (*rows[:0:-1], rows[0]))

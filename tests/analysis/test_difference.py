@@ -1,0 +1,232 @@
+"""The difference of two checker runs: hand-made answers with known figures, and its page."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from analysis.reports.metrics import get_report
+from annotation.models import CheckerRun, ItemUnit, Job, RunFailure, Score, Suggestion
+from annotation.services import jobs, suggesting
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def project_of(n):
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, n)
+    return factories.make_project(dataset)
+
+
+def units_of(project) -> list[int]:
+    return list(ItemUnit.objects.filter(item__project=project).order_by("item__pk").values_list("unit_id", flat=True))
+
+
+def make_run(project, relevance, *, version="1", scores=(), failed=(), **provenance) -> CheckerRun:
+    """`relevance`: by unit the probability of `relevant`; the label follows from one half."""
+    job = Job.objects.create(
+        kind=Job.Kind.CHECKER_RUN,
+        state=Job.State.DONE,
+        project=project,
+        created_by=project.created_by,
+        result={"scores": {"draw": {}}} if scores else {},
+    )
+    run = CheckerRun.objects.create(
+        project=project,
+        job=job,
+        checker="fake",
+        version=version,
+        parameters_hash="",
+        created_by=project.created_by,
+        provenance=provenance,
+    )
+    for unit, probability in relevance.items():
+        Suggestion.objects.create(
+            run=run,
+            unit_id=unit,
+            dimension="relevance",
+            label="relevant" if probability > 0.5 else "not_relevant",
+            probability=max(probability, 1 - probability),
+            probabilities={"relevant": probability, "not_relevant": 1 - probability},
+        )
+    Score.objects.bulk_create(Score(run=run, unit_id=unit, name="draw", value=value) for unit, value in scores)
+    RunFailure.objects.bulk_create(RunFailure(run=run, unit_id=unit, reason="away") for unit in failed)
+    return run
+
+
+@pytest.fixture
+def project():
+    return project_of(8)
+
+
+@pytest.fixture
+def runs(project):
+    """Six units in both: four stay (2 relevant, 2 not), two go from relevant to not. One more in each alone."""
+    a, b, c, d, e, f, only_before, only_now = units_of(project)
+    before = make_run(
+        project,
+        {a: 0.9, b: 0.9, c: 0.2, d: 0.2, e: 0.6, f: 0.6, only_before: 0.9},
+        scores=[(a, 1.0), (b, 2.0), (c, None), (d, 4.0)],
+        failed=[only_now],
+        parameters={"seed": 1, "label": ""},
+        libraries={"numpy": "1"},
+        device="cpu",
+    )
+    now = make_run(
+        project,
+        {a: 0.9, b: 0.8, c: 0.2, d: 0.1, e: 0.2, f: 0.1, only_now: 0.9},
+        version="2",
+        scores=[(a, 2.0), (b, 2.0), (c, 5.0), (d, 6.0)],
+        failed=[only_before],
+        parameters={"seed": 2, "label": ""},
+        libraries={"numpy": "1"},
+        device="cpu",
+        reused_from=["x"],
+    )
+    return before, now
+
+
+def compute(project, runs):
+    before, now = runs
+    return get_report("difference").compute(project, run=str(now.uuid), other=str(before.uuid))
+
+
+def test_labels_failures_and_probabilities_are_compared_by_hand(project, runs):
+    result = compute(project, runs)
+    a, b, c, d, e, f, only_before, only_now = units_of(project)
+    [relevance] = result["dimensions"]
+    names = [label["label"] for label in relevance["labels"]]
+    table = {(said, says): relevance["confusion"][i][j] for i, said in enumerate(names) for j, says in enumerate(names)}
+    assert table == {
+        ("relevant", "relevant"): 2,
+        ("relevant", "not_relevant"): 2,
+        ("not_relevant", "not_relevant"): 2,
+        ("not_relevant", "relevant"): 0,
+    }
+    assert [relevance[name] for name in ("n_both", "n_changed", "n_only_run", "n_only_other")] == [6, 2, 1, 1]
+    assert relevance["agreement"]["estimate"] == pytest.approx(4 / 6)
+    # Expected by chance: 4/6 * 2/6 + 2/6 * 4/6 = 16/36.
+    assert relevance["kappa"]["estimate"] == pytest.approx((24 / 36 - 16 / 36) / (20 / 36))
+    shift = relevance["shift"]
+    assert shift["n"] == 6 and shift["mean"] == pytest.approx((0 + 0.1 + 0 + 0.1 + 0.4 + 0.5) / 6)
+    assert sum(bar["n"] for bar in shift["bars"]) == 6
+    means = {row["label"]: (row["other"], row["run"]) for row in shift["labels"]}
+    assert means["relevant"] == (pytest.approx(3.4 / 6), pytest.approx(2.3 / 6))
+
+    behind = result["behind"]
+    assert behind["relevance/changed"] == behind["relevance/relevant/not_relevant"] == [e, f]
+    assert behind["relevance//relevant"] == [only_now] and behind["relevance/relevant/"] == [only_before]
+    assert behind["failures/gained"] == [only_before] and behind["failures/lost"] == [only_now]
+
+
+def test_what_made_them_differ_is_named_and_nothing_else(project, runs):
+    rows = {row["name"]: (row["other"], row["run"]) for row in compute(project, runs)["made_by"]}
+    assert rows == {"version": ("1", "2"), "parameters seed": ("1", "2")}
+
+
+def test_scores_are_compared_where_both_are_defined(project, runs):
+    [score] = compute(project, runs)["scores"]
+    assert (score["name"], score["n"], score["moved"]) == ("draw", 3, 1.0)
+    assert (score["other"], score["run"]) == (pytest.approx(7 / 3), pytest.approx(10 / 3))
+    assert score["pearson"] == pytest.approx(60 / (42 * 96) ** 0.5)
+    Score.objects.filter(run=runs[1]).update(value=2.0)  # constant
+    assert compute(project, runs)["scores"][0]["pearson"] is None
+
+
+def test_the_other_way_round_is_the_mirror(project, runs):
+    there, back = compute(project, runs), compute(project, runs[::-1])
+    assert back["dimensions"][0]["confusion"] == [
+        list(row) for row in zip(*there["dimensions"][0]["confusion"], strict=True)
+    ]
+    assert back["dimensions"][0]["kappa"]["estimate"] == pytest.approx(there["dimensions"][0]["kappa"]["estimate"])
+    assert back["behind"]["failures/gained"] == there["behind"]["failures/lost"]
+
+
+def test_runs_that_cannot_be_compared_are_refused_by_name(project, runs, capsys):
+    before, now = runs
+    report = get_report("difference")
+    with pytest.raises(ValueError, match="does not differ from itself"):
+        report.compute(project, run=str(now.uuid), other=str(now.uuid))
+    with pytest.raises(ValueError, match="no finished checker run"):
+        report.compute(project_of(2), run=str(now.uuid), other=str(before.uuid))
+    Job.objects.filter(pk=before.job_id).update(state=Job.State.CANCELLED)
+    with pytest.raises(ValueError, match="no finished checker run"):
+        report.compute(project, run=str(now.uuid), other=str(before.uuid))
+    with pytest.raises(CommandError, match="needs two runs"):
+        call_command("report", project.slug, "difference", "--run", str(now.uuid))
+
+
+def test_the_command_prints_what_changed(project, runs, capsys):
+    before, now = runs
+    call_command("report", project.slug, "difference", "--run", str(now.uuid), "--other", str(before.uuid))
+    said = capsys.readouterr().out
+    assert "2 of 6 labels changed" in said and "version: 1 -> 2" in said
+    assert "failures: 1 more, 1 no longer" in said and "relevant -> 2 not_relevant, 2 relevant" in said.replace(
+        "2 relevant, 2 not_relevant", "2 not_relevant, 2 relevant"
+    )
+
+
+def page_of(client, project, runs, **query):
+    before, now = runs
+    query = {"run": str(now.uuid), "other": str(before.uuid)} | query
+    return client.get(reverse("project_difference", args=[project.slug]), query)
+
+
+def compute_reports():
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state=Job.State.QUEUED):
+        assert jobs.run_here(job).state == Job.State.DONE, job.message
+
+
+def test_the_page_shows_the_table_and_the_changed_units_and_opens_them(client, project, runs):
+    client.force_login(project.created_by)
+    assert "for the first time" in page_of(client, project, runs).content.decode()
+    compute_reports()
+    page = page_of(client, project, runs).content.decode()
+    *_, e, f, only_before, only_now = units_of(project)
+    assert "parameters seed" in page and "<strong>" not in page.split("made-by")[0].split("<main")[-1]
+    for item in ItemUnit.objects.filter(unit__in=[e, f]).select_related("item", "unit"):
+        assert reverse("item_detail", args=[project.slug, item.item.uuid]) in page
+    untouched = ItemUnit.objects.select_related("item").get(unit=units_of(project)[0])
+    assert str(untouched.item.uuid) not in page
+    assert " style=" not in page
+
+    address = reverse("project_behind", args=[project.slug, "difference"])
+    start = page.index(f"{address}?report=")
+    report = page[start : page.index("&amp;", start)]
+    for figure, n in [("relevance/changed", 2), ("failures/gained", 1), ("relevance//relevant", 1)]:
+        answer = client.get(f"{report}&figure={figure}")
+        assert answer.status_code == 200
+        assert f"{n} unit" in answer.content.decode()
+
+
+def test_one_run_alone_and_a_choice_of_the_same_run_twice(client, project):
+    client.force_login(project.created_by)
+    address = reverse("project_difference", args=[project.slug])
+    assert "needs two checker runs" in client.get(address).content.decode()
+    runs = [make_run(project, {units_of(project)[0]: 0.9}) for _ in range(3)]
+    newest = str(runs[2].uuid)
+    response = client.get(address, {"run": newest, "other": newest})
+    assert response.context["run"] == newest and response.context["other"] == str(runs[1].uuid)
+    assert client.get(address, {"run": "nonsense"}).status_code == 404
+
+
+def test_real_runs_differ_on_the_page_and_the_number_of_queries_is_constant(client):
+    def queries(n):
+        project = project_of(n)
+        client.force_login(project.created_by)
+        runs = []
+        for seed in (1, 2):
+            run = suggesting.start_run(project, project.created_by, "fake", {"seed": seed}, wake_workers=False)
+            assert jobs.run_here(run.job).state == Job.State.DONE
+            runs.append(run)
+        page_of(client, project, runs)
+        compute_reports()
+        with CaptureQueriesContext(connection) as captured:
+            response = page_of(client, project, runs)
+        changed = response.context["result"]["dimensions"][0]["n_changed"]
+        assert changed and len(response.context["changes"]) == min(changed, 50)
+        return len(captured)
+
+    assert queries(12) == queries(120)

@@ -1,0 +1,164 @@
+"""What gives scores only: through the job engine, on the pages, and never before annotators."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from annotation.models import Claim, Evidence, Job, Project, RunFailure, Score, Suggestion
+from annotation.queries.suggestions import scorers
+from annotation.services import jobs, projects, suggesting
+from annotation.task_types import TASK_TYPES
+from models_runtime import registry
+from tests import factories
+from tests.analysis.world import items_of, make_rater, say
+from tests.models_runtime.tiny_causal import voting_llama
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = ["The harbour might be confirmed.", "No harbour: refuted.", "   ", "confirmed confirmed"]
+VOTES = {"confirmed": "True", "refuted": "False", "murky": "None"}
+
+
+def project_of(texts=TEXTS, **options) -> Project:
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, len(texts), claims=1, texts=texts)
+    Claim.objects.filter(dataset=dataset).update(date="2020-01-01")
+    Evidence.objects.filter(dataset=dataset).update(date="2020-02-01", url="https://www.snopes.com/x", is_gold=False)
+    Evidence.objects.filter(dataset=dataset, rank=1).update(date=None, url="", is_gold=True)
+    return factories.make_project(dataset, order="file", **options)
+
+
+def run_here(project, checker, **parameters):
+    run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
+    job = jobs.run_here(run.job)
+    assert job.state == Job.State.DONE, job.message
+    run.refresh_from_db()
+    return run
+
+
+def values_of(run, name) -> list:
+    return list(
+        Score.objects.filter(run=run, name=name).order_by("unit__evidence__rank").values_list("value", flat=True)
+    )
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_every_scorer_is_offered_where_claims_meet_evidence_and_nowhere_else():
+    assert set(scorers()) == {"characteristics", "answer-probabilities", "perplexity"}
+    for description in TASK_TYPES:
+        offered = set(scorers()) & set(description.checkers)
+        assert offered == (set(scorers()) if description.slug == "claim-evidence" else set())
+
+
+def test_scores_are_stored_with_what_they_rest_on_and_no_suggestion():
+    project = project_of()
+    run = run_here(project, "characteristics")
+    assert not Suggestion.objects.filter(run=run).exists()
+    assert RunFailure.objects.get(run=run).reason == "empty-evidence"
+    names = {score.name for score in registry.get_info("characteristics").scores}
+    assert set(Score.objects.filter(run=run).values_list("name", flat=True)) == names
+    assert values_of(run, "published_after_claim") == [1, None, 1]
+    assert values_of(run, "fact_check_source") == [1, None, 1]
+    assert values_of(run, "gold_source") == [0, 1, 0]
+    assert values_of(run, "hedging") == [1, 0, 0]
+    assert run.provenance["dimensions"] == [] and run.job.result["labels"] == {}
+    html = client_of(project.created_by).get(reverse("run_detail", args=[run.uuid])).content.decode()
+    assert "Published after the claim" in html and "Use as the suggestions" not in html
+
+
+def test_other_checkers_are_not_told_where_evidence_comes_from():
+    from annotation.services.checker_inputs import checker_inputs
+
+    project = project_of()
+    ids = list(suggesting.run_units(project, project.type).values_list("pk", flat=True))
+    plain, full = checker_inputs(project.type, ids), checker_inputs(project.type, ids, with_origin=True)
+    assert all(set(found.fields) == {"claim", "evidence"} for found in plain.values())
+    assert full[ids[0]].fields["url"] == "https://www.snopes.com/x" and full[ids[1]].fields["is_gold"] == "yes"
+
+
+def test_a_run_of_scores_is_never_shown_to_annotators():
+    project = project_of(prefill="shown")
+    run = run_here(project, "characteristics")
+    project.refresh_from_db()
+    assert project.prefill_run is None
+    with pytest.raises(suggesting.RunError, match="gives scores and no labels"):
+        suggesting.show_to_annotators(run)
+    with pytest.raises(projects.ProjectError, match="gives scores and no labels"):
+        projects.update_project(project, prefill_run=run)
+    client = client_of(project.created_by)
+    html = client.post(reverse("run_show", args=[run.uuid]), follow=True).content.decode()
+    assert "characteristics gives scores and no labels" in html
+    settings = client.get(reverse("project_settings", args=[project.slug])).content.decode()
+    assert f'<option value="{run.pk}"' not in settings
+    project.refresh_from_db()
+    assert project.prefill_run is None
+    suggesting.show_to_annotators(labelled := run_here(project, "fake"))
+    project.refresh_from_db()
+    assert project.prefill_run == labelled
+
+
+def test_a_local_language_model_reads_every_pair(tmp_path):
+    project = project_of()
+    model = str(voting_llama(tmp_path, VOTES))
+    run = run_here(project, "answer-probabilities", model=model, device="cpu", shots=0)
+    first, second, last = (values_of(run, name) for name in ("p_true_with", "p_false_with", "p_none_with"))
+    assert first[0] > 0.5 and second[1] > 0.5 and first[2] > 0.9 and max(last) < 0.1
+    assert len(set(values_of(run, "p_true_without"))) == 1  # they share a claim
+    assert run.prompt_tokens > 0 and run.provenance["revision"].startswith("sha256:")
+    assert not Suggestion.objects.filter(run=run).exists()
+    run = run_here(project, "perplexity", model=model, device="cpu", stride=8, window=16)
+    assert all(value > 1 for value in values_of(run, "perplexity"))
+
+
+def test_without_its_model_a_run_fails_with_what_to_type(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    project = project_of()
+    html = client_of(project.created_by).get(reverse("project_runs", args=[project.slug])).content.decode()
+    assert "hf download EleutherAI/pythia-410m" in html and "absolute path of a folder" in html
+    for checker in ("answer-probabilities", "perplexity"):
+        run = suggesting.start_run(project, project.created_by, checker, wake_workers=False)
+        job = jobs.run_here(run.job)
+        assert job.state == Job.State.FAILED and "hf download EleutherAI/pythia-410m" in job.message
+
+
+def test_scores_are_compared_with_peoples_labels_by_correlation_alone():
+    project = project_of(["ice " * number for number in (1, 2, 3, 4, 5, 6)], overlap=1)
+    run_here(project, "fake")
+    run = run_here(project, "characteristics")
+    rater = make_rater(project)
+    stances = (
+        "refutes",
+        "insufficient-refutes",
+        "insufficient-neutral",
+        "insufficient-neutral",
+        "supports",
+        "supports",
+    )
+    for item, stance in zip(items_of(project), stances, strict=True):
+        say(item, rater, relevance="relevant", stance=stance)
+    report = get_report("comparison").compute(project, run=str(run.uuid), score="evidence_length")
+    assert report["gives"] == "scores" and [one["dimension"] for one in report["dimensions"]] == ["stance"]
+    figures = {figure["name"]: figure["estimate"] for figure in report["dimensions"][0]["correlations"]}
+    assert figures["spearman"] == pytest.approx(0.971008, abs=1e-5)
+    client = client_of(project.created_by)
+    address = reverse("project_comparison", args=[project.slug])
+
+    def page_of(**query) -> str:
+        client.get(address, query)
+        for report in StoredReport.objects.select_related("job"):
+            jobs.run_here(report.job)
+        return client.get(address, query).content.decode()
+
+    page = page_of(run=str(run.uuid), score="evidence_length")
+    assert "correlations are all that it can be compared by" in page
+    assert "Spearman" in page and "Accuracy" not in page and "Confusion matrix" not in page
+    # A run that gives labels is what the page opens with, though the other is newer.
+    assert "Accuracy" in page_of()

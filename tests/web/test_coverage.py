@@ -1,0 +1,64 @@
+"""The page of coverage in Chromium: legible in light and dark and on a phone; cells open their aspects by keyboard."""
+
+import random
+
+import pytest
+
+from annotation.models import Item, Job
+from annotation.services import jobs
+from tests.analysis.test_coverage import content, cover
+from tests.analysis.world import make_rater
+from tests.factories import make_dataset, make_project
+from tests.kinds import bring_in
+from tests.web.looks import grave_problems, picture, scrolls_sideways
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 740}}
+
+
+@pytest.fixture
+def project():
+    """Eight questions of up to seven aspects, two models, three people; the last question has no aspects."""
+    chance = random.Random(3)
+    dataset = make_dataset()
+    bring_in(dataset, content({f"wt-{n}": (n % 7) + 1 for n in range(7)} | {"wt-7": 0}, ("gpt-4", "mixtral-8x22b")))
+    project = make_project(dataset, "aspect-coverage/-/1", order="file", slug="web-track")
+    people = [make_rater(project, name) for name in ("Anna Brandt", "Benedikt Okafor", "Chiara Lindqvist")]
+    for item in Item.objects.filter(project=project, unit_count__gt=0):
+        for rater in people[: chance.choice((2, 3, 3))]:
+            cover(project, item.key, rater, "".join(chance.choice("++-") for _ in range(item.unit_count)))
+    return project
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
+    page = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme).new_page()
+    page.goto("/projects/web-track/coverage/")
+    page.get_by_text("for the first time").wait_for()
+    for job in Job.objects.filter(state="queued"):
+        jobs.run_here(job)
+    page.get_by_text("no label has changed since").wait_for()
+    picture(page, f"coverage-{size}-{scheme}")
+    assert grave_problems(page) == []
+    assert not scrolls_sideways(page)
+    link = page.locator("#answers tbody tr").first.locator("td a").first
+    count = int(link.inner_text())
+    link.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("behind a figure").first.wait_for()
+    picture(page, f"coverage-behind-{size}-{scheme}")
+    assert page.locator("ul.plain > li").count() == count
+    assert grave_problems(page) == []
+
+
+def test_other_choices_show_other_figures(open_context, project):
+    page = open_context(project.created_by).new_page()
+    page.goto("/projects/web-track/agreement/")
+    page.get_by_role("link", name="Coverage of aspects").click()
+    page.get_by_label("Tied aspects").select_option("not_covered")
+    page.wait_for_url("**ties=not_covered**")
+    for job in Job.objects.filter(state="queued"):
+        jobs.run_here(job)
+    page.get_by_text("per aspect; ties count as not covered").wait_for()
+    assert "undefined" not in page.locator("#models tfoot, #models .total").inner_text()
