@@ -117,6 +117,28 @@ def test_two_tabs_show_different_items_and_send_each_answer_once(open_context, p
     assert len(sent) == len(set(sent)) == len(answered)
 
 
+def test_an_item_on_its_way_to_one_tab_is_not_shown_there_once_another_tab_answered_it(open_context, project, ann):
+    context = open_context(ann)
+    left, right = (LabellingPage(context.new_page(), project) for _ in range(2))
+    with left.page.expect_response(NEXT) as offered:
+        left.open()
+    shown, offer = left.assignment, offered.value.json()
+    second = offer["payload"]["assignment"]
+    held = []
+    right.page.route(NEXT, lambda route: route.continue_() if held else held.append(route))
+    right.open()
+    assert right.assignment == shown != second
+    left.answer("2")
+    right.gone(shown)
+    assert left.assignment == second
+    left.answer("2")
+    left.is_saved()
+    held[0].fulfill(json=offer)
+    expect(right.page.locator("#stage [data-item]")).to_have_count(1)
+    assert right.assignment not in (shown, second)
+    assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]
+
+
 def test_what_waits_in_one_tab_is_neither_overwritten_nor_sent_twice_by_another(open_context, project, ann):
     context = open_context(ann)
     left, right = (LabellingPage(context.new_page(), project) for _ in range(2))
@@ -193,7 +215,9 @@ def test_an_item_that_was_offered_while_its_answer_was_on_the_way_does_not_come_
 
     context = open_context(ann)
     context.route(NEXT, lambda route: route.abort())
-    page = LabellingPage(context.new_page(), project).open()
+    page = LabellingPage(context.new_page(), project)
+    with page.page.expect_event("requestfailed", lambda request: "work/next" in request.url):
+        page.open()
     first = page.assignment
     context.unroute(NEXT)
     context.route(NEXT, hold)

@@ -430,8 +430,13 @@ window.addEventListener("pagehide", () => {
 });
 window.addEventListener("pageshow", (event) => event.persisted && fetchAhead());
 window.addEventListener("storage", (event) => {
-  // The same item, answered in another tab.
-  if (open?.stage === "open" && event.key?.startsWith(`assay:outbox:${space}:`) && event.newValue && outbox.has(open.payload.assignment)) {
+  // Answered in another tab, whether it is on the screen here, fetched ahead, or still on its way from the server.
+  if (!event.key?.startsWith(`assay:outbox:${space}:`) || !event.newValue) return;
+  const { assignment, refusal } = JSON.parse(event.newValue);
+  if (refusal) return void sent.delete(assignment);
+  sent.add(assignment);
+  if (ahead?.item?.payload.assignment === assignment) ahead = null;
+  if (open?.stage === "open" && open.payload.assignment === assignment) {
     notice("other-tab", "warning", "The item that was here has been answered in another tab.", [["Dismiss", () => {}]]);
     open.stage = "sent";
     advance();
