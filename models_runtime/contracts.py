@@ -231,7 +231,9 @@ class CheckerInfo:
     licence: str = ""
     parameters: tuple[ParameterInfo, ...] = ()
     scores: tuple[ScoreInfo, ...] = ()
-    gives: str = "labels"  # labels, with scores beside them; or scores alone, whatever the question ("scores")
+    # labels, with scores beside them; or scores alone, whatever the question; or pieces of a text (`extraction`), of
+    # the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`).
+    gives: str = "labels"  # labels | scores | pieces | rankings
 
 
 class CheckerError(Exception):

@@ -17,10 +17,12 @@ from .content import (
     Unit,
     UnitKind,
 )
+from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
 from .judgements import Annotation, Decision, Judgement, Revision, Span
 from .people import Invitation, User
 from .projects import Guideline, Membership, Project, ProjectOptions, Rater
+from .rankings import QueryRanking, RankedPassage, RetrievalRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
@@ -39,7 +41,10 @@ __all__ = [
     "Dataset",
     "DatasetGrant",
     "Decision",
+    "Draft",
     "Evidence",
+    "ExtractedSource",
+    "ExtractionRun",
     "Guideline",
     "Invitation",
     "Item",
@@ -50,9 +55,12 @@ __all__ = [
     "Pair",
     "Project",
     "ProjectOptions",
+    "QueryRanking",
     "Question",
+    "RankedPassage",
     "Rater",
     "Response",
+    "RetrievalRun",
     "Revision",
     "RunFailure",
     "RunSample",

@@ -16,6 +16,10 @@ class Job(models.Model):
         ITEMS = "items"  # items and assignments for content that a project does not have yet
         CHECKER_RUN = "checker-run"
         TRAINING = "training"  # a checker on the project's own labels
+        EXTRACTION = "extraction"  # drafts of triplets, atomic claims or aspects
+        DRAFTS = "drafts"  # accepted drafts become content and items
+        RETRIEVAL = "retrieval"  # rankings of passages
+        PASSAGES = "passages"  # the best of a ranking become evidence and items
         REPORT = "report"
         EXPORT = "export"
 

@@ -17,6 +17,10 @@ TITLES = {
     Job.Kind.ITEMS: "Making items",
     Job.Kind.CHECKER_RUN: "Checker run",
     Job.Kind.TRAINING: "Training of a checker",
+    Job.Kind.EXTRACTION: "Extraction of drafts",
+    Job.Kind.DRAFTS: "Publishing drafts",
+    Job.Kind.RETRIEVAL: "Retrieval of passages",
+    Job.Kind.PASSAGES: "Publishing passages",
     Job.Kind.REPORT: "Report",
     Job.Kind.EXPORT: "Export",
 }

@@ -38,6 +38,10 @@ HANDLERS = {
     Job.Kind.ITEMS: "annotation.services.item_job.HANDLER",
     Job.Kind.CHECKER_RUN: "annotation.services.suggesting.HANDLER",
     Job.Kind.TRAINING: "annotation.services.training.HANDLER",
+    Job.Kind.EXTRACTION: "annotation.services.extraction_job.HANDLER",
+    Job.Kind.DRAFTS: "annotation.services.draft_publishing.HANDLER",
+    Job.Kind.RETRIEVAL: "annotation.services.retrieval_job.HANDLER",
+    Job.Kind.PASSAGES: "annotation.services.passage_publishing.HANDLER",
     Job.Kind.EXPORT: "annotation.services.releasing.HANDLER",
     Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
 }

@@ -1,0 +1,86 @@
+"""Which passages a retriever found for a claim, a question or an atomic claim, in which order and why."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .content import AtomicClaim, Claim, Evidence, Question
+from .jobs import Job
+from .projects import Project
+
+
+class RetrievalRun(models.Model):
+    """One retriever with one set of parameters over one body of documents, for the claims or questions of a project."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="retrieval_runs")
+    job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="retrieval_run")
+    asks = models.CharField(max_length=20)  # what is searched for: claim, question, atomic_claim
+    corpus = models.CharField(max_length=80)  # `own`: the data set's evidence; else the name of one that the site has
+    corpus_hash = models.CharField(max_length=64, blank=True)  # of the documents that were searched
+    retriever = models.CharField(max_length=80)
+    version = models.CharField(max_length=40)
+    parameters = models.JSONField(default=dict)
+    parameters_hash = models.CharField(max_length=64)
+    provenance = models.JSONField(default=dict)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    device_seconds = models.FloatField(default=0.0)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.retriever} {self.version} on {self.project}"
+
+
+def _one_query(*others: str) -> Q:
+    return Q(**{f"{other}__isnull": True for other in others})
+
+
+class QueryRanking(models.Model):
+    """What was found for one query: its passages are rows of their own."""
+
+    run = models.ForeignKey(RetrievalRun, on_delete=models.CASCADE, related_name="rankings")
+    claim = models.ForeignKey(Claim, on_delete=models.PROTECT, null=True, related_name="+")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, null=True, related_name="+")
+    atomic_claim = models.ForeignKey(AtomicClaim, on_delete=models.PROTECT, null=True, related_name="+")
+    text = models.TextField()  # what was searched for; the claim's own words, or a hypothetical document
+    reason = models.CharField(max_length=80, blank=True)  # of the failure; empty where it was answered
+    message = models.TextField(blank=True)
+    is_permanent = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "claim"], name="claim_ranked_once"),
+            models.UniqueConstraint(fields=["run", "question"], name="question_ranked_once"),
+            models.UniqueConstraint(fields=["run", "atomic_claim"], name="atomic_claim_ranked_once"),
+            models.CheckConstraint(
+                condition=(Q(claim__isnull=False) & _one_query("question", "atomic_claim"))
+                | (Q(question__isnull=False) & _one_query("claim", "atomic_claim"))
+                | (Q(atomic_claim__isnull=False) & _one_query("claim", "question")),
+                name="ranking_has_one_query",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.claim or self.question or self.atomic_claim} in {self.run_id}"
+
+
+class RankedPassage(models.Model):
+    ranking = models.ForeignKey(QueryRanking, on_delete=models.CASCADE, related_name="passages")
+    rank = models.PositiveIntegerField()  # from 1
+    score = models.FloatField()  # the last stage's
+    scores = models.JSONField(default=dict)  # every stage's, by its name
+    document = models.CharField(max_length=400)  # the evidence's key, or the document's id in its corpus
+    evidence = models.ForeignKey(Evidence, on_delete=models.PROTECT, null=True, related_name="+")
+    start = models.PositiveIntegerField()  # of the passage in its document, in code points
+    end = models.PositiveIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["ranking", "rank"], name="one_passage_per_rank")]
+
+    def __str__(self) -> str:
+        return f"{self.rank}: {self.document}"

@@ -1,0 +1,69 @@
+"""What every retriever takes and gives. Nothing here imports anything but the standard library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..contracts import PredictionError, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a document: code points, end exclusive, `text == document.text[start:end]`."""
+
+    document: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to find passages for. `documents` names those that may be searched; None means all of the index."""
+
+    id: str
+    text: str
+    documents: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with its place, counted from 1. `scores` has every stage's own number by name (bm25, dense, rerank),
+    with what a stage did not see absent; `score` is the one that decided. Greater is nearer."""
+
+    passage: Passage
+    rank: int
+    score: float
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Hits in the order of their rank; equal scores are ordered by document and start, so that a second run gives the
+    same. `expanded` is what was searched for, where that is not the query's own text (hypothetical documents)."""
+
+    id: str
+    hits: tuple[Hit, ...] = ()
+    expanded: str = ""
+    error: PredictionError | None = None
+    usage: Usage | None = None
+
+
+class Retriever(Protocol):
+    def describe(self) -> dict[str, Any]:
+        """Provenance: retriever, version, models with the hash of their weights, parameters, chunker, documents and
+        passages of its index, libraries."""
+
+    def index(self, documents: Iterable[Document]) -> None:
+        """Take in everything that is to be searched. Called once, before the first search."""
+
+    def search(self, queries: Sequence[Query], top: int) -> list[Ranking]:
+        """One ranking per query, in the order of the queries, with at most `top` hits each."""
