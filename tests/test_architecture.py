@@ -86,6 +86,8 @@ HEAVY = {
     "pyarrow",
     "numpy",
     "krippendorff",
+    "bm25s",
+    "faiss",
 }
 # Only workers and commands import these, so they may say at the top what they compute with.
 COMPUTING = {"analysis.stats": {"numpy", "scipy"}}
