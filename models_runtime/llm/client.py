@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import httpx2
 import openai
 
 from ..contracts import InputError, ModelError, UnavailableError
@@ -129,13 +130,27 @@ class LlmClient:
     def chat(self, messages: list[dict[str, str]], *, even_if_away: bool = False, **options: Any) -> dict[str, Any]:
         """The answer's body. InputError with the reason where there is none, UnreachableError without a connection, or
         without another try where one has just been found missing, unless `even_if_away`."""
+        return self._asked(
+            lambda: (
+                self._openai.chat.completions.with_raw_response.create(
+                    model=self.endpoint.model, messages=messages, **options
+                ).http_response
+            ),
+            even_if_away,
+        )
+
+    def post(self, url: str, body: dict[str, Any], *, even_if_away: bool = False) -> dict[str, Any]:
+        """What the server answers to `body`, about the endpoint's model, at one of its own addresses (below
+        `endpoint.url` or `endpoint.root`). Tried again, and failing, as `chat` is."""
+        request = {"model": self.endpoint.model, **body}
+        return self._asked(lambda: self._openai.post(url, cast_to=httpx2.Response, body=request), even_if_away)
+
+    def _asked(self, send: Callable[[], httpx2.Response], even_if_away: bool) -> dict[str, Any]:
         if self._is_away.is_set() and not even_if_away:
             raise UnreachableError
         try:
             with deadline(self.timeout):
-                answer = self._openai.chat.completions.with_raw_response.create(
-                    model=self.endpoint.model, messages=messages, **options
-                )
+                answer = send()
         except openai.APIStatusError as error:
             if error.status_code in BEHIND_A_PROXY:
                 self._is_away.set()
@@ -151,7 +166,7 @@ class LlmClient:
             raise UnreachableError from None
         except UnusableAnswerError as error:
             raise InputError("malformed", f"the server's answer cannot be used: {error}", permanent=False) from None
-        return _parsed(answer.http_response.content)
+        return _parsed(answer.content)
 
     def _too_late(self) -> InputError:
         return InputError("timeout", f"the server gave no answer within {self.timeout:g} seconds", permanent=False)
