@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                 ('asks', models.CharField(max_length=20)),
                 ('corpus', models.CharField(max_length=80)),
                 ('corpus_hash', models.CharField(blank=True, max_length=64)),
+                ('top', models.PositiveIntegerField()),
                 ('retriever', models.CharField(max_length=80)),
                 ('version', models.CharField(max_length=40)),
                 ('parameters', models.JSONField(default=dict)),

@@ -18,8 +18,11 @@ class RetrievalRun(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="retrieval_runs")
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="retrieval_run")
     asks = models.CharField(max_length=20)  # what is searched for: claim, question, atomic_claim
-    corpus = models.CharField(max_length=80)  # `own`: the data set's evidence; else the name of one that the site has
+    # Where it is looked for. `own`: in all evidence of the data set; `each`: in each query's own passages alone; else
+    # in the corpus of the site that has this name.
+    corpus = models.CharField(max_length=80)
     corpus_hash = models.CharField(max_length=64, blank=True)  # of the documents that were searched
+    top = models.PositiveIntegerField()  # passages that are kept of each query
     retriever = models.CharField(max_length=80)
     version = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
