@@ -134,7 +134,7 @@ def _export(kind: TaskType) -> Iterator[str]:
 
 
 def _checkers(kind: TaskType) -> Iterator[str]:
-    known = {info.slug for info in list_infos()}
+    known = {info.slug for info in list_infos() if info.gives in ("labels", "scores")}
     yield from (f"it names the unknown checker {slug!r}" for slug in kind.checkers if slug not in known)
     for dimension in kind.dimensions:
         if dimension.role and dimension.role not in ROLES:

@@ -9,7 +9,7 @@
 """
 
 from .contracts import ENTAILMENT, RELEVANCE, STANCE, CheckerInput, LabelSpace, Prediction
-from .registry import get_info, list_infos, load
+from .registry import get_info, list_infos, load, load_extractor
 
 __all__ = [
     "ENTAILMENT",
@@ -21,4 +21,5 @@ __all__ = [
     "get_info",
     "list_infos",
     "load",
+    "load_extractor",
 ]

@@ -28,6 +28,8 @@ from .contracts import (
     SpaceError,
     UnknownCheckerError,
 )
+from .extraction import Extractor
+from .extractors import entries as extractors
 from .llm import endpoints, prompts
 from .scorers import entries as scorers
 
@@ -220,12 +222,13 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
         "models_runtime.checkers.fake:build",
     ),
     *scorers.entries(SPACY, TORCH, TRANSFORMERS),
+    *extractors.entries(SPACY, OPENAI),
 )
 _ENTRIES = {info.slug: (info, path) for info, path in _TABLE}
 
 # A worker meets few checkers at a time, and each may hold a model.
 CACHE_SIZE = 4
-_cache: OrderedDict[tuple, Checker] = OrderedDict()
+_cache: OrderedDict[tuple, Any] = OrderedDict()
 _cache_lock = threading.Lock()
 
 
@@ -286,7 +289,9 @@ def load(
     Raises UnknownCheckerError, SpaceError (a question that it cannot answer), ParameterError (by name),
     MissingPackageError (with the command) or ModelError.
     """
-    info, path = _entry(slug)
+    info = get_info(slug)
+    if info.gives not in ("labels", "scores"):
+        raise UnknownCheckerError(f"{slug} gives {info.gives}, and judges nothing")
     spaces = (spaces,) if isinstance(spaces, LabelSpace) else tuple(spaces)
     if info.gives == "scores":
         if spaces:
@@ -296,15 +301,35 @@ def load(
     for space in spaces:
         if space.role not in info.roles:
             raise SpaceError(f"{slug} does not answer {space.dimension}, whose role is {space.role}")
+    return _loaded(slug, (spaces,), parameters)
+
+
+def load_extractor(slug: str, kind: str, parameters: Mapping[str, Any] | None = None) -> Extractor:
+    """The extractor `slug`, ready to propose pieces of this kind (`extraction.PARTS`).
+
+    Raises UnknownCheckerError (no extractor, or none of this kind), ParameterError (by name), MissingPackageError (with
+    the command) or ModelError.
+    """
+    info = get_info(slug)
+    if info.gives != "pieces":
+        raise UnknownCheckerError(f"{slug} is no extractor: it gives {info.gives}")
+    if kind not in info.roles:
+        raise UnknownCheckerError(f"{slug} does not extract {kind!r}; it extracts {', '.join(info.roles)}")
+    return _loaded(slug, (kind,), parameters)
+
+
+def _loaded(slug: str, asked: tuple, parameters: Mapping[str, Any] | None) -> Any:
+    """What the entry's builder makes of (info, *asked, parameters), or has made of equal ones."""
+    info, path = _entry(slug)
     complete = complete_parameters(info, parameters or {})
     if missing := missing_packages(slug):
         raise MissingPackageError(slug, missing)
-    key = (slug, spaces, json.dumps(complete, sort_keys=True))
+    key = (slug, *asked, json.dumps(complete, sort_keys=True))
     # Held while loading, so that threads of one process do not load the same model side by side.
     with _cache_lock:
         if key not in _cache:
             module, builder = path.split(":")
-            _cache[key] = getattr(importlib.import_module(module), builder)(info, spaces, complete)
+            _cache[key] = getattr(importlib.import_module(module), builder)(info, *asked, complete)
             while len(_cache) > CACHE_SIZE:
                 _cache.popitem(last=False)
         _cache.move_to_end(key)

@@ -15,7 +15,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("project", help="the project's address")
-        parser.add_argument("checker", help="one of " + ", ".join(info.slug for info in registry.list_infos()))
+        judges = [info.slug for info in registry.list_infos() if info.gives in ("labels", "scores")]
+        parser.add_argument("checker", help="one of " + ", ".join(judges))
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")

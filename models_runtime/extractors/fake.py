@@ -1,0 +1,99 @@
+"""An extractor without understanding, for tests and demonstrations: quick, repeatable, and failing on demand.
+
+Triplets are a sentence's words cut at two places, claims are sentences, and aspects are a question's longer words. What
+is drawn comes from sha256 of the seed, the kind and the texts, so equal texts are always taken apart alike, and a text
+that fails does so on every attempt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from ..contracts import CheckerInfo, InputError, Usage
+from ..extraction import PARTS, Extraction, Piece, Source
+from .reading import distinct, extract_each, read_source
+
+_SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*[.!?]*")
+_WORD = re.compile(r"\S+")
+_MARKS = ".,;:!?\"'()"
+LETTERS_OF_AN_ASPECT = 5
+
+
+class FakeExtractor:
+    def __init__(self, info: CheckerInfo, kind: str, parameters: dict[str, Any]) -> None:
+        self.info, self.kind, self.parameters = info, kind, parameters
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "kind": self.kind,
+            "model": "",
+            "revision": "",
+            "parameters": dict(self.parameters),
+            "device": "cpu",
+            "libraries": {},
+        }
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        return extract_each(sources, self._extract)
+
+    def _extract(self, source: Source) -> Extraction:
+        read = read_source(source, self.kind)
+        if read is None:
+            return Extraction(source.id)
+        question, text = read
+        draw = self._draw(question, text, "failure")
+        if draw < self.parameters["permanent_failure_share"]:
+            raise InputError("fake-permanent", "this text was chosen to fail for good")
+        if draw < self.parameters["permanent_failure_share"] + self.parameters["failure_share"]:
+            raise InputError("fake-transient", "this text was chosen to fail", permanent=False)
+        proposed = {"triplet": self._triplets, "atomic_claim": _claims, "aspect": _aspects}[self.kind](question, text)
+        kept = (
+            one for one in distinct(proposed) if self._draw(*one.parts.values()) >= self.parameters["omitted_share"]
+        )
+        pieces = tuple(islice(kept, self.parameters["most"]))
+        return Extraction(
+            source.id,
+            pieces,
+            usage=Usage(len(question.split()) + len(text.split()), len(pieces)),
+            trace={
+                "prompt": "\n".join(part for part in (question, text) if part),
+                "output": "\n".join(" | ".join(piece.parts.values()) for piece in pieces),
+            },
+        )
+
+    def _triplets(self, question: str, text: str) -> Iterator[Piece]:
+        for sentence in _SENTENCE.finditer(text):
+            found = [(word.start(), word.end()) for word in _WORD.finditer(text, *sentence.span())]
+            if len(found) < len(PARTS["triplet"]):
+                continue
+            # The relation is one or two words, and something is left on either side of it.
+            first = 1 + int(self._draw(sentence.group(), "first") * (len(found) - 2))
+            last = min(first + int(self._draw(sentence.group(), "last") * 2), len(found) - 2)
+            cuts = (found[:first], found[first : last + 1], found[last + 1 :])
+            parts = [text[words[0][0] : words[-1][1]].strip(_MARKS) for words in cuts]
+            if all(parts):
+                yield Piece(dict(zip(PARTS["triplet"], parts, strict=True)), *sentence.span())
+
+    def _draw(self, *purpose: str) -> float:
+        """A number in [0, 1)."""
+        key = json.dumps([self.parameters["seed"], self.kind, *purpose])
+        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big") / 2**48
+
+
+def _claims(question: str, text: str) -> Iterator[Piece]:
+    for sentence in _SENTENCE.finditer(text):
+        end = sentence.start() + len(sentence.group().rstrip())
+        yield Piece({"text": text[sentence.start() : end]}, sentence.start(), end)
+
+
+def _aspects(question: str, text: str) -> Iterator[Piece]:
+    for word in _WORD.findall(question):
+        if len(bare := word.strip(_MARKS)) >= LETTERS_OF_AN_ASPECT:
+            yield Piece({"text": f"What is meant by {bare}"})

@@ -1,0 +1,41 @@
+"""Every sentence is one claim: what a language model's claims are to be compared with."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from typing import Any
+
+from ..contracts import CheckerInfo
+from ..extraction import Extraction, Piece, Source
+from ..text import sentence_offsets, words
+from .reading import distinct, extract_each, read_source
+
+
+class SentenceExtractor:
+    def __init__(self, info: CheckerInfo, kind: str, parameters: dict[str, Any]) -> None:
+        self.info, self.kind, self.parameters = info, kind, parameters
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "kind": self.kind,
+            "model": "",
+            "revision": "",
+            "parameters": dict(self.parameters),
+            "device": "cpu",
+            "libraries": {"spacy": importlib.metadata.version("spacy")},
+        }
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        return extract_each(sources, self._extract)
+
+    def _extract(self, source: Source) -> Extraction:
+        read = read_source(source, self.kind)
+        if read is None:
+            return Extraction(source.id)
+        _, text = read
+        offsets = [(start, end) for start, end in sentence_offsets(text) if words(text[start:end])]
+        pieces = (Piece({"text": text[start:end]}, start, end) for start, end in offsets)
+        return Extraction(source.id, tuple(distinct(pieces)))
