@@ -9,7 +9,7 @@
 """
 
 from .contracts import ENTAILMENT, RELEVANCE, STANCE, CheckerInput, LabelSpace, Prediction
-from .registry import get_info, list_infos, load, load_extractor
+from .registry import get_info, list_infos, load, load_extractor, load_retriever
 
 __all__ = [
     "ENTAILMENT",
@@ -22,4 +22,5 @@ __all__ = [
     "list_infos",
     "load",
     "load_extractor",
+    "load_retriever",
 ]

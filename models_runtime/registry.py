@@ -31,6 +31,8 @@ from .contracts import (
 from .extraction import Extractor
 from .extractors import entries as extractors
 from .llm import endpoints, prompts
+from .retrieval import entries as retrievers
+from .retrieval.contracts import Retriever
 from .scorers import entries as scorers
 
 SPACY = Package("spacy", "spacy==3.8.18")
@@ -223,6 +225,7 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     ),
     *scorers.entries(SPACY, TORCH, TRANSFORMERS),
     *extractors.entries(SPACY, OPENAI),
+    *retrievers.entries(SPACY, TORCH, SENTENCE_TRANSFORMERS, MINILM),
 )
 _ENTRIES = {info.slug: (info, path) for info, path in _TABLE}
 
@@ -316,6 +319,22 @@ def load_extractor(slug: str, kind: str, parameters: Mapping[str, Any] | None = 
     if kind not in info.roles:
         raise UnknownCheckerError(f"{slug} does not extract {kind!r}; it extracts {', '.join(info.roles)}")
     return _loaded(slug, (kind,), parameters)
+
+
+def load_retriever(slug: str, parameters: Mapping[str, Any] | None = None) -> Retriever:
+    """A new retriever `slug` with nothing indexed; it is not shared, because it comes to hold its index.
+
+    Raises UnknownCheckerError (no retriever), ParameterError (by name), MissingPackageError (with the command) or
+    ModelError.
+    """
+    info, path = _entry(slug)
+    if info.gives != "rankings":
+        raise UnknownCheckerError(f"{slug} is no retriever: it gives {info.gives}")
+    complete = complete_parameters(info, parameters or {})
+    if missing := missing_packages(slug):
+        raise MissingPackageError(slug, missing)
+    module, builder = path.split(":")
+    return getattr(importlib.import_module(module), builder)(info, complete)
 
 
 def _loaded(slug: str, asked: tuple, parameters: Mapping[str, Any] | None) -> Any:

@@ -1,0 +1,135 @@
+"""Nearest passages in a sentence-embedding space: cosine by FAISS, compared with every passage, so exact.
+
+score(query, passage) = cosine of their embeddings. Unit vectors lie in an IndexFlatIP. What FAISS finds is scored once
+more in double precision and ordered by that, so that neither the batch nor a vector's place in memory moves a rank.
+A passage longer than the model's window is embedded as far as the window goes; `truncated` counts them.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from typing import Any
+
+from ..checkers.embedding import Encoder
+from ..contracts import InputError, PredictionError
+from ..loading import find_folder
+from ..model_files import is_hub_name, weights_hash
+from .stages import Scored, Sought, best
+
+# FAISS adds in single precision; a passage that is nearer than the last one by less may have been missed.
+_SLACK = 1e-5
+_SPARE = 32
+
+
+class DenseStage:
+    name = "dense"
+
+    def __init__(
+        self, model: str, device: str, token_budget: int, query_prefix: str = "", passage_prefix: str = ""
+    ) -> None:
+        self.model, self.query_prefix, self.passage_prefix = model, query_prefix, passage_prefix
+        self.encoder = Encoder(str(find_folder(model)) if is_hub_name(model) else model, device, token_budget)
+        self.begin()
+
+    def begin(self) -> None:
+        self._index: Any = None
+        self.truncated = 0
+
+    def add(self, texts: Sequence[str]) -> None:
+        import faiss
+        import numpy as np
+
+        sent = [self.passage_prefix + text for text in texts]
+        embedded = self.encoder.embed(sent)
+        for text in sent:
+            if error := embedded.failures.get(text):
+                message = f"a passage cannot be embedded ({type(error).__name__}: {error}): {text[:80]!r}"
+                raise InputError("encoding-failed", message, permanent=False)
+        vectors = np.stack([embedded.vectors[text] for text in sent]).astype(np.float32)
+        self.truncated += sum(text in embedded.truncated for text in sent)
+        if self._index is None:
+            self._index = faiss.IndexFlatIP(vectors.shape[1])
+        self._index.add(vectors)
+
+    def finish(self, order: Any) -> None:
+        self._order = order
+
+    def search(self, sought: Sequence[Sought], top: int) -> list[Scored | PredictionError]:
+        vectors = self._vectors(sought)
+        found: list[Scored | PredictionError] = list(vectors)
+        free = [place for place, one in enumerate(sought) if one.places is None and not _failed(vectors[place])]
+        if free:
+            for place, scored in zip(free, self._nearest([vectors[one] for one in free], top), strict=True):
+                found[place] = scored
+        for place, one in enumerate(sought):
+            if one.places is not None and not _failed(vectors[place]):
+                found[place] = self._nearest_of(one.places, vectors[place], top)
+        return found
+
+    def _vectors(self, sought: Sequence[Sought]) -> list[Any]:
+        """A unit vector for each, or why there is none."""
+        import numpy as np
+
+        sent = [[self.query_prefix + text for text in one.texts] for one in sought]
+        embedded = self.encoder.embed([text for texts in sent for text in texts])
+        found: list[Any] = []
+        for texts in sent:
+            errors = [embedded.failures[text] for text in texts if text in embedded.failures]
+            if errors:
+                message = f"{type(errors[0]).__name__}: {errors[0]}"
+                found.append(PredictionError("encoding-failed", message, permanent=False))
+                continue
+            mean = np.mean([embedded.vectors[text].astype(np.float64) for text in texts], axis=0)
+            length = np.linalg.norm(mean)
+            if length < 1e-9:
+                found.append(PredictionError("no-direction", "the texts' embeddings cancel out", permanent=True))
+                continue
+            found.append(mean / length)
+        return found
+
+    def _nearest(self, vectors: list[Any], top: int) -> list[Scored]:
+        import numpy as np
+
+        total = 0 if self._index is None else self._index.ntotal
+        if not total:
+            return [[] for _ in vectors]
+        queries = np.stack(vectors)
+        asked = min(total, top + _SPARE)
+        scores, places = self._index.search(queries.astype(np.float32), asked)
+        found = []
+        for row, query in enumerate(queries):
+            near_scores, near, wanted = scores[row], places[row], asked
+            # Until what was left out is surely farther than the last one that counts.
+            while wanted < total and near_scores[-1] > near_scores[top - 1] - _SLACK:
+                wanted = min(total, wanted * 4)
+                (near_scores,), (near,) = self._index.search(query[None].astype(np.float32), wanted)
+            found.append(self._nearest_of(near, query, top))
+        return found
+
+    def _nearest_of(self, places: Any, vector: Any, top: int) -> Scored:
+        import faiss
+        import numpy as np
+
+        if not len(places):
+            return []
+        stored = faiss.rev_swig_ptr(self._index.get_xb(), self._index.ntotal * self._index.d)
+        rows = stored.reshape(self._index.ntotal, self._index.d)[places].astype(np.float64)
+        return best(rows @ vector, places, self._order, top)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "revision": f"sha256:{weights_hash(self.encoder.folder)}",
+            "device": str(self.encoder.model.device),
+            "window": self.encoder.model.max_seq_length,
+            "truncated": self.truncated,
+            "libraries": {
+                name: importlib.metadata.version(name)
+                for name in ("faiss-cpu", "sentence-transformers", "transformers", "torch")
+            },
+        }
+
+
+def _failed(vector: Any) -> bool:
+    return isinstance(vector, PredictionError)
