@@ -5,6 +5,8 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 
+from config.corpora import VARIABLE as CORPORA_VARIABLE
+from config.corpora import parse_corpora
 from config.environment import Environment
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
@@ -249,6 +251,8 @@ CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
+# Bodies of documents that retrievers may search, beside a data set's own evidence: files by name.
+CORPORA = env.parsed(CORPORA_VARIABLE, {}, parse_corpora)
 
 LOGGING = {
     "version": 1,

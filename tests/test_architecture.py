@@ -51,6 +51,7 @@ ALLOWED = {
         "models_runtime.batching",
         "models_runtime.failures",
         "models_runtime.matching",
+        "models_runtime.retrieval.contracts",
         "models_runtime.training",
     ),
     "annotation.queries": (

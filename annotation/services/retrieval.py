@@ -1,0 +1,242 @@
+"""Retrieval runs: what is searched for, where, and the start of one.
+
+A run searches the documents of one moment, its start: what is published while it runs is not in it. So workers that
+build the index an hour apart search the same, and a hash of what they read proves it (`retrieval_index`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+
+from annotation.models import (
+    AtomicClaim,
+    Claim,
+    ContentBatch,
+    Dataset,
+    Evidence,
+    Job,
+    Project,
+    Question,
+    RetrievalRun,
+    User,
+)
+from annotation.services import jobs
+from annotation.services.suggesting import queues_of
+from models_runtime import registry
+from models_runtime.contracts import CheckerInfo
+
+CHUNK_SIZE = 256
+TOP_LIMIT = 1000
+# Where is searched: all evidence of the data set, or each query's own; other names are corpora of the site.
+OWN, EACH = "own", "each"
+
+
+class RetrievalProblem(Exception):
+    """The run cannot be started; the message says why and what to do."""
+
+
+class SameRetrieval(RetrievalProblem):
+    """There is a run of the same retriever for the same queries over the same documents, done or on its way."""
+
+    def __init__(self, run: RetrievalRun) -> None:
+        self.run = run
+        super().__init__(f"The same run exists already, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A kind of content that passages are searched for. `below` names the claim or question whose evidence is its own,
+    as columns (id of a claim, id of a question)."""
+
+    model: type[models.Model]
+    title: str
+    below: Callable[[Any], tuple[int | None, int | None]]
+    links: tuple[str, ...] = ()
+
+
+# By the value of `RetrievalRun.asks`, which is also the name of the link from a ranking to its query.
+ASKED: dict[str, Asked] = {
+    "claim": Asked(Claim, "Claims", lambda row: (row.pk, None)),
+    "question": Asked(Question, "Questions", lambda row: (None, row.pk)),
+    "atomic_claim": Asked(
+        AtomicClaim,
+        "Atomic claims",
+        lambda row: (row.response.claim_id, row.response.question_id),
+        links=("response",),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalRequest:
+    retriever: str
+    asks: str
+    corpus: str = OWN
+    top: int = 10
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def retrievers() -> tuple[CheckerInfo, ...]:
+    return tuple(info for info in registry.list_infos() if info.gives == "rankings")
+
+
+def queries_in(dataset: Dataset, asks: str) -> models.QuerySet:
+    """What is searched for, in a fixed order; what has no words is left out."""
+    return ASKED[asks].model.objects.published().filter(dataset=dataset).exclude(text="").order_by("pk")
+
+
+def can_be_asked(dataset: Dataset) -> dict[str, int]:
+    """The kinds of queries that the data set has, with how many."""
+    counts = {asks: queries_in(dataset, asks).count() for asks in ASKED}
+    return {asks: number for asks, number in counts.items() if number}
+
+
+def has_evidence(dataset: Dataset) -> bool:
+    return Evidence.objects.published().filter(dataset=dataset).exists()
+
+
+def corpora_for(dataset: Dataset) -> dict[str, str]:
+    """Where one can search for this data set: value of `RetrievalRun.corpus` -> words for it."""
+    own = {OWN: "All evidence of the data set", EACH: "Each query's own passages only, to rank them anew"}
+    return (own if has_evidence(dataset) else {}) | {name: f"The corpus {name}" for name in settings.CORPORA}
+
+
+def start(
+    project: Project,
+    user: User,
+    request: RetrievalRequest,
+    queue: str | None = None,
+    *,
+    again: bool = False,
+    wake_workers: bool = True,
+) -> RetrievalRun:
+    """A run on its way. Raises RetrievalProblem, ParameterError (by name) and, unless `again`, SameRetrieval.
+
+    What only the worker can know, such as a missing model, fails the job.
+    """
+    dataset = project.dataset
+    info = _info(request)
+    parameters = registry.complete_parameters(info, request.parameters)
+    _check(project, request)
+    query_ids = list(queries_in(dataset, request.asks).values_list("pk", flat=True))
+    if not query_ids:
+        raise RetrievalProblem(f"The data set has no {ASKED[request.asks].title.lower()} with a text to search for")
+    queues = queues_of(info)
+    if queue and queue not in queues:
+        raise RetrievalProblem(f"{info.title} is work of {' or '.join(queues)}, not of the queue {queue!r}")
+    parameters_hash = _digest(parameters)
+    asked = _digest([request.asks, request.corpus, request.top, query_ids, _stand_of(dataset, request.corpus)])
+    with transaction.atomic():
+        # Two people who press the button at once get one run.
+        Project.objects.select_for_update().get(pk=project.pk)
+        if not again and (same := _same_run(project, info, parameters_hash, asked)):
+            raise SameRetrieval(same)
+        job = jobs.create_job(
+            Job.Kind.RETRIEVAL,
+            user,
+            project=project,
+            queue=queue or queues[0],
+            chunks=_chunks(query_ids),
+            parameters={"queries": len(query_ids), "asked_sha256": asked},
+            wake_workers=wake_workers,
+        )
+        return RetrievalRun.objects.create(
+            project=project,
+            job=job,
+            asks=request.asks,
+            corpus=request.corpus,
+            top=request.top,
+            retriever=info.slug,
+            version=info.version,
+            parameters=parameters,
+            parameters_hash=parameters_hash,
+            created_by=user,
+        )
+
+
+def _info(request: RetrievalRequest) -> CheckerInfo:
+    found = {info.slug: info for info in retrievers()}
+    if request.retriever not in found:
+        raise RetrievalProblem(f"There is no retriever {request.retriever!r}; there are {', '.join(found) or 'none'}")
+    if reason := registry.not_configured(request.retriever):
+        raise RetrievalProblem(reason)
+    return found[request.retriever]
+
+
+def _check(project: Project, request: RetrievalRequest) -> None:
+    if project.state == Project.State.PREPARING:
+        raise RetrievalProblem("The project's items are still being made")
+    if request.asks not in ASKED:
+        raise RetrievalProblem(f"What is searched for is one of {', '.join(ASKED)}, not {request.asks!r}")
+    if not 1 <= request.top <= TOP_LIMIT:
+        raise RetrievalProblem(f"A query gets from 1 to {TOP_LIMIT} passages")
+    corpora = corpora_for(project.dataset)
+    if request.corpus not in corpora:
+        if request.corpus in (OWN, EACH):
+            raise RetrievalProblem("The data set has no evidence to search in; import some, or search a corpus")
+        raise RetrievalProblem(f"There is no corpus {request.corpus!r} here; there are {', '.join(corpora) or 'none'}")
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _stand_of(dataset: Dataset, corpus: str) -> list:
+    """What tells whether the documents may have changed, without reading them: the data set's last batch, or size and
+    time of the corpus's file where this machine has it."""
+    if corpus in (OWN, EACH):
+        published = ContentBatch.objects.filter(dataset=dataset, state=ContentBatch.State.PUBLISHED)
+        return list(published.order_by("-published_at", "-pk").values_list("pk", flat=True)[:1])
+    path = settings.CORPORA[corpus]
+    try:
+        found = path.stat()
+    except OSError:
+        return [str(path)]
+    return [str(path), found.st_size, found.st_mtime_ns]
+
+
+def _chunks(query_ids: list[int]) -> Iterator[tuple[dict, int]]:
+    for first in range(0, len(query_ids), CHUNK_SIZE):
+        part = query_ids[first : first + CHUNK_SIZE]
+        yield {"queries": part}, len(part)
+
+
+def _same_run(project: Project, info: CheckerInfo, parameters_hash: str, asked: str) -> RetrievalRun | None:
+    return (
+        RetrievalRun.objects.filter(
+            project=project,
+            retriever=info.slug,
+            version=info.version,
+            parameters_hash=parameters_hash,
+            job__parameters__asked_sha256=asked,
+            job__state__in=[*jobs.UNFINISHED, Job.State.DONE],
+        )
+        .select_related("job")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def retry_failures(run: RetrievalRun, *, include_permanent: bool = False) -> int:
+    """Search again for the queries that failed, of a run that is done; those that would fail again only on request.
+    The number of queries; 0 also when the run is not done."""
+    failed = run.rankings.exclude(reason="")
+    if not include_permanent:
+        failed = failed.filter(is_permanent=False)
+    query_ids = list(failed.order_by(f"{run.asks}_id").values_list(f"{run.asks}_id", flat=True))
+    if not query_ids or not jobs.add_chunks(run.job, _chunks(query_ids)):
+        return 0
+    return len(query_ids)
+
+
+def queries_of(run: RetrievalRun, query_ids: Iterable[int]) -> list:
+    """The rows to search for, in the order of their ids, also those that were replaced after the run began."""
+    asked = ASKED[run.asks]
+    return list(asked.model.objects.filter(pk__in=list(query_ids)).select_related(*asked.links).order_by("pk"))
