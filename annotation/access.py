@@ -22,6 +22,11 @@ def may_create(user: User) -> bool:
     return user.is_active and (user.is_superuser or user.is_staff)
 
 
+def is_researcher(user: User) -> bool:
+    """Whether this person makes projects or is researcher in one."""
+    return may_create(user) or Membership.objects.filter(user=user, role=RESEARCHER, is_active=True).exists()
+
+
 def roles_of(user: User, project: Project) -> set[str]:
     """The person's active roles. Site administrators have a researcher's rights everywhere."""
     roles = set(Membership.objects.filter(project=project, user=user, is_active=True).values_list("role", flat=True))

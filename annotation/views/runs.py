@@ -10,7 +10,8 @@ from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.forms.runs import RunForm
 from annotation.queries import run_samples
 from annotation.queries import runs as queries
-from annotation.services import checker_inputs, suggesting, trained_models
+from annotation.queries.queues import long_wait, queue_states
+from annotation.services import checker_inputs, running_every, suggesting, trained_models
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
@@ -25,9 +26,12 @@ def project_runs(request, slug):
     # What was trained here is run from its own page.
     checkers = {checker: info for checker, info in infos.items() if info.kind != trained_models.KIND}
     forms = {checker: RunForm(info) for checker, info in checkers.items()}
-    same_run = None
+    why_not = checker_inputs.why_not(project.type)
+    same_run, outcomes = None, []
     chosen = request.POST.get("checker")
-    if chosen in checkers:
+    if "every" in request.POST and not why_not:
+        outcomes = running_every.start_every(project, request.user)
+    elif chosen in checkers:
         form = forms[chosen] = RunForm(checkers[chosen], request.POST)
         if form.is_valid():
             try:
@@ -40,11 +44,16 @@ def project_runs(request, slug):
                 form.add_error(error.name, str(error))
             except suggesting.RunError as error:
                 form.add_error(None, str(error))
+    plans = [] if why_not else running_every.plans_of(project)
     context = {
         "project": project,
         "runs": queries.runs_of(project)[:LISTED],
-        "why_not": checker_inputs.why_not(project.type),
+        "why_not": why_not,
         "can_train": len(infos) > len(checkers),
+        "outcomes": outcomes,
+        "ready": [plan for plan in plans if not plan.needs],
+        "others": [plan for plan in plans if plan.needs],
+        "queue_states": queue_states({plan.queue for plan in plans if not plan.needs}).values(),
         "entries": [
             {
                 "info": info,
@@ -73,6 +82,7 @@ def run_detail(request, uuid):
         "project": project,
         "info": queries.info_of(run),
         "progress": queries.progress_of(run),
+        "long_wait": long_wait(run.job),
         "cost": queries.cost_of(run),
         "facts": queries.facts_of(run),
         "is_shown": project.prefill_run_id == run.pk,
@@ -97,7 +107,7 @@ def run_detail(request, uuid):
 def run_progress(request, uuid):
     """The moving part of a run's page. When the job ends, the page around it is reloaded."""
     run = run_for(request.user, uuid)
-    context = {"run": run, "job": run.job, "progress": queries.progress_of(run)}
+    context = {"run": run, "job": run.job, "progress": queries.progress_of(run), "long_wait": long_wait(run.job)}
     response = render(request, "annotation/runs/progress.html", context)
     if run.job.is_finished:
         response["HX-Refresh"] = "true"

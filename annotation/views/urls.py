@@ -1,6 +1,6 @@
 """The pages of the work itself; each area lists its own addresses beside its views."""
 
-from . import datasets, exports, imports, items, jobs, options, pairs, projects, runs, training, work
+from . import checkers, datasets, exports, imports, items, jobs, options, pairs, projects, runs, training, work
 
 urlpatterns = [
     *projects.urlpatterns,
@@ -12,6 +12,7 @@ urlpatterns = [
     *jobs.urlpatterns,
     *work.urlpatterns,
     *runs.urlpatterns,
+    *checkers.urlpatterns,
     *training.urlpatterns,
     *exports.urlpatterns,
 ]

@@ -73,7 +73,7 @@ def test_the_page_says_how_to_install_what_a_checker_needs(client, project, rese
         suggesting.registry, "missing_packages", lambda slug: ("torch==1",) if slug == "embedding" else ()
     )
     page = client.get(reverse("project_runs", args=[project.slug])).content.decode()
-    assert page.count("pip install torch==1") == 1
+    assert page.count("pip install torch==1") == 1 and "how to install them" in page
 
 
 def test_a_runs_page_shows_numbers_failures_texts_and_provenance(client, project, researcher):

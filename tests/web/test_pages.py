@@ -29,7 +29,7 @@ OF_PROJECT = (
     "project_comparison",
     "project_difference",
 )
-OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "account", "mfa_index",
+OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "account", "mfa_index",
            "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {

@@ -1,12 +1,13 @@
-"""Start a checker on a project's units, in the workers or here."""
+"""Start a checker on a project's units, or every one that can run here; in the workers or in this process."""
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import CheckerRun, Job, Project, User
-from annotation.services import jobs, suggesting
+from annotation.services import jobs, running_every, suggesting
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo
 
+NEITHER = "Name a checker, or give --every for each one that can run here"
 WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -16,7 +17,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("project", help="the project's address")
         judges = [info.slug for info in registry.list_infos() if info.gives in ("labels", "scores")]
-        parser.add_argument("checker", help="one of " + ", ".join(judges))
+        parser.add_argument("checker", nargs="?", help="one of " + ", ".join(judges))
+        parser.add_argument("--every", action="store_true", help="every checker that can run here, as it comes")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
@@ -24,14 +26,21 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
 
     def handle(
-        self, *, project: str, checker: str, param: list[str], queue, here: bool, again: bool, user, **options
+        self, *, project: str, checker, every: bool, param: list[str], queue, here: bool, again: bool, user, **options
     ) -> None:
+        if every == bool(checker):
+            raise CommandError("Give one of them, not both: a checker, or --every" if every else NEITHER)
+        if every and (param or queue or again):
+            raise CommandError("--every starts each checker as it comes: without --param, --queue and --again")
         found = Project.objects.filter(slug=project).select_related("created_by").first()
         if found is None:
             raise CommandError(f"There is no project {project!r}")
         person = User.objects.filter(email=user).first() if user else found.created_by
         if person is None:
             raise CommandError(f"There is nobody with the address {user!r}")
+        if every:
+            self._run_every(found, person, here)
+            return
         try:
             parameters = read_parameters(registry.get_info(checker), param)
             run = suggesting.start_run(found, person, checker, parameters, queue, again=again, wake_workers=not here)
@@ -44,6 +53,26 @@ class Command(BaseCommand):
             self._work_off(run)
         else:
             self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} inputs on the queue {run.job.queue}")
+
+    def _run_every(self, project: Project, person: User, here: bool) -> None:
+        outcomes = running_every.start_every(project, person, wake_workers=not here)
+        for outcome in outcomes:
+            if outcome.run is None:
+                self.stdout.write(f"{outcome.info.slug}: not started")
+                for need in outcome.needs:
+                    self.stdout.write("  " + ": ".join(part for part in (need.words, need.command) if part))
+            else:
+                said = "started" if outcome.is_new else f"used again, {outcome.run.job.state}"
+                self.stdout.write(f"{outcome.info.slug}: {said}, run {outcome.run.uuid}, queue {outcome.run.job.queue}")
+        broken = []
+        for outcome in outcomes if here else ():
+            try:
+                if outcome.run is not None:
+                    self._work_off(outcome.run)
+            except CommandError as error:
+                broken.append(str(error))
+        if broken:
+            raise CommandError("\n".join(broken))
 
     def _work_off(self, run: CheckerRun) -> None:
         job = jobs.run_here(run.job)

@@ -1,0 +1,178 @@
+"""One click, or one command, runs a checker of every kind that the machine can serve, and says what the others need."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import CheckerRun, Job, TrainedModel
+from annotation.queries.queues import PATIENCE, queue_states
+from annotation.services import jobs, running_every, suggesting
+from annotation.services.checker_inputs import why_not
+from annotation.task_types import task_type
+from models_runtime import registry
+from models_runtime.llm.endpoints import VARIABLE
+from tests import factories
+from tests.kinds import IDENTIFIERS, make_kind_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JUDGED = tuple(identifier for identifier in IDENTIFIERS if not why_not(task_type(identifier)))
+# What needs neither a model that is fetched nor a server nor labels.
+ALWAYS = {"lexical", "embedding", "characteristics"}
+FETCHED = {"nli", "answer-probabilities", "perplexity"}
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(monkeypatch, tmp_path):
+    """No model was fetched to it, and no server is known."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def by_slug(outcomes) -> dict:
+    return {outcome.info.slug: outcome for outcome in outcomes}
+
+
+def test_every_kind_of_project_but_the_one_for_people_alone_is_tried():
+    assert len(JUDGED) == len(IDENTIFIERS) - 1
+
+
+@pytest.mark.parametrize("identifier", JUDGED)
+def test_in_every_kind_of_project_what_can_run_is_started_and_finishes_and_the_rest_is_explained(identifier):
+    project = make_kind_project(identifier)
+    found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    assert set(found) == set(project.type.checkers)
+    started = {slug for slug, outcome in found.items() if outcome.is_new}
+    assert started == ALWAYS & set(project.type.checkers)
+    for slug, outcome in found.items():
+        if slug not in started:
+            assert outcome.run is None and outcome.needs
+            continue
+        assert outcome.run.job.queue == "cpu"
+        assert jobs.run_here(outcome.run.job).state == Job.State.DONE, outcome.run.job.message
+        assert outcome.run.job.progress_done == outcome.run.job.progress_total > 0
+    for slug in FETCHED & set(found):
+        assert [need.command for need in found[slug].needs] == [registry.fetch_command(slug)]
+    assert found["trained"].needs[-1].is_training and VARIABLE in found["llm"].needs[0].words
+    assert "by chance" in found["fake"].needs[0].words
+
+
+@pytest.fixture
+def project():
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 4)
+    return factories.make_project(dataset)
+
+
+def test_a_second_click_uses_the_same_runs_again(project):
+    first = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    second = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    assert CheckerRun.objects.count() == len(ALWAYS)
+    for slug in ALWAYS:
+        assert second[slug].run == first[slug].run and not second[slug].is_new
+
+
+def test_what_the_machine_has_is_started_on_its_queue(project, monkeypatch):
+    monkeypatch.setenv(VARIABLE, json.dumps({"main": {"url": "http://127.0.0.1:9/v1", "model": "m"}}))
+    monkeypatch.setattr(registry, "fetch_command", lambda slug: "")
+    job = Job.objects.create(kind=Job.Kind.TRAINING, state=Job.State.DONE, created_by=project.created_by)
+    for file_hash in ("a" * 64, "b" * 64):
+        TrainedModel.objects.create(
+            project=project, job=Job.objects.create(kind=job.kind, state=job.state, created_by=job.created_by),
+            parameters={}, label_version=1, moment={}, file_hash=file_hash, created_by=project.created_by,
+        )  # fmt: skip
+    found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    queues = {slug: outcome.run.job.queue for slug, outcome in found.items() if outcome.is_new}
+    cpu = dict.fromkeys(["lexical", "embedding", "trained", "nli", "characteristics"], "cpu")
+    assert queues == cpu | {"llm": "llm", "answer-probabilities": "gpu", "perplexity": "gpu"}
+    assert found["trained"].run.parameters["model"] == "b" * 64  # the newest
+
+
+def test_one_that_cannot_be_started_keeps_no_other_from_it(project, monkeypatch):
+    start = suggesting.start_run
+
+    def refusing(project, user, checker, *arguments, **options):
+        if checker == "lexical":
+            raise suggesting.RunError("Not today")
+        return start(project, user, checker, *arguments, **options)
+
+    monkeypatch.setattr(suggesting, "start_run", refusing)
+    found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    assert found["lexical"].needs[0].words == "Not today" and found["lexical"].run is None
+    assert found["embedding"].is_new and found["characteristics"].is_new
+
+
+def test_missing_packages_are_named_with_the_command(project, monkeypatch):
+    monkeypatch.setattr(registry, "missing_packages", lambda slug: ("torch==1",) if slug == "embedding" else ())
+    found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
+    assert [need.command for need in found["embedding"].needs] == ["pip install torch==1"]
+
+
+def test_the_button_on_the_page_and_what_it_answers(client, project):
+    client.force_login(project.created_by)
+    address = reverse("project_runs", args=[project.slug])
+    page = client.get(address).content.decode()
+    assert "Run every checker that can run here" in page and "3 of 9 can run here" in page
+    assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
+    assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
+    assert "Queue cpu: no work was ever begun here" in page
+    page = client.post(address, {"every": "1"}).content.decode()
+    assert page.count(">started<") == 3 and page.count(">not started<") == 6
+    for run in CheckerRun.objects.all():
+        assert reverse("run_detail", args=[run.uuid]) in page
+    page = client.post(address, {"every": "1"}).content.decode()
+    assert page.count(">used again<") == 3 and ">started<" not in page and CheckerRun.objects.count() == 3
+
+
+def test_a_project_for_people_alone_offers_no_button_and_starts_nothing(client):
+    (identifier,) = set(IDENTIFIERS) - set(JUDGED)
+    project = make_kind_project(identifier)
+    client.force_login(project.created_by)
+    address = reverse("project_runs", args=[project.slug])
+    assert "Run every checker" not in client.get(address).content.decode()
+    assert client.post(address, {"every": "1"}).status_code == 200 and not CheckerRun.objects.exists()
+
+
+def test_a_run_that_waits_long_says_for_whose_worker(client, project):
+    client.force_login(project.created_by)
+    run = suggesting.start_run(project, project.created_by, "lexical", {}, wake_workers=False)
+    address = reverse("run_progress", args=[run.uuid])
+    assert "on the queue" not in client.get(address).content.decode()
+    Job.objects.filter(pk=run.job_id).update(created_at=run.job.created_at - PATIENCE)
+    page = client.get(address).content.decode()
+    assert "Waiting for a worker on the queue cpu" in page and "celery -A config worker -Q cpu" in page
+    other = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
+    lease = jobs.claim_chunk(other.job_id)
+    page = client.get(address).content.decode()
+    assert "a worker is at work on 1 job now" in page and "celery -A" not in page
+    assert "on the queue" not in client.get(reverse("run_progress", args=[other.uuid])).content.decode()
+    jobs.work_on_chunk(other.job, lease)
+    state = queue_states(["cpu", "gpu"])
+    assert state["cpu"].at_work == 0 and state["cpu"].last_begun is not None and state["gpu"].last_begun is None
+
+
+def test_the_command_does_the_same(project):
+    said = io.StringIO()
+    call_command("run_checker", project.slug, "--every", stdout=said)
+    lines = said.getvalue().splitlines()
+    assert sum(line.startswith("lexical: started") for line in lines) == 1
+    assert any(line.startswith("nli: not started") for line in lines)
+    assert any("hf download EleutherAI/pythia-410m" in line for line in lines)
+    assert CheckerRun.objects.count() == 3
+    said = io.StringIO()
+    call_command("run_checker", project.slug, "--every", "--here", stdout=said)
+    assert said.getvalue().count("used again") == 3 and said.getvalue().count("inputs in") == 3
+    assert set(Job.objects.filter(checker_run__isnull=False).values_list("state", flat=True)) == {Job.State.DONE}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [([], "Name a checker"), (["lexical", "--every"], "not both"), (["--every", "--param", "softness=1"], "--param")],
+)
+def test_a_command_that_names_neither_or_both_is_refused(project, arguments, problem):
+    with pytest.raises(CommandError, match=problem):
+        call_command("run_checker", project.slug, *arguments)
+    assert not CheckerRun.objects.exists()
