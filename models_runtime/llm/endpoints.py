@@ -1,13 +1,15 @@
 """The servers that may be asked, from the environment: only who runs the site names addresses, never its users.
 
 `ASSAY_LLM_ENDPOINTS` holds JSON: `{"name": {"url": "http://gpu1:8000/v1", "model": "served name"}}`, and where needed
-`"api_key_env"` (the name of the variable with the key) and `"max_in_flight"` (requests at the same time, per worker
-process). The standard library only: the settings read it too, and so does a notebook.
+`"api_key_env"` (the name of the variable with the key), `"max_in_flight"` (requests at the same time, per worker
+process), `"prompt_price"` and `"completion_price"` (of a million tokens sent and received). The standard
+library only: the settings read it too, and so does a notebook.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -20,18 +22,21 @@ HOW_TO = (
 )
 MAX_IN_FLIGHT = 16
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
-_KEYS = {"url", "model", "api_key_env", "max_in_flight"}
+_KEYS = {"url", "model", "api_key_env", "max_in_flight", "prompt_price", "completion_price"}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One server with the model to ask there. `api_key_env` names the variable that has its key; empty: no key."""
+    """One server with the model to ask there. `api_key_env` names the variable that has its key; empty: no key.
+    Prices are those of a million tokens, in the site's currency; None where they are not known."""
 
     name: str
     url: str
     model: str
     api_key_env: str = ""
     max_in_flight: int = MAX_IN_FLIGHT
+    prompt_price: float | None = None
+    completion_price: float | None = None
 
     @property
     def root(self) -> str:
@@ -81,7 +86,18 @@ def _endpoint(name: str, values: object) -> Endpoint:
     in_flight = values.get("max_in_flight", MAX_IN_FLIGHT)
     if not isinstance(in_flight, int) or isinstance(in_flight, bool) or not 1 <= in_flight <= 512:
         raise ValueError(f"must give max_in_flight of {name} as a whole number from 1 to 512")
-    return Endpoint(name, _checked_url(name, values["url"]), values["model"], key_variable, in_flight)
+    prices = [_checked_price(name, key, values.get(key)) for key in ("prompt_price", "completion_price")]
+    if (prices[0] is None) != (prices[1] is None):
+        raise ValueError(f"must give both prompt_price and completion_price of {name}, or neither")
+    return Endpoint(name, _checked_url(name, values["url"]), values["model"], key_variable, in_flight, *prices)
+
+
+def _checked_price(name: str, key: str, price: object) -> float | None:
+    if price is None:
+        return None
+    if not isinstance(price, int | float) or isinstance(price, bool) or not 0 <= price < math.inf:
+        raise ValueError(f"must give {key} of {name} as a number from 0 on: the price of a million tokens")
+    return float(price)
 
 
 def _checked_url(name: str, url: str) -> str:

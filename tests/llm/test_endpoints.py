@@ -17,6 +17,8 @@ def test_endpoints_are_read_in_their_order_with_defaults():
     main, lab = parse_endpoints(raw).values()
     assert (main.name, main.url, main.root, main.api_key_env) == ("main", "http://gpu1:8000/v1", "http://gpu1:8000", "")
     assert (main.max_in_flight, lab.max_in_flight, lab.api_key_env) == (16, 4, "LAB_KEY")
+    priced = parse_endpoints(json.dumps({"main": GOOD | {"prompt_price": 0.15, "completion_price": 1}}))["main"]
+    assert (priced.prompt_price, priced.completion_price, main.prompt_price) == (0.15, 1.0, None)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,10 @@ def test_endpoints_are_read_in_their_order_with_defaults():
         (json.dumps({"main": GOOD | {"api_key_env": "ASSAY_SECRET_KEY"}}), "does not begin with ASSAY_"),
         (json.dumps({"main": GOOD | {"max_in_flight": 0}}), "from 1 to 512"),
         (json.dumps({"main": GOOD | {"max_in_flight": True}}), "from 1 to 512"),
+        (json.dumps({"main": GOOD | {"prompt_price": 1}}), "both prompt_price and completion_price of main"),
+        (json.dumps({"main": GOOD | {"prompt_price": -1, "completion_price": 1}}), "prompt_price of main as a number"),
+        (json.dumps({"main": GOOD | {"prompt_price": 1, "completion_price": "2"}}), "completion_price of main as a"),
+        ('{"main": {"url": "http://a/v1", "model": "m", "prompt_price": NaN, "completion_price": 1}}', "as a number"),
     ],
 )
 def test_a_slip_is_told_with_its_place_and_stops_the_start(raw, problem):
