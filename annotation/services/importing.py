@@ -15,6 +15,14 @@ from annotation.services.import_rows import Findings
 from annotation.services.import_staging import ContentPass, read_all
 from annotation.task_types import TaskType, current_task_types, task_type
 
+# What may be bringing content into a data set, in words.
+UNDER_WAY = {
+    Job.Kind.IMPORT: "Another import into",
+    Job.Kind.PAIRS: "The making of pairs in",
+    Job.Kind.DRAFTS: "The publishing of drafts in",
+    Job.Kind.PASSAGES: "The publishing of passages in",
+}
+
 
 class ImportProblem(Exception):
     """What was asked for cannot be done; the message says why and what to do."""
@@ -202,9 +210,8 @@ def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: b
 def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
     batch = unfinished_batch(dataset)
     if batch is not None and (but is None or batch.job_id != but.pk):
-        what = "Another import into" if batch.job.kind == Job.Kind.IMPORT else "The making of pairs in"
         raise ImportProblem(
-            f"{what} {dataset.title} is being prepared, started by {batch.job.created_by} at "
+            f"{UNDER_WAY[batch.job.kind]} {dataset.title} is being prepared, started by {batch.job.created_by} at "
             f"{batch.job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
         )
 

@@ -138,10 +138,13 @@ def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made
     units = units_of(description, anchors)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).only("id").get(pk=project.pk)  # one maker at a time
-        have = set(
+        have = dict(
             Item.objects.filter(project=project, anchor__in=[anchor[0] for anchor in anchors]).values_list(
-                "anchor_id", flat=True
+                "anchor_id", "unit_count"
             )
+        )
+        filled = _fill(
+            project, {anchor: units[anchor] for anchor, count in have.items() if not count and units[anchor]}
         )
         anchors = [anchor for anchor in anchors if anchor[0] not in have]
         positions = _free_positions(project, anchors)
@@ -161,7 +164,25 @@ def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made
         )
         bulk_insert(ItemUnit, item_units, ["item_id", "unit_id", "index"])
         bulk_insert(Assignment, assignments, ["project_id", "item_id", "position"])
-    return Made(len(items), len(assignments), without_units)
+    return Made(len(items), len(assignments), without_units).plus(filled)
+
+
+def _fill(project: Project, units: dict[int, list[int]]) -> Made:
+    """Give items that had nothing to judge the units that their anchors have got since, and their assignments."""
+    if not units:
+        return Made()
+    items = list(Item.objects.filter(project=project, anchor__in=list(units), unit_count=0, state=Item.State.ACTIVE))
+    item_units, assignments = [], []
+    for item in items:
+        of_item = units[item.anchor_id]
+        item.unit_count = len(of_item)
+        item.planned = project.overlap if item.is_multiple else min(project.overlap, 1)
+        item_units += [(item.pk, unit, index) for index, unit in enumerate(of_item)]
+        assignments += [(project.pk, item.pk, item.position)] * item.planned
+    Item.objects.bulk_update(items, ["unit_count", "planned"], batch_size=500)
+    bulk_insert(ItemUnit, item_units, ["item_id", "unit_id", "index"])
+    bulk_insert(Assignment, assignments, ["project_id", "item_id", "position"])
+    return Made(len(items), len(assignments))
 
 
 def _free_positions(project: Project, anchors: list[tuple]) -> list[int]:

@@ -133,17 +133,15 @@ def _samples(run: CheckerRun, predictions: Mapping[int, Prediction], sampled: se
             if kept[reason] >= SAMPLES_PER_REASON:
                 continue
             kept[reason] += 1
-        trace = prediction.trace or {}
-        prompt, prompt_is_cut = _kept_prompt(trace.get("prompt"))
-        output, output_is_cut = _cut(_as_text(trace.get("output")))
-        yield RunSample(
-            run=run,
-            unit_id=unit_id,
-            reason=reason,
-            prompt=prompt,
-            output=output,
-            is_cut=prompt_is_cut or output_is_cut,
-        )
+        yield RunSample(run=run, unit_id=unit_id, reason=reason, **kept_trace(prediction.trace))
+
+
+def kept_trace(trace: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What is kept of how an answer came about: `prompt`, `output`, and `is_cut` where one was too long to keep."""
+    trace = trace or {}
+    prompt, prompt_is_cut = _kept_prompt(trace.get("prompt"))
+    output, output_is_cut = _cut(_as_text(trace.get("output")))
+    return {"prompt": prompt, "output": output, "is_cut": prompt_is_cut or output_is_cut}
 
 
 def _as_text(value: Any) -> str:

@@ -1,0 +1,229 @@
+"""Works through an extraction run: drafts and failures are stored in the transaction that closes their chunk."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from django.db import transaction
+from django.db.models import Count, F
+
+from annotation.models import Chunk, Draft, ExtractedSource, ExtractionRun, Job
+from annotation.services import jobs, run_predicting
+from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind
+from annotation.services.run_storing import SAMPLES_PER_REASON, kept_trace, storable
+from models_runtime import registry
+from models_runtime.contracts import CheckerError, CheckerInfo, Prediction, PredictionError, UnavailableError, Usage
+from models_runtime.extraction import Extraction, Extractor, Piece, Source
+
+# What must be the same in every worker of a run, or its drafts would not be one extractor's.
+IDENTITY = ("checker", "version", "model", "revision", "parameters", "kind")
+OTHER_WORKERS = "other_workers"
+
+
+class ExtractionHandler:
+    """See `jobs.Handler`."""
+
+    def run_chunk(self, chunk: Chunk, lease: jobs.Lease) -> None:
+        run = ExtractionRun.objects.select_related("job").get(job_id=chunk.job_id)
+        kind = DRAFT_KINDS[run.kind]
+        info = _info_of(run)
+        extractor = _load(run)
+        provenance = _described(extractor)
+        _check_identity(run, provenance)
+        source_ids: list[int] = chunk.payload["sources"]
+        sources = read_sources(kind, source_ids)
+        found = {
+            int(answer.id): _as_extraction(answer)
+            for answer in run_predicting.predict(
+                _AsChecker(extractor), list(sources.values()), lease, measures_time=info.needs != "server"
+            )
+        }
+        for source_id, source in sources.items():
+            found[source_id] = checked(found[source_id], kind, source)
+        gone = PredictionError("withdrawn", "Its text was replaced or withdrawn after the run began", True)
+        for source_id in source_ids:
+            found.setdefault(source_id, Extraction(str(source_id), error=gone))
+        with transaction.atomic():
+            lease.complete()  # first, so that who lost the lease writes nothing at all
+            _store_provenance(run, provenance)
+            store(run, kind, found)
+
+    def finish(self, job: Job, lease: jobs.Lease) -> dict:
+        return summary(ExtractionRun.objects.get(job=job))
+
+    def clean_up(self, job: Job) -> None:
+        """What was stored stays, and the run goes on from there when it is resumed."""
+
+
+HANDLER = ExtractionHandler()
+
+
+def read_sources(kind: DraftKind, source_ids: Iterable[int]) -> dict[int, Source]:
+    """Those of the sources that readers may see now, in the order of their ids: one query."""
+    rows = kind.source_model.objects.published().filter(pk__in=list(source_ids)).order_by("pk")
+    if kind.source == "question":
+        return {pk: Source(str(pk), question=text) for pk, text in rows.values_list("pk", "text")}
+    asked = rows.values_list("pk", "question__text", "text")
+    return {pk: Source(str(pk), question=question or "", text=text) for pk, question, text in asked}
+
+
+def summary(run: ExtractionRun) -> dict:
+    """How many sources were answered, how many failed, how many gave nothing, and how many pieces there are."""
+    column = DRAFT_KINDS[run.kind].source_column
+    failures = dict(
+        run.sources.exclude(reason="").values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
+    )
+    answered = run.sources.filter(reason="").count()
+    with_pieces = run.drafts.values(column).distinct().count()
+    return {
+        "answered": answered,
+        "failed": sum(failures.values()),
+        "failures": failures,
+        "empty": answered - with_pieces,
+        "pieces": run.drafts.count(),
+    }
+
+
+class _AsChecker:
+    """An extractor, asked in the slices in which checkers are asked."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.predict = extractor.extract
+        self.slice_at_least = getattr(extractor, "slice_at_least", 1)
+
+
+def _as_extraction(answer: Extraction | Prediction) -> Extraction:
+    """What broke alone comes as a checker's failure."""
+    return answer if isinstance(answer, Extraction) else Extraction(answer.id, error=answer.error)
+
+
+def checked(extraction: Extraction, kind: DraftKind, source: Source) -> Extraction:
+    """The extraction, or its failure where a piece is not one of its kind or lies outside of the text."""
+    if extraction.error:
+        return extraction
+    for place, piece in enumerate(extraction.pieces):
+        if problem := _problem(piece, kind, source):
+            error = PredictionError("invalid-answer", f"Piece {place + 1} {problem}", True)
+            return Extraction(extraction.id, error=error, usage=extraction.usage, trace=extraction.trace)
+    return extraction
+
+
+def _problem(piece: Piece, kind: DraftKind, source: Source) -> str:
+    if set(piece.parts) != set(kind.parts) or not all(isinstance(text, str) for text in piece.parts.values()):
+        return f"does not have the parts {', '.join(kind.parts)}"
+    if not any(text.strip() for text in piece.parts.values()):
+        return "is empty"
+    if (piece.start is None) != (piece.end is None):
+        return "has only one end of its stretch"
+    if piece.start is not None and not 0 <= piece.start < piece.end <= len(source.text):
+        return f"comes from {piece.start} to {piece.end}, outside of the text of {len(source.text)} characters"
+    return ""
+
+
+def store(run: ExtractionRun, kind: DraftKind, found: Mapping[int, Extraction]) -> None:
+    """Belongs into the transaction that closes the chunk, after the lease was given back."""
+    _add_usage(run, found.values())
+    # Those of an earlier attempt, where failed sources are tried again; they have no drafts.
+    run.sources.filter(**{f"{kind.source}__in": list(found)}).delete()
+    kept = Counter(dict(run.sources.exclude(reason="").values_list("reason").annotate(Count("pk")).order_by()))
+    sampled = set(run.job.parameters.get("sample", ()))
+    rows, drafts = [], []
+    for source_id, extraction in found.items():
+        link = {kind.source_column: source_id}
+        error = extraction.error
+        reason = error.reason[:80] if error else ""
+        kept[reason] += 1
+        is_kept = kept[reason] <= SAMPLES_PER_REASON if error else source_id in sampled
+        rows.append(
+            ExtractedSource(
+                run=run,
+                **link,
+                reason=reason,
+                message=storable(error.message)[:2000] if error else "",
+                is_permanent=error.permanent if error else False,
+                trace=kept_trace(extraction.trace) if is_kept and extraction.trace else None,
+            )
+        )
+        drafts += [
+            Draft(
+                project_id=run.project_id,
+                run=run,
+                kind=kind.name,
+                **link,
+                index=index,
+                parts={name: storable(piece.parts[name]).strip() for name in kind.parts},
+                start=piece.start,
+                end=piece.end,
+            )
+            for index, piece in enumerate(extraction.pieces)
+        ]
+    ExtractedSource.objects.bulk_create(rows, batch_size=500)
+    Draft.objects.bulk_create(drafts, batch_size=500)
+
+
+def _add_usage(run: ExtractionRun, found: Iterable[Extraction]) -> None:
+    total = sum((extraction.usage for extraction in found if extraction.usage), Usage())
+    ExtractionRun.objects.filter(pk=run.pk).update(
+        prompt_tokens=F("prompt_tokens") + total.prompt_tokens,
+        completion_tokens=F("completion_tokens") + total.completion_tokens,
+        device_seconds=F("device_seconds") + total.device_seconds,
+    )
+
+
+# --- the extractor --------------------------------------------------------------------------------------------------
+
+
+def _info_of(run: ExtractionRun) -> CheckerInfo:
+    try:
+        info = registry.get_info(run.extractor)
+    except CheckerError as error:
+        raise jobs.JobError(str(error)) from error
+    if info.version != run.version:
+        raise jobs.JobError(f"This run began with version {run.version} of {run.extractor}; here is {info.version}")
+    return info
+
+
+def _load(run: ExtractionRun) -> Extractor:
+    try:
+        return registry.load_extractor(run.extractor, run.kind, run.parameters)
+    except CheckerError as error:
+        raise jobs.JobError(str(error)) from error
+
+
+def _described(extractor: Extractor) -> dict:
+    try:
+        # As the database gives it back, where tuples have become lists.
+        return json.loads(json.dumps(extractor.describe()))
+    except UnavailableError:
+        raise  # tried again later, unlike what would be the same then
+    except CheckerError as error:
+        raise jobs.JobError(str(error)) from error
+
+
+def _check_identity(run: ExtractionRun, provenance: Mapping) -> None:
+    for name in IDENTITY:
+        if run.provenance and run.provenance.get(name) != provenance.get(name):
+            raise jobs.JobError(
+                f"This run began with {name} {run.provenance.get(name)!r}, and this worker has {provenance.get(name)!r}"
+            )
+
+
+def _store_provenance(run: ExtractionRun, provenance: dict) -> None:
+    """The first worker's description, beside it those of workers with another device or other libraries."""
+    if provenance in _descriptions(run):
+        return
+    stored = ExtractionRun.objects.select_for_update().get(pk=run.pk)
+    _check_identity(stored, provenance)
+    if not stored.provenance:
+        stored.provenance = dict(provenance)
+    elif provenance not in _descriptions(stored):
+        stored.provenance.setdefault(OTHER_WORKERS, []).append(provenance)
+    stored.save(update_fields=["provenance"])
+
+
+def _descriptions(run: ExtractionRun) -> list[dict]:
+    """Of all workers of the run, the first one's first."""
+    first = {name: value for name, value in run.provenance.items() if name != OTHER_WORKERS}
+    return [first, *run.provenance.get(OTHER_WORKERS, [])]
