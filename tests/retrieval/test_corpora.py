@@ -1,0 +1,95 @@
+"""Corpora of the site: the setting, the check at start, and the file."""
+
+import json
+
+import pytest
+from django.core import checks
+
+from annotation.services.retrieval_documents import Hashed, read_corpus
+from config.corpora import parse_corpora
+from models_runtime.retrieval.contracts import Document
+
+
+def test_files_by_name():
+    assert list(parse_corpora('{"wiki": "/data/w.jsonl", "b-2": "/b"}').items())[0][0] == "wiki"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ("wiki=/data", "is not JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"a b": "/x"}', "has the name 'a b'"),
+        ('{"own": "/x"}', "must not call a corpus 'own'"),
+        ('{"wiki": "x.jsonl"}', "absolute path"),
+        ('{"wiki": 1}', "absolute path"),
+        ('{"wiki": "/a", "wiki": "/b"}', "names 'wiki' twice"),
+    ],
+)
+def test_slips_in_the_setting_are_told(raw, message):
+    with pytest.raises(ValueError, match=message):
+        parse_corpora(raw)
+
+
+def test_a_file_that_is_not_here_is_a_warning_at_start(settings, tmp_path):
+    (tmp_path / "there.jsonl").write_text("")
+    settings.CORPORA = {"there": tmp_path / "there.jsonl", "gone": tmp_path / "gone.jsonl"}
+    [told] = [each for each in checks.run_checks() if each.id == "assay.W002"]
+    assert "the corpus gone is not on this machine" in told.msg and "No such file" in told.msg
+
+
+def test_lines_become_documents(tmp_path):
+    path = tmp_path / "c.jsonl"
+    rows = [
+        {"id": "a", "text": "One\r\ntwo", "title": "left aside"},
+        {"id": 7, "text": "Seven"},
+        {"id": "e", "text": " "},
+    ]
+    path.write_text("\n\n".join(map(json.dumps, rows)))
+    assert list(read_corpus(path)) == [Document("a", "One\ntwo"), Document("7", "Seven")]
+
+
+def test_a_large_file_is_read_line_by_line(tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"id": "a", "text": "x"}\nnonsense')
+    documents = read_corpus(path)
+    assert next(documents) == Document("a", "x")
+    with pytest.raises(ValueError, match="line 2: is not JSON"):
+        next(documents)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('{"id": "a", "text": "x"}\n\n{"id": "a", "text": "y"}', "line 3: the id 'a' stands on an earlier line, too"),
+        ('{"id": "a"}', 'line 1: must be an object with "id" and "text"'),
+        ("[1]", 'line 1: must be an object with "id" and "text"'),
+        ('{"id": true, "text": "x"}', 'line 1: must have an "id"'),
+        ('{"id": " ", "text": "x"}', 'line 1: must have an "id"'),
+        ('{"id": "a", "text": "x\\u0000"}', "line 1: holds a NUL"),
+        ('{"id": "a", "text": "x\\ud800"}', "line 1: holds a NUL character or half of a surrogate"),
+        ('{"id": "' + "a" * 401 + '", "text": "x"}', "line 1: has an id of 401 characters"),
+    ],
+)
+def test_what_no_corpus_holds_is_told_with_its_line(tmp_path, lines, message):
+    path = tmp_path / "c.jsonl"
+    path.write_text(lines)
+    with pytest.raises(ValueError, match=message):
+        list(read_corpus(path))
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b'{"id": "a", "text": "\xff"}')
+    with pytest.raises(ValueError, match="line 1: is not UTF-8"):
+        list(read_corpus(path))
+
+
+def test_the_hash_tells_apart_what_runs_together():
+    def of(*documents):
+        hashed = Hashed(documents)
+        assert len(list(hashed)) == hashed.count
+        return hashed.digest
+
+    assert of(Document("a", "bc")) != of(Document("ab", "c"))
+    assert of(Document("a", "b"), Document("c", "d")) != of(Document("c", "d"), Document("a", "b"))
