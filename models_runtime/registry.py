@@ -31,6 +31,7 @@ from .contracts import (
 from .extraction import Extractor
 from .extractors import entries as extractors
 from .llm import endpoints, prompts
+from .llm import entries as llm_entries
 from .retrieval import entries as retrievers
 from .retrieval.contracts import Retriever
 from .scorers import entries as scorers
@@ -125,59 +126,7 @@ _TABLE: tuple[tuple[CheckerInfo, str], ...] = (
         ),
         "models_runtime.checkers.embedding:build",
     ),
-    (
-        CheckerInfo(
-            slug="llm",
-            version="1",
-            kind="llm",
-            title="Language model as judge",
-            summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
-            roles=ROLES,
-            needs="server",
-            packages=(OPENAI,),
-            parameters=(
-                ParameterInfo(
-                    "endpoint", "Endpoint", "endpoint", "", hint="One of the servers that this site has set up."
-                ),
-                ParameterInfo(
-                    "passages",
-                    "Several passages",
-                    "str",
-                    "joint",
-                    choices=("joint", "each"),
-                    hint="In one request together, or in one request each with the answers merged.",
-                ),
-                ParameterInfo(
-                    "prompt",
-                    "Instructions of your own",
-                    "prompt",
-                    "",
-                    hint="Instead of the shipped ones. They must hold $options, and may hold $task and $letters.",
-                ),
-                ParameterInfo(
-                    "prompt_for",
-                    "Your instructions are for",
-                    "str",
-                    "all",
-                    choices=("all", *ROLES),
-                    hint="One role of questions; the others keep theirs.",
-                ),
-                ParameterInfo(
-                    "answers",
-                    "How answers are constrained",
-                    "str",
-                    "auto",
-                    choices=("auto", "choice", "json_schema"),
-                    hint="auto: by choice on vLLM, else by a JSON schema.",
-                ),
-                ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
-                ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
-                ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
-            ),
-            scores=(ScoreInfo("label_mass", "Probability of all labels together among the model's words", 0, 1),),
-        ),
-        "models_runtime.checkers.llm:build",
-    ),
+    *llm_entries.entries(OPENAI, SPACY),
     *nli_entry.entries(TORCH, TRANSFORMERS, SPACY),
     (
         CheckerInfo(
@@ -380,10 +329,10 @@ def _checked(parameter: ParameterInfo, value: Any) -> float | int | str | bool:
     if parameter.kind == "endpoint" and value and value not in endpoint_names():
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(endpoint_names()) or 'none'}")
     if parameter.kind == "prompt" and value.strip():
-        prompts.own(value)
+        prompts.own(value, parameter.must_hold)
     if parameter.choices and value not in parameter.choices:
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(parameter.choices)}")
-    if parameter.must_hold and parameter.must_hold not in value:
+    if parameter.must_hold and parameter.kind != "prompt" and parameter.must_hold not in value:
         raise ParameterError(parameter.name, f"it must hold {parameter.must_hold}")
     if parameter.kind in ("float", "int"):
         low = -math.inf if parameter.low is None else parameter.low

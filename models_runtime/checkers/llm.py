@@ -11,32 +11,24 @@ A question that hangs on another's answer is asked only when that was given. Sev
 contradicts, else as the one of which the model is surest; for relevance and coverage any one suffices, and for
 correctness the best counts. Several claims are alternatives in one request. Texts are never cut: those that the model
 cannot take at once fail. So does every answer that is refused, cut off or not one of the letters.
+
+Pieces of one answer (inputs with the same passages) can be judged in one request, as RefChecker does (`pieces: joint`),
+where the question is about entailment: each has a number, and the answer is a JSON object with a letter for each. What
+is no such object fails all of them, a letter that is none fails its own piece.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contracts import (
-    CheckerInfo,
-    CheckerInput,
-    InputError,
-    LabelPrediction,
-    LabelSpace,
-    ModelError,
-    Prediction,
-    Usage,
-)
-from ..failures import is_interruption
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelPrediction, LabelSpace, Prediction
 from ..inputs import check_text, failed, read_claims, read_passages
 from ..labelling import YES_OR_NO, without_answer
 from ..llm import prompts
-from ..llm.answers import CHOICE, JSON, Answer, raw_text, read_answer, read_usage, request_options
-from ..llm.client import Identity, LlmClient, UnreachableError
-from ..llm.endpoints import HOW_TO, VARIABLE, Endpoint, configured
+from ..llm.answers import Answer, joint_options, read_joint
+from ..llm.asking import Exchange, Outcome, Server, shares
 
 # Which prompts serve a role. Where there are two, the second is for inputs with passages.
 PROMPTS = {
@@ -48,36 +40,48 @@ PROMPTS = {
 }
 
 
+JOINT_PROMPTS = {"entailment": ("entailment-joint",)}
+# In one request; models that judge many more at once lose count.
+MOST_JOINT = 25
+# As many inputs as a worker takes at once, so that the pieces of one answer come together.
+JOINT_SLICE = 256
+
+
 @dataclass(slots=True)
 class _Work:
-    """One input on its way. What was spent and said stays known when it fails."""
+    """One input with its texts, and what has been answered about it."""
 
     item: CheckerInput
-    claims: list[str] = field(default_factory=list)
-    passages: list[str] = field(default_factory=list)
-    question: str = ""
-    usage: Usage = field(default_factory=Usage)
-    prompts: list[dict[str, str]] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-    is_second_try: bool = False
+    claims: list[str]
+    passages: list[str]
+    question: str
+    labels: dict[str, LabelPrediction] = field(default_factory=dict)
+    masses: list[float] = field(default_factory=list)
+    error: InputError | None = None
 
-    def failed(self, error: Exception) -> Prediction:
-        found = failed(self.item, error)
-        return Prediction(self.item.id, error=found.error, usage=self.usage, trace=self.trace())
+    @property
+    def shared(self) -> tuple:
+        """What is the same for pieces of one answer."""
+        return tuple(self.passages), self.question, "passages" in self.item.fields
 
-    def trace(self) -> dict[str, Any] | None:
-        return {"prompt": self.prompts, "output": "\n".join(self.outputs)} if self.prompts else None
+    def take(self, space: LabelSpace, answers: Sequence[Answer | InputError]) -> None:
+        """The answers about its passages."""
+        self.error = next((one for one in answers if isinstance(one, InputError)), None)
+        if self.error is None:
+            self.labels[space.dimension] = merged(space, [one.prediction for one in answers])
+            self.masses += [one.mass for one in answers if one.mass is not None]
 
 
 class LlmChecker:
     def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
         self.info, self.spaces, self.parameters = info, spaces, parameters
-        self.endpoint = find_endpoint(parameters["endpoint"])
+        self.server = Server.of(parameters)
+        self.is_joint = parameters["pieces"] == "joint" and all(space.role in JOINT_PROMPTS for space in spaces)
         own = prompts.own(parameters["prompt"]) if parameters["prompt"].strip() else None
         self.prompts = {
             space.dimension: tuple(
                 own if own and parameters["prompt_for"] in ("all", space.role) else prompts.shipped(name)
-                for name in PROMPTS[space.role]
+                for name in (JOINT_PROMPTS if self.is_joint else PROMPTS)[space.role]
             )
             for space in spaces
         }
@@ -85,64 +89,31 @@ class LlmChecker:
         self.instructions = {
             space.dimension: tuple(prompt.filled(space) for prompt in self.prompts[space.dimension]) for space in spaces
         }
-        self.client = LlmClient(self.endpoint, timeout=parameters["timeout_seconds"], retries=parameters["retries"])
-        # Fewer inputs at a time would leave the server waiting.
-        self.slice_at_least = 2 * self.endpoint.max_in_flight
-        self._identity: Identity | None = None
+        self.slice_at_least = JOINT_SLICE if self.is_joint else self.server.slice_at_least
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        self._identity = self.client.wait_until_back(self.parameters["wait_seconds"])
         return {
             "checker": self.info.slug,
             "version": self.info.version,
-            "model": self._identity.model,
-            "revision": self._identity.revision,
+            **self.server.describe(),
             "parameters": dict(self.parameters),
-            "device": "server",
-            "endpoint": self.endpoint.name,
-            "answers": self._mode(self._identity),
             "prompts": {
                 dimension: [prompt.described() for prompt in found] for dimension, found in self.prompts.items()
             },
-            "libraries": {"openai": importlib.metadata.version("openai")},
             "dimensions": [space.dimension for space in self.spaces],
         }
 
-    def _mode(self, identity: Identity) -> str:
-        if self.parameters["answers"] != "auto":
-            return self.parameters["answers"]
-        return CHOICE if identity.is_vllm else JSON
-
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""
-        wait = self.parameters["wait_seconds"]
-        before = self._identity = self._identity or self.client.wait_until_back(wait)
-        mode = self._mode(before)
-        found: list[Prediction | None] = [None] * len(inputs)
-        work: dict[int, _Work] = {}
-        for place, item in enumerate(inputs):
-            prepared = self._prepare(item)
-            if isinstance(prepared, Prediction):
-                found[place] = prepared
-            else:
-                work[place] = prepared
-
-        lost = self._answer(work, mode, found)
-        now = self.client.wait_until_back(wait) if work else before
-        if lost and now == before:
-            for place in lost:
-                work[place].is_second_try = True
-            for place in self._answer({place: work[place] for place in lost}, mode, found):
-                message = "the connection to the server was lost, again and again"
-                found[place] = work[place].failed(InputError("server-error", message, permanent=False))
-            now = self.client.wait_until_back(wait)
-        if now != before:
-            # Nobody knows which of the two gave an answer.
-            for place, one in work.items():
-                message = "the server began to serve something else meanwhile"
-                found[place] = one.failed(InputError("model-changed", message, permanent=False))
-        return [one for one in found if one is not None]
+        prepared = [self._prepare(item) for item in inputs]
+        groups = list(self._groups([one for one in prepared if isinstance(one, _Work)]))
+        answered = {
+            id(one): prediction
+            for group, outcome in zip(groups, self.server.ask_each(groups, self._answer), strict=True)
+            for one, prediction in zip(group, _predictions(group, outcome), strict=True)
+        }
+        return [one if isinstance(one, Prediction) else answered[id(one)] for one in prepared]
 
     def _prepare(self, item: CheckerInput) -> _Work | Prediction:
         """The input's texts, or the prediction where nothing is asked."""
@@ -155,62 +126,72 @@ class LlmChecker:
         except Exception as error:
             return failed(item, error)
 
-    def _answer(self, work: dict[int, _Work], mode: str, found: list[Prediction | None]) -> list[int]:
-        """Put predictions where they belong in `found`; the places of those for which the connection was lost."""
-        answers = self.client.map(lambda one: self._attempt(one, mode), list(work.values()))
-        for place, answer in zip(work, answers, strict=True):
-            found[place] = answer
-        return [place for place in work if found[place] is None]
+    def _groups(self, work: Sequence[_Work]) -> Iterator[list[_Work]]:
+        """What goes into one request: an input alone, or the pieces of one answer."""
+        together: dict[tuple, list[_Work]] = {}
+        for one in work:
+            if self.is_joint and len(one.claims) == 1:
+                together.setdefault(one.shared, []).append(one)
+            else:
+                yield [one]
+        for pieces in together.values():
+            yield from (pieces[start : start + MOST_JOINT] for start in range(0, len(pieces), MOST_JOINT))
 
-    def _attempt(self, work: _Work, mode: str) -> Prediction | None:
-        """The prediction; None where the connection was lost."""
-        work.prompts, work.outputs = [], []
-        try:
-            labels, masses = self._answers(work, mode)
-        except UnreachableError:
-            return None
-        except Exception as error:
-            if is_interruption(error):
-                raise
-            return work.failed(error)
-        told = [mass for mass in masses if mass is not None]
-        scores = {"label_mass": min(told) if told else None}
-        return Prediction(work.item.id, labels, scores, usage=work.usage, trace=work.trace())
-
-    def _answers(self, work: _Work, mode: str) -> tuple[dict[str, LabelPrediction], list[float | None]]:
-        """The labels of the questions that are asked, those first on which others hang."""
+    def _answer(self, group: list[_Work], exchange: Exchange) -> None:
+        """Ask the questions, those first on which others hang."""
+        for one in group:
+            one.labels, one.masses, one.error = {}, [], None
         present = {space.dimension for space in self.spaces}
-        labels: dict[str, LabelPrediction] = {}
-        masses: list[float | None] = []
         for space in sorted(self.spaces, key=lambda space: space.asked_when is not None):
-            if space.asked_when and space.asked_when[0] in present:
-                dimension, wanted = space.asked_when
-                if dimension not in labels or labels[dimension].label not in wanted:
-                    continue
-            is_each = self.parameters["passages"] == "each"
-            groups = [[text] for text in work.passages] if is_each else [work.passages]
-            answers = [self._ask(work, space, group, mode) for group in groups]
-            labels[space.dimension] = merged(space, [answer.prediction for answer in answers])
-            masses += [answer.mass for answer in answers]
-        return labels, masses
+            condition = space.asked_when if space.asked_when and space.asked_when[0] in present else None
+            asked = [one for one in group if one.error is None and _holds(condition, one.labels)]
+            if not asked:
+                continue
+            passages = asked[0].passages
+            parts = [[text] for text in passages] if self.parameters["passages"] == "each" else [passages]
+            answers = [self._ask(exchange, space, asked, part) for part in parts]
+            for place, one in enumerate(asked):
+                one.take(space, [found[place] for found in answers])
 
-    def _ask(self, work: _Work, space: LabelSpace, passages: list[str], mode: str) -> Answer:
+    def _ask(
+        self, exchange: Exchange, space: LabelSpace, asked: list[_Work], passages: list[str]
+    ) -> list[Answer | InputError]:
+        """The answer for each input, or why it has none."""
         letters = self.letters[space.dimension]
-        instructions = self.instructions[space.dimension][-1 if "passages" in work.item.fields else 0]
+        instructions = self.instructions[space.dimension][-1 if "passages" in asked[0].item.fields else 0]
         finds, looks_in = space.called
-        named = [("question asked", work.question)] if work.question.strip() else []
-        named += prompts.numbered(finds, work.claims) + prompts.numbered(looks_in, passages)
-        messages = [
-            {"role": "system", "content": instructions},
-            {"role": "user", "content": prompts.texts_message(named, list(letters))},
-        ]
-        work.prompts += messages
-        # What breaks the connection each time must not take others down with it.
-        is_second = work.is_second_try
-        body = self.client.chat(messages, even_if_away=is_second, **request_options(letters, mode))
-        work.usage += read_usage(body)
-        work.outputs.append(raw_text(body))
-        return read_answer(body, letters, mode)
+        question = asked[0].question
+        named = [("question asked", question)] if question.strip() else []
+        try:
+            if not self.is_joint or len(asked[0].claims) > 1:
+                named += prompts.numbered(finds, asked[0].claims) + prompts.numbered(looks_in, passages)
+                messages = prompts.both(instructions, prompts.texts_message(named, list(letters)))
+                return [exchange.ask_for_letter(messages, letters)]
+            numbers = [str(n) for n in range(1, len(asked) + 1)]
+            named += [(f"{finds} {n}", one.claims[0]) for n, one in zip(numbers, asked, strict=True)]
+            named += prompts.numbered(looks_in, passages)
+            form = ", ".join(f'"{n}": "\u2026"' for n in numbers)
+            ending = f"Your answer, a letter ({' or '.join(letters)}) for each {finds}, as JSON {{{form}}}:"
+            messages = prompts.both(instructions, prompts.texts_before(named, ending))
+            return read_joint(exchange.ask(messages, **joint_options(letters, numbers)), letters, numbers)
+        except InputError as error:
+            return [error] * len(asked)
+
+
+def _holds(condition: tuple[str, tuple[str, ...]] | None, labels: dict[str, LabelPrediction]) -> bool:
+    if condition is None:
+        return True
+    dimension, wanted = condition
+    return dimension in labels and labels[dimension].label in wanted
+
+
+def _predictions(group: Sequence[_Work], outcome: Outcome[None]) -> Iterator[Prediction]:
+    for one, usage in zip(group, shares(outcome.usage, len(group)), strict=True):
+        if error := outcome.error or one.error:
+            yield Prediction(one.item.id, error=failed(one.item, error).error, usage=usage, trace=outcome.trace)
+        else:
+            scores = {"label_mass": min(one.masses, default=None)}
+            yield Prediction(one.item.id, one.labels, scores, usage=usage, trace=outcome.trace)
 
 
 def merged(space: LabelSpace, answers: Sequence[LabelPrediction]) -> LabelPrediction:
@@ -233,17 +214,6 @@ def merged(space: LabelSpace, answers: Sequence[LabelPrediction]) -> LabelPredic
 def _known(polarity: float | None) -> float:
     """A label outside the scale counts less than any on it."""
     return -2.0 if polarity is None else polarity
-
-
-def find_endpoint(name: str) -> Endpoint:
-    """The endpoint of this name, the first one where it is empty. ModelError where none is configured."""
-    try:
-        endpoints = configured()
-    except ValueError as error:
-        raise ModelError(f"{VARIABLE} {error}") from None
-    if not endpoints:
-        raise ModelError(HOW_TO)
-    return endpoints[name] if name else next(iter(endpoints.values()))
 
 
 build = LlmChecker

@@ -1,4 +1,5 @@
-"""Reading a server's answer: the one letter that was asked for, and how probable each letter was.
+"""Reading a server's answer: the one letter that was asked for, and how probable each letter was; letters for several
+numbered things; or any other JSON.
 
 What is not exactly one of the letters is no answer (InputError), however clear its meaning may seem.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,14 +42,41 @@ def request_options(letters: Mapping[str, str], mode: str) -> dict[str, Any]:
     }
     if mode == CHOICE:
         return options | {"extra_body": {"structured_outputs": {"choice": list(letters)}}}
-    schema = {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "enum": list(letters)}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
+    schema = object_schema({"answer": {"type": "string", "enum": list(letters)}})
     wanted = {"name": "answer", "schema": schema, "strict": True}
     return options | {"response_format": {"type": "json_schema", "json_schema": wanted}}
+
+
+def json_options(name: str, schema: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """What a request asks of the server whose answer is to be JSON of this schema."""
+    wanted = {"name": name, "schema": schema, "strict": True}
+    return {
+        "temperature": 0,
+        "max_tokens": max_tokens,
+        "response_format": {"type": "json_schema", "json_schema": wanted},
+    }
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an object that has these and nothing else."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def joint_options(letters: Mapping[str, str], numbers: Sequence[str]) -> dict[str, Any]:
+    """What a request for one of these letters for each number asks of the server."""
+    schema = object_schema({number: {"type": "string", "enum": list(letters)} for number in numbers})
+    told = {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return json_options("answers", schema, joint_tokens(len(numbers))) | told
+
+
+def joint_tokens(count: int) -> int:
+    """Room for so many letters with their numbers, quotation marks and white space, one token for each character."""
+    return 16 + 16 * count
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage:
@@ -73,6 +101,48 @@ def raw_text(body: Mapping[str, Any]) -> str:
 
 def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str) -> Answer:
     """The label behind the letter that was answered. InputError: malformed, refused or truncated."""
+    content, logprobs = _said(body, MAX_TOKENS[mode])
+    letter, place = _letter_in_json(content, letters) if mode == JSON else _bare_letter(content, letters)
+    return _answer(letter, _weights(logprobs, content, place, letters), letters)
+
+
+def _answer(letter: str, weights: Mapping[str, float], letters: Mapping[str, str]) -> Answer:
+    label = letters[letter]
+    if not weights:
+        return Answer(LabelPrediction(label, None, {}), None)
+    mass = sum(weights.values())
+    probabilities = {value: weights.get(key, 0.0) / mass for key, value in letters.items()}
+    return Answer(LabelPrediction(label, probabilities[label], probabilities), min(mass, 1.0))
+
+
+def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
+    """The JSON that was answered. InputError: malformed, refused or truncated."""
+    content, _ = _said(body, max_tokens)
+    return _json(content)
+
+
+def read_joint(
+    body: Mapping[str, Any], letters: Mapping[str, str], numbers: Sequence[str]
+) -> list[Answer | InputError]:
+    """For each number the label behind its letter, or why it has none. InputError, for all of them, where the answer is
+    no object of these numbers."""
+    content, logprobs = _said(body, joint_tokens(len(numbers)))
+    found = _json(content)
+    if not isinstance(found, dict) or not set(found) <= set(numbers):
+        raise InputError("malformed", "the answer is not the JSON that was asked for")
+    answers: list[Answer | InputError] = []
+    for number in numbers:
+        letter, place = found.get(number), re.search(rf'"{number}"\s*:\s*"', content)
+        if not isinstance(letter, str) or letter not in letters or place is None:
+            answers.append(InputError("malformed", "the answer for this number is not one of the letters"))
+        else:
+            answers.append(_answer(letter, _weights(logprobs, content, place.end(), letters), letters))
+    return answers
+
+
+def _said(body: Mapping[str, Any], max_tokens: int) -> tuple[str, object]:
+    """What the model wrote, in full, with the log probabilities as they came. InputError: malformed, refused or
+    truncated."""
     choices = body.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise InputError("malformed", "the server's answer holds no choice", permanent=False)
@@ -83,18 +153,25 @@ def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str) 
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         raise InputError("refused", "the model refuses to answer")
     if choice.get("finish_reason") == "length":
-        raise InputError("truncated", f"the answer was cut off after {MAX_TOKENS[mode]} tokens")
+        raise InputError("truncated", f"the answer was cut off after {max_tokens} tokens")
     content = message.get("content")
     if not isinstance(content, str):
         raise InputError("malformed", "the model wrote nothing")
-    letter, place = _letter_in_json(content, letters) if mode == JSON else _bare_letter(content, letters)
-    weights = _weights(choice.get("logprobs"), content, place, letters)
-    label = letters[letter]
-    if not weights:
-        return Answer(LabelPrediction(label, None, {}), None)
-    mass = sum(weights.values())
-    probabilities = {value: weights.get(key, 0.0) / mass for key, value in letters.items()}
-    return Answer(LabelPrediction(label, probabilities[label], probabilities), min(mass, 1.0))
+    return content, choice.get("logprobs")
+
+
+def _json(content: str) -> Any:
+    try:
+        return json.loads(content, object_pairs_hook=_without_twins)
+    except (ValueError, RecursionError):
+        raise InputError("malformed", "the answer is not the JSON that was asked for") from None
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def _bare_letter(content: str, letters: Mapping[str, str]) -> tuple[str, int]:
@@ -105,10 +182,7 @@ def _bare_letter(content: str, letters: Mapping[str, str]) -> tuple[str, int]:
 
 
 def _letter_in_json(content: str, letters: Mapping[str, str]) -> tuple[str, int]:
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InputError("malformed", "the answer is not the JSON that was asked for") from None
+    found = _json(content)
     letter = found.get("answer") if isinstance(found, dict) and set(found) == {"answer"} else None
     place = re.search(r'"answer"\s*:\s*"', content)
     if not isinstance(letter, str) or letter not in letters or place is None:

@@ -1,0 +1,188 @@
+"""Asking one server about many things at once, whatever is asked: who the server is, what to do when it goes away in
+the middle, and what each thing cost.
+
+`Server` is an endpoint with the patience to wait for it. `ask_each` hands every thing to a function that asks about it
+through an `Exchange`; what it returns, or the error that it raised, comes back in an `Outcome`, in order. A connection
+that is lost is nobody's failure: the server is waited for, and what was not answered is asked once more. Where another
+model is served afterwards, nobody knows which of the two gave an answer, and all fail.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ..contracts import InputError, ModelError, UnavailableError, Usage
+from ..failures import is_interruption
+from . import prompts
+from .answers import CHOICE, JSON, Answer, raw_text, read_answer, read_usage, request_options
+from .client import Identity, LlmClient, UnreachableError
+from .endpoints import HOW_TO, VARIABLE, Endpoint, configured
+
+Thing = TypeVar("Thing")
+Result = TypeVar("Result")
+# Parameters of a checker that say how its server is asked.
+SETTINGS = ("endpoint", "timeout_seconds", "retries", "wait_seconds", "answers")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What is sent and said about one thing. It stays known when the thing fails."""
+
+    client: LlmClient
+    is_vllm: bool
+    mode: str  # how one letter is asked for: see `answers`
+    usage: Usage = field(default_factory=Usage)
+    prompts: prompts.Messages = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    is_second_try: bool = False
+
+    def ask(self, messages: prompts.Messages, **options: Any) -> dict[str, Any]:
+        """The body of the server's answer; InputError or UnreachableError as in `LlmClient.chat`."""
+        self.prompts += messages
+        # What breaks the connection each time must not take others down with it.
+        body = self.client.chat(messages, even_if_away=self.is_second_try, **options)
+        self.usage += read_usage(body)
+        self.outputs.append(raw_text(body))
+        return body
+
+    def ask_for_letter(self, messages: prompts.Messages, letters: Mapping[str, str]) -> Answer:
+        """The label behind the one letter that the model may answer with."""
+        body = self.ask(messages, **request_options(letters, self.mode))
+        return read_answer(body, letters, self.mode)
+
+    def trace(self) -> dict[str, Any] | None:
+        return {"prompt": self.prompts, "output": "\n".join(self.outputs)} if self.prompts else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Result]):
+    """`result` where `error` is None."""
+
+    result: Result | None
+    error: Exception | None
+    exchange: Exchange
+
+    @property
+    def usage(self) -> Usage:
+        return self.exchange.usage
+
+    @property
+    def trace(self) -> dict[str, Any] | None:
+        return self.exchange.trace()
+
+
+class Server:
+    """One of the configured endpoints, by name; without one the first. ModelError where none is configured.
+
+    `timeout_seconds` holds for one request with all its `retries`, `wait_seconds` for a server that is away. `answers`
+    says how one letter is asked for: `choice`, `json_schema`, or `auto`, which is by choice on vLLM.
+    """
+
+    def __init__(
+        self,
+        endpoint: str = "",
+        *,
+        timeout_seconds: float = 120,
+        retries: int = 4,
+        wait_seconds: float = 60,
+        answers: str = "auto",
+    ) -> None:
+        self.endpoint = find_endpoint(endpoint)
+        self.client = LlmClient(self.endpoint, timeout=timeout_seconds, retries=retries)
+        self.wait_seconds, self.answers = wait_seconds, answers
+        # Fewer things at a time would leave the server waiting.
+        self.slice_at_least = 2 * self.endpoint.max_in_flight
+        self._identity: Identity | None = None
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Server:
+        """As a checker's parameters have it."""
+        return cls(**{name: parameters[name] for name in SETTINGS if name in parameters})
+
+    def describe(self) -> dict[str, Any]:
+        """Asks the server what it serves now. UnavailableError where it is away for too long."""
+        self._identity = self.client.wait_until_back(self.wait_seconds)
+        return {
+            "model": self._identity.model,
+            "revision": self._identity.revision,
+            "device": "server",
+            "endpoint": self.endpoint.name,
+            "answers": self._mode(self._identity),
+            "libraries": {"openai": importlib.metadata.version("openai")},
+        }
+
+    def _mode(self, identity: Identity) -> str:
+        if self.answers != "auto":
+            return self.answers
+        return CHOICE if identity.is_vllm else JSON
+
+    def ask_each(self, things: Sequence[Thing], ask: Callable[[Thing, Exchange], Result]) -> list[Outcome[Result]]:
+        """The outcome of `ask` for each thing, in order. UnavailableError where the server is away for longer than
+        `wait_seconds`."""
+        if not things:
+            return []
+        before = self._identity = self._identity or self.client.wait_until_back(self.wait_seconds)
+        exchanges = [Exchange(self.client, before.is_vllm, self._mode(before)) for _ in things]
+        found: list[Outcome[Result] | None] = [None] * len(things)
+
+        def attempt(place: int) -> None:
+            exchange = exchanges[place]
+            exchange.prompts, exchange.outputs = [], []
+            found[place] = _attempt(things[place], exchange, ask)
+
+        self.client.map(attempt, range(len(things)))
+        now = self.client.wait_until_back(self.wait_seconds)
+        lost = [place for place, outcome in enumerate(found) if outcome is None]
+        if lost and now == before:
+            for place in lost:
+                exchanges[place].is_second_try = True
+            self.client.map(attempt, lost)
+            now = self.client.wait_until_back(self.wait_seconds)
+        changed = InputError("model-changed", "the server began to serve something else meanwhile", permanent=False)
+        gone = InputError("server-error", "the connection to the server was lost, again and again", permanent=False)
+        if now != before:
+            return [Outcome(None, changed, exchange) for exchange in exchanges]
+        return [outcome or Outcome(None, gone, exchange) for outcome, exchange in zip(found, exchanges, strict=True)]
+
+
+def _attempt(thing: Thing, exchange: Exchange, ask: Callable[[Thing, Exchange], Result]) -> Outcome[Result] | None:
+    """None where the connection was lost."""
+    try:
+        return Outcome(ask(thing, exchange), None, exchange)
+    except UnreachableError:
+        return None
+    except Exception as error:
+        if is_interruption(error) or isinstance(error, UnavailableError):
+            raise
+        return Outcome(None, error, exchange)
+
+
+def shares(usage: Usage, among: int) -> list[Usage]:
+    """What one request cost, shared among the things that it asked about; the shares add up to it.
+
+    >>> shares(Usage(7, 2), 3)
+    [Usage(prompt_tokens=3, completion_tokens=1, device_seconds=0.0), \
+Usage(prompt_tokens=2, completion_tokens=1, device_seconds=0.0), \
+Usage(prompt_tokens=2, completion_tokens=0, device_seconds=0.0)]
+    """
+    (sent, more_sent), (written, more_written) = (
+        divmod(count, among) for count in (usage.prompt_tokens, usage.completion_tokens)
+    )
+    seconds = usage.device_seconds / among
+    return [Usage(sent + (n < more_sent), written + (n < more_written), seconds) for n in range(among)]
+
+
+def find_endpoint(name: str) -> Endpoint:
+    """The endpoint of this name, the first one where it is empty. ModelError where there is none."""
+    try:
+        endpoints = configured()
+    except ValueError as error:
+        raise ModelError(f"{VARIABLE} {error}") from None
+    if not endpoints:
+        raise ModelError(HOW_TO)
+    if name and name not in endpoints:
+        raise ModelError(f"there is no endpoint {name!r}; there are {', '.join(endpoints)}")
+    return endpoints[name] if name else next(iter(endpoints.values()))

@@ -1,0 +1,89 @@
+"""What the registry says about checkers and scorers that ask a language model. Imports nothing but the contracts."""
+
+from __future__ import annotations
+
+from ..contracts import ROLES, CheckerInfo, Package, ParameterInfo, ScoreInfo
+
+# How a server is asked, whatever about.
+ENDPOINT = ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="One of the servers that this site has set up.")
+PATIENCE = (
+    ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
+    ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
+    ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
+)
+ANSWERS = ParameterInfo(
+    "answers",
+    "How answers are constrained",
+    "str",
+    "auto",
+    choices=("auto", "choice", "json_schema"),
+    hint="auto: by choice on vLLM, else by a JSON schema.",
+)
+PROMPT = ParameterInfo(
+    "prompt",
+    "Instructions of your own",
+    "prompt",
+    "",
+    hint="Instead of the shipped ones. They must hold $options, and may hold $task and $letters.",
+    must_hold="$options",
+)
+FORMAT_PROMPT = ParameterInfo(
+    "prompt",
+    "Instructions of your own",
+    "prompt",
+    "",
+    hint="Instead of the shipped ones. They must hold $format, the form of the answer, and may hold $most.",
+    must_hold="$format",
+)
+_MASS = ScoreInfo("label_mass", "Probability of all labels together among the model's words", 0, 1)
+
+
+def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], ...]:
+    """Each entry as in the registry's table: what is known, and `module:builder`."""
+    return (
+        (
+            CheckerInfo(
+                slug="llm",
+                version="1",
+                kind="llm",
+                title="Language model as judge",
+                summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
+                roles=ROLES,
+                needs="server",
+                packages=(openai,),
+                parameters=(
+                    ENDPOINT,
+                    ParameterInfo(
+                        "passages",
+                        "Several passages",
+                        "str",
+                        "joint",
+                        choices=("joint", "each"),
+                        hint="In one request together, or in one request each with the answers merged.",
+                    ),
+                    ParameterInfo(
+                        "pieces",
+                        "Several pieces of one answer",
+                        "str",
+                        "each",
+                        choices=("each", "joint"),
+                        hint="In one request each, or up to 25 that have the same passages together, which costs less. "
+                        "Only where the question is whether passages entail a piece.",
+                    ),
+                    PROMPT,
+                    ParameterInfo(
+                        "prompt_for",
+                        "Your instructions are for",
+                        "str",
+                        "all",
+                        choices=("all", *ROLES),
+                        hint="One role of questions; the others keep theirs.",
+                    ),
+                    ANSWERS,
+                    *PATIENCE,
+                ),
+                scores=(_MASS,),
+            ),
+            "models_runtime.checkers.llm:build",
+        ),
+    )
