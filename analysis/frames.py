@@ -137,6 +137,12 @@ def label_frame(project: Project, units: pd.DataFrame, *, every_revision: bool =
     return labels[labels["unit"].isin(units["unit"])]  # an item may have been retired between the two queries
 
 
+def arms_of_annotations(project: Project) -> dict[int, str]:
+    """Annotation -> the arm in which it was given. Annotations of files and late answers have none."""
+    rows = Annotation.objects.filter(item__project=project, assignment__isnull=False)
+    return dict(_shared_texts(rows.values_list("pk", "assignment__prefill_arm").iterator(chunk_size=10_000)))
+
+
 def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
     """What the project asks, and what it hides but has labels of: from a file, or from before it was hidden."""
     return [one for one in kind.dimensions if not one.is_hidden or (labels["dimension"] == one.slug).any()]

@@ -10,5 +10,6 @@ urlpatterns = [
     path("projects/<slug:slug>/difference/", views.project_difference, name="project_difference"),
     path("projects/<slug:slug>/rates/", views.project_rates, name="project_rates"),
     path("projects/<slug:slug>/coverage/", views.project_coverage, name="project_coverage"),
+    path("projects/<slug:slug>/tables/<slug:name>/", views.project_report_tables, name="project_report_tables"),
     path("projects/<slug:slug>/behind/<slug:name>/", views.project_behind, name="project_behind"),
 ]

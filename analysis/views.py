@@ -18,6 +18,8 @@ from analysis.reports.agreement import GROUPS
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
 from analysis.reports.reference import REFERENCES
+from analysis.reports.tables import tables_of
+from analysis.reports.tabular import WRITERS
 from annotation.access import project_with_labels_for
 from annotation.models import UnitKind
 
@@ -29,6 +31,8 @@ def _render(request, name: str, project, report: StoredReport | None, context: d
     context |= {"project": project, "links": _links(project, name), "tab": f"project_{name}"}
     if report is not None:
         behind = reverse("project_behind", args=[project.slug, report.name])
+        as_files = reverse("project_report_tables", args=[project.slug, report.name])
+        of_report = urlencode({"report": report.parameters_hash})
         context |= {
             "report": report,
             "result": report.result,
@@ -36,7 +40,8 @@ def _render(request, name: str, project, report: StoredReport | None, context: d
             "failure": stored.failed(report),
             "seen": seen,
             "here": request.get_full_path(),
-            "behind": f"{behind}?{urlencode({'report': report.parameters_hash})}",
+            "behind": f"{behind}?{of_report}",
+            "as_files": f"{as_files}?{of_report}",
         }
     if report is None or not request.htmx:
         response = render(request, f"analysis/{name}.html", context)
@@ -193,6 +198,27 @@ def project_coverage(request, slug):
     return _render(request, "coverage", project, report, context)
 
 
+FILES = {"md": "text/markdown", "csv": "text/csv", "latex": "text/x-tex"}
+ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
+
+
+@login_required
+@require_GET
+def project_report_tables(request, slug, name):
+    """The tables of a stored report as a file."""
+    project = project_with_labels_for(request.user, slug)
+    form = _chosen(request, "format", FILES, "md")
+    report = StoredReport.objects.filter(
+        project=project, name=name, parameters_hash=request.GET.get("report", ""), computed_at__isnull=False
+    ).first()
+    if report is None:
+        raise Http404("No such report")
+    text = WRITERS[form](tables_of(report.result)) + "\n"
+    response = HttpResponse(text, content_type=f"{FILES[form]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{ENDINGS[form]}"'
+    return response
+
+
 @login_required
 @require_GET
 def project_behind(request, slug, name):
@@ -241,6 +267,8 @@ def _in_words(project, name: str, figure: str) -> str:
     slug, *parts = figure.split("/")
     dimension = with_derived(project.type).dimension(slug)
     if name == "agreement":
+        if parts[0] == "label":
+            return f"{dimension.title}, with a label {dimension.label(parts[1]).title}"
         return f"{dimension.title}, {AGREEMENT_PARTS[parts[0]]}"
     people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
     return f"{dimension.title}, people: {people}, checker: {checker}"

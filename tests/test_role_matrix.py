@@ -29,6 +29,7 @@ PLACES = (
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
     ("", "str:token", lambda world: world.invitation.token),
+    ("", "slug:checker", lambda world: "llm"),
     ("", "slug:name", lambda world: "agreement"),
 )
 # Patterns that are regular expressions -> an address that fits them.
@@ -369,6 +370,10 @@ TABLE = {
         (302, 403, 403, 403, 200, 200, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),
+    "projects/<slug:slug>/runs/<slug:checker>/estimate/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
     "projects/<slug:slug>/training/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
@@ -422,6 +427,10 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
     ),
     "projects/<slug:slug>/coverage/": (
+        (302, 404, 403, 404, 404, 404, 404),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/tables/<slug:name>/": (
         (302, 404, 403, 404, 404, 404, 404),
         (302, 405, 405, 405, 405, 405, 405),
     ),

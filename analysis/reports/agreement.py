@@ -1,16 +1,18 @@
-"""How far people agree: per dimension, per pair of annotators, per source."""
+"""How far people agree: per dimension and label, per pair of annotators, per source and arm, and beyond chance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from analysis import frames, queries
+from analysis.reports.agreement_figures import against_chance, difference, figures_of, pairs, per_label, rows_of
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
-from analysis.reports.figures import figure, named_figure
+from analysis.reports.figures import figure
 from annotation.models import Project, Rater
 from annotation.task_types import Dimension, Metric
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from analysis.stats import Labels
@@ -22,8 +24,6 @@ GROUPS = {
     "imported": "Raters of imported files",
 }
 MAX_SOURCES = 50
-# Pairs of annotators are quadratic in their number; beyond this only those who share most units are listed.
-MAX_PAIRS = 200
 
 
 def compute(project: Project, raters: str = "all") -> dict:
@@ -36,6 +36,7 @@ def compute(project: Project, raters: str = "all") -> dict:
     chosen = _chosen(everybody, raters)
     labels = frames.label_frame(project, units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
+    labels["arm"] = labels["annotation"].map(frames.arms_of_annotations(project))
     dimensions = frames.dimensions_to_show(kind, labels)
     origins = derived_from(kind)
     return {
@@ -63,13 +64,15 @@ def _behind(dimensions: list[str], units: pd.DataFrame, labels: pd.DataFrame) ->
     behind = {}
     order = units["unit"]
     for dimension in dimensions:
-        of_unit = labels[labels["dimension"] == dimension].groupby("unit")["label"]
+        mine = labels[labels["dimension"] == dimension]
+        of_unit = mine.groupby("unit")["label"]
         n, distinct = of_unit.size(), of_unit.nunique()
         found = {
             "agree": n.index[(n > 1) & (distinct == 1)],
             "disagree": n.index[(n > 1) & (distinct > 1)],
             "single": n.index[n == 1],
         }
+        found |= {f"label/{label}": part for label, part in mine.groupby("label")["unit"]}
         for name, ids in found.items():
             behind[f"{dimension}/{name}"] = order[order.isin(ids)].tolist()
         behind[f"{dimension}/unlabelled"] = order[~order.isin(n.index)].tolist()
@@ -100,9 +103,13 @@ def _dimension(
             for label in dimension.labels
         ],
         "n_labels": len(mine),
-        "figures": _figures(coded, dimension.level),
-        **_pairs(mine, units, dimension.values, raters),
+        "figures": figures_of(coded, dimension.level),
+        "chance": against_chance(coded, dimension.level),
+        "per_label": per_label(coded, dimension),
+        **pairs(_of_people(mine, units, dimension.values, raters), dimension.level),
         **_by_source(coded, units, dimension.level),
+        **_by_arm(coded, mine, dimension.level),
+        "members_against_imported": _members_against_imported(coded, mine, dimension.level),
         "with_unasked": None,
     }
     for metric in metrics:
@@ -127,35 +134,10 @@ def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -
     )
 
 
-def _figures(coded: Labels, level: str) -> list[dict]:
-    from analysis.stats import fleiss_kappa, krippendorff_alpha, percent_agreement, pooled_percent_agreement
-
-    found = {
-        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
-        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
-        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
-    }
-    if level == "ordinal":
-        ordinal = krippendorff_alpha(coded, "ordinal")
-        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
-    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
-    return [named_figure(name, title, estimate) for name, (title, estimate) in found.items()]
-
-
-def _pairs(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> dict:
-    """Cohen's kappa of every two people who share units. Exchangeable slots are nobody, so they form no pairs."""
-    from analysis.stats import cohen_kappa_table
-
+def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> Labels:
+    """Labels by people with their names. Exchangeable slots are nobody, so they form no pairs."""
     labels = labels[labels["rater_kind"] != Rater.Kind.SLOT]
-    table = cohen_kappa_table(_coded(labels.assign(rater=labels["rater"].map(_names(raters))), units, values))
-    listed = sorted(table, key=lambda kappa: -kappa.n_pairable)[:MAX_PAIRS]
-    return {
-        "pairs": [
-            {"a": kappa.rater_a, "b": kappa.rater_b, "agreement": float(kappa.agreement), **figure(kappa)}
-            for kappa in listed
-        ],
-        "n_pairs_not_listed": len(table) - len(listed),
-    }
+    return _coded(labels.assign(rater=labels["rater"].map(_names(raters))), units, values)
 
 
 def _names(raters: pd.DataFrame) -> dict[int, str]:
@@ -167,25 +149,67 @@ def _names(raters: pd.DataFrame) -> dict[int, str]:
 
 def _by_source(coded: Labels, units: pd.DataFrame, level: str) -> dict:
     """Figures of each source's units, the sources with most units first; nothing where all come from one."""
-    from analysis.stats import krippendorff_alpha, percent_agreement
-
     sources = units["source"].to_numpy()
     sizes = units["source"].value_counts()
     sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
     listed = sizes.index[:MAX_SOURCES] if len(sizes) > 1 else []
     rows = []
     for name in listed:
-        part = coded.select_units(sources == name)
+        here = sources == name
+        inside = here[coded.unit]
         rows.append(
             {
                 "source": name,
                 "n_units": int(sizes[name]),
-                "percent_agreement": figure(percent_agreement(part)),
-                "alpha_nominal": figure(krippendorff_alpha(part)),
-                "alpha_ordinal": figure(krippendorff_alpha(part, "ordinal")) if level == "ordinal" else None,
+                **_part(coded.select_units(here), level),
+                "against_the_rest": difference(rows_of(coded, inside), rows_of(coded, ~inside), level),
             }
         )
     return {"by_source": rows, "n_sources_not_listed": len(sizes) - len(listed) if len(sizes) > 1 else 0}
+
+
+def _part(part: Labels, level: str) -> dict:
+    from analysis.stats import krippendorff_alpha, percent_agreement
+
+    return {
+        "percent_agreement": figure(percent_agreement(part)),
+        "alpha_nominal": figure(krippendorff_alpha(part)),
+        "alpha_ordinal": figure(krippendorff_alpha(part, "ordinal")) if level == "ordinal" else None,
+    }
+
+
+def _by_arm(coded: Labels, labels: pd.DataFrame, level: str) -> dict:
+    """Figures of the labels given in each arm, over pairs of labels of one arm; nothing where there is only one."""
+    of_label = labels["arm"].to_numpy()
+    arms = [arm for arm in Project.Prefill if (of_label == arm.value).any()]
+    if len(arms) < 2:
+        return {"by_arm": [], "arm_differences": []}
+    parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}
+    return {
+        "by_arm": [
+            {
+                "arm": arm.value,
+                "title": arm.label,
+                "n_units": int(len(set(part.unit.tolist()))),
+                "n_labels": part.n_labels,
+                **_part(part, level),
+            }
+            for arm, part in parts.items()
+        ],
+        "arm_differences": [
+            {"a": a.value, "b": b.value, **difference(parts[a], parts[b], level)}
+            for place, a in enumerate(arms)
+            for b in arms[place + 1 :]
+        ],
+    }
+
+
+def _members_against_imported(coded: Labels, labels: pd.DataFrame, level: str) -> dict | None:
+    """The agreement among members minus that among raters of files, on the same units where they share some."""
+    is_member: np.ndarray = (labels["rater_kind"] == Rater.Kind.MEMBER).to_numpy()
+    if not is_member.any() or is_member.all():
+        return None
+    return difference(rows_of(coded, is_member), rows_of(coded, ~is_member), level)
 
 
 def _with_unasked(dimension: Dimension, metric: Metric, units: pd.DataFrame, labels: pd.DataFrame) -> dict | None:
@@ -199,4 +223,4 @@ def _with_unasked(dimension: Dimension, metric: Metric, units: pd.DataFrame, lab
         return None
     both = pd.concat([asked, unasked.assign(label=metric.missing_as)])
     coded = _coded(both, units, (*dimension.values, metric.missing_as))
-    return {"label": metric.missing_as, "n_labels": len(both), "figures": _figures(coded, "nominal")}
+    return {"label": metric.missing_as, "n_labels": len(both), "figures": figures_of(coded, "nominal")}

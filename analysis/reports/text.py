@@ -41,17 +41,36 @@ def _agreement(result: dict) -> list[str]:
     for dimension in result["dimensions"]:
         lines += ["", f"{dimension['title']}: {dimension['n_labels']} labels"]
         lines += [_measure(found) for found in dimension["figures"]]
+        lines += _against_chance(dimension["chance"])
         if unasked := dimension["with_unasked"]:
             lines.append(f"  with {unasked['label']} as a label:")
             lines += ["  " + _measure(found, 40) for found in unasked["figures"]]
+        for row in dimension["per_label"]:
+            lines.append(f"  {row['title']} against the rest: alpha {_value(row['alpha'])}  {row['n']} labels")
         for pair in dimension["pairs"]:
             lines.append(f"  {pair['a']} and {pair['b']}: kappa {_value(pair)}  n={pair['n_pairable']}")
         lines += _not_listed(dimension["n_pairs_not_listed"], "pairs of people")
         for row in dimension["by_source"]:
             alpha = row["alpha_nominal"]
             lines.append(f"  {row['source']}: alpha {_value(alpha)}  n={alpha['n_pairable']}")
+        for row in dimension["by_arm"]:
+            alpha = row["alpha_nominal"]
+            lines.append(f"  arm {row['arm']}: alpha {_value(alpha)}  n={alpha['n_pairable']}")
+        for row in dimension["arm_differences"]:
+            lines.append(f"  arm {row['a']} minus arm {row['b']}: {_value(row)}")
+        if members := dimension["members_against_imported"]:
+            lines.append(f"  members minus imported raters: {_value(members)}")
         lines += _not_listed(dimension["n_sources_not_listed"], "sources")
     return lines
+
+
+def _against_chance(chance: dict) -> list[str]:
+    if chance["p_value"] is None:
+        return [f"  against chance: undefined: {chance['undefined']}"]
+    return [
+        f"  against chance: p = {chance['p_value']:.4f} ({chance['n_permutations']} permutations; {chance['null']}); "
+        f"{chance['level']} alpha by chance {chance['chance_mean']:.4f}, at most {chance['chance_high']:.4f} in 95 %"
+    ]
 
 
 def _not_listed(number: int, what: str) -> list[str]:

@@ -9,6 +9,7 @@ from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
+from .differences import AgreementDifference, agreement_difference
 from .fleiss import FleissKappa, fleiss_kappa
 from .labels import Labels, encode
 from .multiplicity import benjamini_hochberg, holm
@@ -24,12 +25,14 @@ from .paired import (
     williams_test,
 )
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
+from .permutation import PermutationTest, agreement_permutation_test
 from .rates import LabelRates, ModelRates, label_rates
 from .spans import Marked, SpanAgreement, character_alpha, span_agreement
 from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
 
 __all__ = [
+    "AgreementDifference",
     "Alpha",
     "AlternativeTest",
     "ChanceCorrected",
@@ -52,9 +55,12 @@ __all__ = [
     "ModelRates",
     "PairedTest",
     "PercentAgreement",
+    "PermutationTest",
     "PersonTest",
     "ResponseCoverage",
     "SpanAgreement",
+    "agreement_difference",
+    "agreement_permutation_test",
     "alternative_annotator_test",
     "benjamini_hochberg",
     "benjamini_yekutieli",

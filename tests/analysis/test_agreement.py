@@ -188,7 +188,7 @@ def test_intervals_resample_claims():
 
 
 def test_pairs_and_sources_beyond_the_limit_are_counted(monkeypatch):
-    monkeypatch.setattr("analysis.reports.agreement.MAX_PAIRS", 1)
+    monkeypatch.setattr("analysis.reports.agreement_figures.MAX_PAIRS", 1)
     monkeypatch.setattr("analysis.reports.agreement.MAX_SOURCES", 1)
     project = project_of(4, claims=2)
     raters = [make_rater(project) for _ in range(3)]

@@ -48,8 +48,8 @@ ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
-    "project_rates", "project_coverage", "import_start", "pairs_start", "import_errors_csv",
-    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_retry", "run_show",
+    "project_rates", "project_coverage", "project_report_tables", "import_start", "pairs_start", "import_errors_csv",
+    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry", "run_show",
     "training_run", "artifact_download",
 }  # fmt: skip
 

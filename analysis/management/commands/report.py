@@ -7,6 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.queries import runs_with_suggestions
 from analysis.reports.coverage import TIES
 from analysis.reports.metrics import REPORTS, get_report
+from analysis.reports.tables import tables_of
+from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
 from annotation.models import Project
 
@@ -17,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")
         parser.add_argument("name", choices=list(REPORTS))
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        parser.add_argument("--format", choices=["table", "json", *WRITERS], default="table")
         parser.add_argument("--raters", choices=["all", "members", "imported"], help="agreement: whose labels")
         parser.add_argument(
             "--run", help="comparison, matched, difference: the run's UUID, or a checker's slug for its newest run"
@@ -48,6 +50,8 @@ class Command(BaseCommand):
         result.pop("behind", None)  # ids of rows: they mean something in this database only
         if format == "json":
             self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
+        elif format in WRITERS:
+            self.stdout.write(WRITERS[format](tables_of(result)))
         else:
             self.stdout.write(as_text(result))
 

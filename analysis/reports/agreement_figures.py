@@ -1,0 +1,128 @@
+"""Coefficients of a set of labels: over everybody, per label, per pair of people, against chance, of two parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure, named_figure, number
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from analysis.stats import Labels
+
+# Pairs of annotators are quadratic in their number; beyond this only those who share most units are listed.
+MAX_PAIRS = 200
+# Labels permuted in one test, so that a large project does not wait for the last digit of p.
+PERMUTED_LABELS = 20_000_000
+PERMUTATIONS = (99, 999)
+
+
+def figures_of(coded: Labels, level: str) -> list[dict]:
+    from analysis.stats import (
+        brennan_prediger,
+        fleiss_kappa,
+        gwet_ac,
+        krippendorff_alpha,
+        percent_agreement,
+        pooled_percent_agreement,
+    )
+
+    found = {
+        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
+        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
+        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
+    }
+    if level == "ordinal":
+        ordinal = krippendorff_alpha(coded, "ordinal")
+        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
+    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
+    found["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
+    if level == "ordinal":
+        found["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
+    found["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
+    if level == "ordinal":
+        weighted = brennan_prediger(coded, "ordinal")
+        found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
+    return [named_figure(name, title, estimate) | _analytic(estimate) for name, (title, estimate) in found.items()]
+
+
+def _analytic(estimate) -> dict:
+    """Gwet's interval for independent units, beside the bootstrap; nothing for measures that have none."""
+    if not hasattr(estimate, "analytic_interval"):
+        return {}
+    interval = estimate.analytic_interval()
+    return {"analytic": {"low": number(interval.low), "high": number(interval.high), "method": interval.method}}
+
+
+def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
+    """Each label against the rest; nothing for two labels, where it would say the same twice."""
+    import numpy as np
+
+    from analysis.stats import gwet_ac, krippendorff_alpha, percent_agreement
+
+    if len(dimension.labels) < 3:
+        return []
+    rows = []
+    for code, label in enumerate(dimension.labels):
+        one = replace(coded, value=(coded.value == code).astype(np.int64), categories=("rest", label.value))
+        rows.append(
+            {
+                "label": label.value,
+                "title": label.title,
+                "n": int((coded.value == code).sum()),
+                "percent_agreement": figure(percent_agreement(one)),
+                "alpha": figure(krippendorff_alpha(one)),
+                "gwet_ac1": figure(gwet_ac(one)),
+            }
+        )
+    return rows
+
+
+def against_chance(coded: Labels, level: str) -> dict:
+    from analysis.stats import agreement_permutation_test
+
+    n = min(max(PERMUTED_LABELS // max(coded.n_labels, 1), PERMUTATIONS[0]), PERMUTATIONS[1])
+    test = agreement_permutation_test(coded, level, n)
+    return {
+        "level": test.level,
+        "statistic": number(test.statistic),
+        "p_value": number(test.p_value),
+        "n_permutations": test.n_permutations,
+        "null": test.null,
+        "chance_mean": number(test.chance_mean),
+        "chance_high": number(test.chance_high),
+        "undefined": test.undefined,
+    }
+
+
+def difference(a: Labels, b: Labels, level: str) -> dict:
+    """Alpha of a minus alpha of b, at the level of the scale."""
+    from analysis.stats import agreement_difference, krippendorff_alpha
+
+    found = agreement_difference(lambda labels: krippendorff_alpha(labels, level), a, b)
+    return {**figure(found), "of_a": number(found.of_a), "of_b": number(found.of_b), "n_shared": found.n_shared}
+
+
+def rows_of(coded: Labels, keep: np.ndarray) -> Labels:
+    """Some of the labels, on the same numbered units and by the same raters."""
+    return replace(coded, unit=coded.unit[keep], rater=coded.rater[keep], value=coded.value[keep])
+
+
+def pairs(coded: Labels, level: str) -> dict:
+    """Every two people who share units: Cohen's kappa, weighted ones on a scale, and Scott's pi."""
+    from analysis.stats import cohen_kappa, cohen_kappa_table, scott_pi
+
+    table = cohen_kappa_table(coded)
+    listed = sorted(table, key=lambda kappa: -kappa.n_pairable)[:MAX_PAIRS]
+    rows = []
+    for kappa in listed:
+        both = kappa.rater_a, kappa.rater_b
+        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(kappa)}
+        row["scott_pi"] = figure(scott_pi(coded, *both))
+        for weights in ("linear", "quadratic"):
+            row[weights] = figure(cohen_kappa(coded, *both, weights)) if level == "ordinal" else None
+        rows.append(row)
+    return {"pairs": rows, "n_pairs_not_listed": len(table) - len(listed)}

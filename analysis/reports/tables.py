@@ -1,0 +1,231 @@
+"""The tables of every report, from its plain data alone: what the command prints and the pages offer as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.reports.tabular import Cell, Table
+
+MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
+
+
+def tables_of(result: dict) -> list[Table]:
+    """Tables of a report's result. Unknown reports raise KeyError."""
+    return _BUILDERS[result["report"]](result)
+
+
+def estimate(figure: dict | None) -> tuple[Cell, Cell, Cell]:
+    """Value, low and high of a figure; in place of the value why there is none."""
+    if figure is None:
+        return None, None, None
+    if figure["estimate"] is None:
+        return f"undefined: {figure['undefined']}", None, None
+    return figure["estimate"], figure["low"], figure["high"]
+
+
+def left_out(figure: dict) -> str:
+    return "; ".join(f"{n} {reason}" for reason, n in figure["left_out"].items() if n)
+
+
+def measure(title: str, figure: dict) -> tuple[Cell, ...]:
+    return title, *estimate(figure), figure["n_pairable"], left_out(figure)
+
+
+def intervals(*names: str) -> tuple[str, ...]:
+    """Three columns for each of these figures."""
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+
+
+def _with_unasked(dimension: dict) -> list[tuple[Cell, ...]]:
+    unasked = dimension["with_unasked"]
+    if not unasked:
+        return []
+    return [measure(f"{one['title']}, with {unasked['label']} as a label", one) for one in unasked["figures"]]
+
+
+def _agreement(result: dict) -> list[Table]:
+    tables = []
+    for dimension in result["dimensions"]:
+        title = dimension["title"]
+        rows = [measure(one["title"], one) for one in dimension["figures"]] + _with_unasked(dimension)
+        if members := dimension["members_against_imported"]:
+            rows.append(measure("Alpha of members minus alpha of imported raters", members))
+        tables.append(Table(f"{title}: agreement", MEASURES, rows))
+        chance = dimension["chance"]
+        statistic = chance["statistic"] if chance["statistic"] is not None else f"undefined: {chance['undefined']}"
+        row = (chance["level"], statistic, chance["chance_mean"], chance["chance_high"], chance["p_value"])
+        columns = ("Level", "Alpha", "Mean by chance", "95 % quantile by chance", "p", "Permutations", "Null")
+        tables.append(Table(f"{title}: against chance", columns, [(*row, chance["n_permutations"], chance["null"])]))
+        tables += [table for table in _agreement_parts(dimension) if table.rows]
+    return tables
+
+
+def _agreement_parts(dimension: dict) -> list[Table]:
+    title, ordinal = dimension["title"], dimension["level"] == "ordinal"
+    weighted = ("linear", "quadratic") if ordinal else ()
+    of_part = intervals("Agreement", "Alpha", *(("Alpha, ordinal",) if ordinal else ()))
+
+    def part(row: dict) -> tuple[Cell, ...]:
+        alphas = ("alpha_nominal", "alpha_ordinal") if ordinal else ("alpha_nominal",)
+        return sum((estimate(row[name]) for name in ("percent_agreement", *alphas)), ())
+
+    return [
+        Table(
+            f"{title}: each label against the rest",
+            ("Label", "Labels", "Units", *intervals("Agreement", "Alpha", "AC1")),
+            [
+                (row["title"], row["n"], row["alpha"]["n_pairable"])
+                + sum((estimate(row[name]) for name in ("percent_agreement", "alpha", "gwet_ac1")), ())
+                for row in dimension["per_label"]
+            ],
+        ),
+        Table(
+            f"{title}: pairs of annotators",
+            ("Annotator", "Annotator ", "Units", "Agreement")
+            + intervals("Kappa", *(f"Kappa, {name}" for name in weighted), "Scott's pi"),
+            [
+                (row["a"], row["b"], row["n_pairable"], row["agreement"])
+                + sum((estimate(found) for found in (row, *(row[name] for name in weighted), row["scott_pi"])), ())
+                for row in dimension["pairs"]
+            ],
+        ),
+        Table(
+            f"{title}: by source",
+            ("Source", "Units", "With a pair", *of_part, *intervals("Alpha minus the rest's")),
+            [
+                (row["source"], row["n_units"], row["alpha_nominal"]["n_pairable"])
+                + (*part(row), *estimate(row["against_the_rest"]))
+                for row in dimension["by_source"]
+            ],
+        ),
+        Table(
+            f"{title}: by arm",
+            ("Arm", "Units", "Labels", "With a pair", *of_part),
+            [
+                (row["title"], row["n_units"], row["n_labels"], row["alpha_nominal"]["n_pairable"], *part(row))
+                for row in dimension["by_arm"]
+            ],
+        ),
+        Table(
+            f"{title}: difference of alpha between arms",
+            ("Arm", "minus", "Shared claims or units", *intervals("Difference")),
+            [(row["a"], row["b"], row["n_shared"], *estimate(row)) for row in dimension["arm_differences"]],
+        ),
+    ]
+
+
+def _comparison(result: dict) -> list[Table]:
+    tables = []
+    for dimension in result["dimensions"]:
+        rows = []
+        if result["gives"] != "scores":
+            rows += [measure("Accuracy", dimension["accuracy"]), measure("Macro-F1", dimension["macro_f1"])]
+        rows += [measure(f"{one['title']} with {result['score']}", one) for one in dimension["correlations"]]
+        if result["gives"] != "scores":
+            rows += _with_unasked(dimension)
+        tables.append(Table(f"{dimension['title']}: {result['checker']} against people", MEASURES, rows))
+        if result["gives"] == "scores":
+            continue
+        names = ("precision", "recall", "f1", "support", "predicted")
+        columns = ("Label", "Precision", "Recall", "F1", "People", "Checker")
+        per_label = [(row["title"], *(row[name] for name in names)) for row in dimension["per_label"]]
+        tables.append(Table(f"{dimension['title']}: per label", columns, per_label))
+        tables.append(confusion(f"{dimension['title']}: people (rows) and checker", dimension))
+    return tables
+
+
+def confusion(title: str, dimension: dict) -> Table:
+    names = [label["title"] for label in dimension["labels"]]
+    rows = [(name, *row) for name, row in zip(names, dimension["confusion"], strict=True)]
+    return Table(title, ("", *names), rows)
+
+
+def _rates(result: dict) -> list[Table]:
+    tables = []
+    for setting in result["settings"]:
+        name = setting["setting"] or "no setting"
+        parts = [(result["title"], setting, result["has_abstained"])]
+        parts += [(part["title"], part, False) for part in setting["derived"]]
+        for title, part, has_abstained in parts:
+            labels = [label["label"] for label in part["labels"]]
+            columns = ("Model", "n", *intervals(*labels, *(("abstained",) if has_abstained else ())))
+            rows = [{"name": "mean over models", "n_responses": part["n_responses"], **part["mean"]}, *part["models"]]
+            cells = [
+                (row["name"] or "no name", row["n_responses"])
+                + sum((estimate(row["shares"][label]) for label in labels), ())
+                + (estimate(row["abstained"]) if has_abstained else ())
+                for row in rows
+            ]
+            tables.append(Table(f"{title}, {name}", columns, cells))
+    return tables
+
+
+def _coverage(result: dict) -> list[Table]:
+    counts = ("n_aspects", "n_votes", "covered", "not_covered", "tied", "undecided")
+    titles = ("Aspects", "Votes", "Covered", "Not covered", "Tied", "Undecided")
+    models = [{"model": "all responses", **result["all"]}, *result["models"]]
+    answers = [
+        (row["query"], row["model"] or "no name", _share(row), *(row[count] for count in counts))
+        for row in result["responses"]
+    ]
+    return [
+        Table(
+            "Coverage by model",
+            ("Model", *intervals("Coverage"), "n", *titles),
+            [
+                (row["model"] or "no name", *estimate(row["coverage"]), row["coverage"]["n_pairable"])
+                + tuple(row[count] for count in counts)
+                for row in models
+            ],
+        ),
+        Table("Coverage of answers", ("Question", "Model", "Coverage", *titles), answers),
+    ]
+
+
+def _share(row: dict) -> Cell:
+    return f"undefined: {row['undefined']}" if row["undefined"] else row["coverage"]
+
+
+def _matched(result: dict) -> list[Table]:
+    rows = []
+    named = [("all", result["all"])]
+    named += [("/".join(row[part] or "-" for part in ("method", "model", "setting")), row) for row in result["sources"]]
+    for title, row in named:
+        for side in result["pairs"]:
+            for group in ("documents", "claims"):
+                found = row[side][group]
+                counts = tuple(found[name] for name in ("matched", "unmatched", "undecided", "lowest", "highest"))
+                rows.append((title, side, group, *estimate(found["share"]), *counts))
+    columns = ("Source", "Judged by", "Of", *intervals("Share"), "Matched", "Not", "Undecided", "At least", "At most")
+    return [Table("Matched documents and claims", columns, rows)]
+
+
+def _difference(result: dict) -> list[Table]:
+    tables = [
+        Table(
+            "What differs in how they were made",
+            ("What", "From", "To"),
+            [(row["name"], row["other"], row["run"]) for row in result["made_by"]],
+        )
+    ]
+    for dimension in result["dimensions"]:
+        title = dimension["title"]
+        rows = [measure(one["title"], one) for one in (dimension["agreement"], dimension["kappa"])]
+        tables.append(Table(f"{title}: agreement of the two runs", MEASURES, rows))
+        tables.append(confusion(f"{title}: from (rows) to (columns)", dimension))
+    scores = [
+        tuple(row[name] for name in ("name", "n", "other", "run", "moved", "pearson")) for row in result["scores"]
+    ]
+    if scores:
+        tables.append(Table("Scores", ("Score", "n", "From", "To", "Moved by", "Pearson"), scores))
+    return tables
+
+
+_BUILDERS: dict[str, Callable[[dict], list[Table]]] = {
+    "agreement": _agreement,
+    "comparison": _comparison,
+    "rates": _rates,
+    "coverage": _coverage,
+    "matched": _matched,
+    "difference": _difference,
+}

@@ -1,0 +1,140 @@
+"""Tables of a report in the forms that papers and programs take: Markdown, CSV, LaTeX, plain text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+
+from annotation.formats.spreadsheets import needs_escape
+
+Cell = str | int | float | None
+
+DIGITS = 4
+LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` have as many cells as there are columns; None is an empty cell."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
+
+
+def as_markdown(tables: list[Table]) -> str:
+    """Each table under its title."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"**{_markdown(table.title)}**",
+                "",
+                _pipes([_markdown(column) for column in table.columns]),
+                _pipes(["---:" if number else "---" for number in _numbers(table)]),
+                *(_pipes([_markdown(_text(cell)) for cell in row]) for row in table.rows),
+            ]
+        )
+        for table in tables
+    )
+
+
+def as_csv(tables: list[Table]) -> str:
+    """Numbers in full, every row with its table's title in front. A table begins with its own header; an empty line
+    stands between two. Text that a spreadsheet would run gets an apostrophe in front."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for place, table in enumerate(tables):
+        if place:
+            out.write("\n")
+        writer.writerow(["table", *table.columns])
+        for row in table.rows:
+            writer.writerow([_safe(table.title), *(_safe(cell) for cell in row)])
+    return out.getvalue().rstrip("\n")
+
+
+def as_latex(tables: list[Table]) -> str:
+    """A table environment each, for the booktabs package."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\caption{{{_latex(table.title)}}}",
+                rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in _numbers(table))}}}",
+                r"\toprule",
+                " & ".join(_latex(column) for column in table.columns) + r" \\",
+                r"\midrule",
+                *(" & ".join(_latex(_text(cell)) for cell in row) + r" \\" for row in table.rows),
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+            ]
+        )
+        for table in tables
+    )
+
+
+def as_text(tables: list[Table]) -> str:
+    """Columns side by side, numbers to the right."""
+    parts = []
+    for table in tables:
+        rows = [tuple(table.columns), *(tuple(_text(cell) for cell in row) for row in table.rows)]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
+        numbers = _numbers(table)
+        lines = [
+            "  ".join(
+                cell.rjust(width) if number else cell.ljust(width)
+                for cell, width, number in zip(row, widths, numbers, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+        parts.append("\n".join([table.title, *(f"  {line}" for line in lines)]))
+    return "\n\n".join(parts)
+
+
+WRITERS = {"md": as_markdown, "csv": as_csv, "latex": as_latex}
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.{DIGITS}f}" if isinstance(cell, float) else str(cell)
+
+
+def _numbers(table: Table) -> list[bool]:
+    """Which columns hold numbers, with words at most where a number is undefined."""
+    return [
+        any(isinstance(row[place], int | float) for row in table.rows) if place else False
+        for place in range(len(table.columns))
+    ]
+
+
+def _pipes(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\|*_`<\[])", r"\\\1", " ".join(text.split()))
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def _safe(cell: Cell) -> Cell:
+    return f"'{cell}" if isinstance(cell, str) and needs_escape(cell) else cell

@@ -1,0 +1,144 @@
+"""The difference of two agreements: of two arms, two sources, two groups of people, with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .bootstrap import Estimate, SumSample, sum_by_cluster
+from .labels import Labels
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AgreementDifference(Estimate):
+    """``estimate = of_a - of_b``; `n_shared` clusters (units where there are no clusters) enter both figures."""
+
+    of_a: float
+    of_b: float
+    n_shared: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Separate:
+    """Two sets of units that have nothing in common: each is resampled by itself."""
+
+    a: SumSample
+    b: SumSample
+
+    def n_drawn(self, clusters: bool) -> tuple[int, bool]:
+        (n_a, clustered), (n_b, _) = self.a.n_drawn(clusters), self.b.n_drawn(clusters)
+        return (n_a + n_b if min(n_a, n_b) > 1 else min(n_a, n_b)), clustered
+
+    def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
+        return self.a.values(n_resamples, rng, clusters) - self.b.values(n_resamples, rng, clusters)
+
+
+def agreement_difference(measure: Callable[[Labels], Estimate], a: Labels, b: Labels) -> AgreementDifference:
+    """`measure` of the labels a minus that of the labels b.
+
+    Both hold labels of the same numbered units: those of two groups of raters on the same units, or of two parts of the
+    units, where the other part's units simply have no label. Where some cluster (or unit) enters both figures, clusters
+    are drawn once for both, so that what they have in common cancels; otherwise each side is resampled by itself.
+
+    Parameters
+    ----------
+    measure : callable
+        Any measure of this package whose estimate sees its units through sums: alpha, kappas, percent agreement, AC.
+    a, b : Labels
+        With the same `n_units`, and the same `cluster` where there are clusters.
+
+    Returns
+    -------
+    AgreementDifference
+        Undefined where either figure is. `n_pairable` and `n_labels` add up both sides.
+
+    Raises
+    ------
+    ValueError
+        Different numbers of units; different clusters.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 8.4 and chapter 13.
+
+    Examples
+    --------
+    >>> from analysis.stats import percent_agreement
+    >>> a = Labels.from_columns("aabb", "xyxy", "++--", "-+")
+    >>> b = Labels.from_columns("aabb", "vwvw", "+++-", "-+")
+    >>> found = agreement_difference(percent_agreement, a, b)
+    >>> found.estimate, found.n_shared
+    (0.5, 2)
+    """
+    if a.n_units != b.n_units:
+        raise ValueError(f"the sides number {a.n_units} and {b.n_units} units; both need the same")
+    has_clusters = a.cluster is not None
+    if has_clusters != (b.cluster is not None):
+        raise ValueError("either both sides have clusters or neither has")
+    group = _groups(a, b)
+    found_a, found_b = (measure(replace(side, cluster=group)) for side in (a, b))
+    sample_a, sample_b = found_a.sample, found_b.sample
+    shared = np.intersect1d(sample_a.cluster, sample_b.cluster)
+    if len(shared):
+        sample = _paired(sample_a, sample_b)
+    else:
+        sample = _Separate(*(_kept(one, has_clusters) for one in (sample_a, sample_b)))
+    undefined = found_a.undefined or found_b.undefined
+    left_out = {reason: found_a.left_out.get(reason, 0) for reason in found_a.left_out}
+    for reason, n in found_b.left_out.items():
+        left_out[reason] = left_out.get(reason, 0) + n
+    return AgreementDifference(
+        estimate=np.nan if undefined else found_a.estimate - found_b.estimate,
+        undefined=undefined,
+        n_units=a.n_units,
+        n_pairable=found_a.n_pairable + found_b.n_pairable,
+        n_labels=found_a.n_labels + found_b.n_labels,
+        left_out=left_out,
+        sample=sample,
+        of_a=found_a.estimate,
+        of_b=found_b.estimate,
+        n_shared=len(shared),
+    )
+
+
+def _groups(a: Labels, b: Labels) -> np.ndarray:
+    """What is resampled together: clusters, or every unit by itself."""
+    if a.cluster is None:
+        return np.arange(a.n_units)
+    # A unit that one side has no label of may have no cluster there.
+    group = np.maximum(a.cluster, b.cluster)
+    if ((a.cluster >= 0) & (b.cluster >= 0) & (a.cluster != b.cluster)).any():
+        raise ValueError("the sides put a unit in different clusters")
+    return group
+
+
+def _kept(sample: SumSample, has_clusters: bool) -> SumSample:
+    return sample if has_clusters else replace(sample, cluster=None)
+
+
+def _paired(a: SumSample, b: SumSample) -> SumSample:
+    """One sample whose members are the clusters of either side, each with its sums of both."""
+    members = np.union1d(a.cluster, b.cluster)
+    sides = []
+    for side in (a, b):
+        features, kind = sum_by_cluster(side.features, side.pattern, side.cluster)
+        of_member = np.full(len(members), len(features))
+        of_member[np.searchsorted(members, np.unique(side.cluster))] = kind
+        sides.append((np.vstack([features, np.zeros(features.shape[1])]), of_member))
+    (features_a, of_a), (features_b, of_b) = sides
+    pair, index = np.unique(of_a * len(features_b) + of_b, return_inverse=True)
+    in_a, in_b = np.divmod(pair, len(features_b))
+    width = features_a.shape[1]
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        return a.statistic(sums[:, :width]) - b.statistic(sums[:, width:])
+
+    return SumSample(
+        np.hstack([features_a[in_a], features_b[in_b]]),
+        index,
+        np.arange(len(members)),
+        statistic,
+        a.work_per_row + b.work_per_row,
+    )

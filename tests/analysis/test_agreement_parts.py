@@ -1,0 +1,172 @@
+"""What the agreement report says of each label, of chance, of arms, and of the two parts of a project."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from sklearn.metrics import cohen_kappa_score
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from annotation.models import Annotation, Assignment, Job
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+SCALE = ("refutes", "insufficient-refutes", "insufficient-contradictory", "insufficient-neutral",
+         "insufficient-supports", "supports")  # fmt: skip
+
+
+def agreement(project, **parameters):
+    return get_report("agreement").compute(project, **parameters)
+
+
+def in_arm(item, rater, arm, label):
+    """A label that was given in an arm, by way of its assignment."""
+    revision = say(item, rater, label)
+    row = Assignment.objects.create(
+        project=item.project, item=item, rater=rater, position=item.position, state="done", prefill_arm=arm
+    )
+    Annotation.objects.filter(pk=revision.annotation_id).update(assignment=row)
+
+
+@pytest.fixture
+def on_a_scale():
+    project = project_of(12)
+    anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")
+    codes = [(0, 0), (0, 1), (1, 1), (2, 4), (3, 3), (3, 5), (4, 4), (5, 5), (5, 4), (0, 3), (2, 2), (5, 5)]
+    for item, (a, b) in zip(items_of(project), codes, strict=True):
+        say(item, anna, YES, SCALE[a])
+        say(item, ben, YES, SCALE[b])
+    return project, codes
+
+
+def test_weighted_kappas_are_those_of_scikit_learn(on_a_scale):
+    project, codes = on_a_scale
+    [pair] = of_dimension(agreement(project), "stance")["pairs"]
+    a, b = zip(*codes, strict=True)
+    for weights in ("linear", "quadratic"):
+        expected = cohen_kappa_score(a, b, weights=weights, labels=range(6))
+        assert pair[weights]["estimate"] == pytest.approx(expected)
+        assert pair[weights]["low"] < expected < pair[weights]["high"]
+    # Scott's pi by hand: the mean of both people's shares, squared.
+    agreed = sum(x == y for x, y in codes) / 12
+    chance = sum(((a.count(code) + b.count(code)) / 24) ** 2 for code in range(6))
+    assert pair["scott_pi"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
+    [yes] = of_dimension(agreement(project), "relevance")["pairs"]
+    assert yes["linear"] is None and "0/0" in yes["scott_pi"]["undefined"]
+
+
+def test_ac_and_brennan_prediger_by_hand_with_their_analytic_interval(on_a_scale):
+    project, codes = on_a_scale
+    figures = of_dimension(agreement(project), "stance")["figures"]
+    agreed = sum(x == y for x, y in codes) / 12
+    share = [sum((x == code) + (y == code) for x, y in codes) / 24 for code in range(6)]
+    chance = sum(p * (1 - p) for p in share) / 5
+    ac1, bp = of_name(figures, "gwet_ac1"), of_name(figures, "brennan_prediger")
+    assert ac1["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
+    assert bp["estimate"] == pytest.approx((agreed - 1 / 6) / (5 / 6))
+    assert ac1["analytic"]["low"] < ac1["estimate"] < ac1["analytic"]["high"] and ac1["n_pairable"] == 12
+    assert of_name(figures, "gwet_ac2_ordinal")["estimate"] > ac1["estimate"]
+
+
+def test_each_label_against_the_rest_opens_its_units(on_a_scale):
+    project, codes = on_a_scale
+    report = agreement(project)
+    rows = {row["label"]: row for row in of_dimension(report, "stance")["per_label"]}
+    supports = rows["supports"]
+    same = sum((x == 5) == (y == 5) for x, y in codes) / 12
+    assert supports["n"] == 6 and supports["percent_agreement"]["estimate"] == pytest.approx(same)
+    assert report["behind"]["stance/label/supports"] == [
+        item.anchor_id for item, said in zip(items_of(project), codes, strict=True) if 5 in said
+    ]
+    assert of_dimension(report, "relevance")["per_label"] == []  # of two labels each is the other's rest
+
+
+def test_agreement_beyond_chance_has_a_p_value_and_none_where_alpha_is_undefined(on_a_scale):
+    report = agreement(on_a_scale[0])
+    chance = of_dimension(report, "stance")["chance"]
+    alpha = of_name(of_dimension(report, "stance")["figures"], "krippendorff_alpha_ordinal")
+    assert chance["statistic"] == alpha["estimate"] and chance["n_permutations"] == 999
+    assert 0.001 <= chance["p_value"] < 0.05
+    nothing = of_dimension(report, "relevance")["chance"]
+    assert nothing["p_value"] is None and "only one label" in nothing["undefined"]
+
+
+def test_arms_have_their_own_figures_and_a_difference():
+    project = project_of(8, claims=8)
+    anna, ben = make_rater(project), make_rater(project)
+    for number, item in enumerate(items_of(project)):
+        label = YES if number % 4 < 2 else NO
+        for rater, said in ((anna, label), (ben, YES if number % 2 else NO)):
+            in_arm(item, rater, "shown" if number < 4 else "off", label if number < 4 else said)
+    dimension = of_dimension(agreement(project), "relevance")
+    off, shown = dimension["by_arm"]
+    assert (off["arm"], shown["arm"]) == ("off", "shown") and (off["n_units"], off["n_labels"]) == (4, 8)
+    assert (off["percent_agreement"]["estimate"], shown["percent_agreement"]["estimate"]) == (0.5, 1.0)
+    [found] = dimension["arm_differences"]
+    assert found["estimate"] == pytest.approx(off["alpha_nominal"]["estimate"] - 1) and found["n_shared"] == 0
+
+
+def test_one_arm_alone_has_no_table_of_arms():
+    project = project_of(2)
+    for rater in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            in_arm(item, rater, "off", YES)
+    assert of_dimension(agreement(project), "relevance")["by_arm"] == []
+
+
+def test_members_and_imported_raters_are_compared_on_the_same_items():
+    project = project_of(6, claims=6)
+    members, imported = ([make_rater(project, kind=kind) for _ in range(2)] for kind in ("member", "external"))
+    for number, item in enumerate(items_of(project)):
+        truth = YES if number % 2 else NO
+        for rater in members:
+            say(item, rater, truth)
+        say(item, imported[0], truth)
+        say(item, imported[1], YES if number < 3 else NO)
+    found = of_dimension(agreement(project), "relevance")["members_against_imported"]
+    assert found["of_a"] == 1.0 and found["estimate"] == pytest.approx(1 - found["of_b"])
+    assert found["n_shared"] == 6
+    assert of_dimension(agreement(project, raters="members"), "relevance")["members_against_imported"] is None
+
+
+def test_a_source_stands_against_the_rest():
+    project = project_of(8, claims=4)  # claims come from two sources in turn
+    anna, ben = make_rater(project), make_rater(project)
+    for number, item in enumerate(items_of(project)):
+        agreed = item.anchor.evidence.claim.source.startswith("source0")
+        say(item, anna, YES if number % 3 else NO)
+        say(item, ben, YES if (number % 3 if agreed else number % 2) else NO)
+    rows = {row["source"]: row for row in of_dimension(agreement(project), "relevance")["by_source"]}
+    first, second = (rows[f"source{number}.example.org"] for number in (0, 1))
+    difference = first["against_the_rest"]
+    expected = first["alpha_nominal"]["estimate"] - second["alpha_nominal"]["estimate"]
+    assert difference["estimate"] == pytest.approx(expected)
+    assert second["against_the_rest"]["estimate"] == pytest.approx(-expected)
+
+
+def test_the_page_shows_what_the_command_prints_in_every_form(client, on_a_scale, capsys):
+    project = on_a_scale[0]
+    client.force_login(project.created_by)
+    address = reverse("project_agreement", args=[project.slug])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    report = StoredReport.objects.get()
+    stance = of_dimension(report.result, "stance")
+    assert f"p = {stance['chance']['p_value']:.3f}" in page and "Each label against the rest" in page
+    assert f"{stance['pairs'][0]['quadratic']['estimate']:.3f}" in page
+    files = reverse("project_report_tables", args=[project.slug, "agreement"])
+    for form, ending in (("md", "md"), ("csv", "csv"), ("latex", "tex")):
+        answer = client.get(files, {"report": report.parameters_hash, "format": form})
+        assert answer.status_code == 200 and f'.{ending}"' in answer["Content-Disposition"]
+        call_command("report", project.slug, "agreement", "--format", form)
+        assert capsys.readouterr().out == answer.content.decode()
+    assert client.get(files, {"report": report.parameters_hash, "format": "exe"}).status_code == 404
+    assert client.get(files, {"report": "nothing", "format": "md"}).status_code == 404
+    call_command("report", project.slug, "agreement", "--format", "json")
+    assert json.loads(capsys.readouterr().out) == report.result

@@ -1,0 +1,38 @@
+"""Tables of reports as Markdown, CSV, LaTeX and text: what would break a table or run in a spreadsheet is disarmed."""
+
+import csv
+import io
+
+from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text
+
+ODD = Table(
+    "A_title & more",
+    ("Name", "Value", "n"),
+    [("a|b_c", 0.123456, 3), ("=1+1", "undefined: 50 % {x}", 0), ("x", None, 1)],
+)
+
+
+def test_markdown_keeps_its_columns():
+    lines = as_markdown([ODD, ODD]).split("\n")
+    assert lines[2:5] == ["| Name | Value | n |", "| --- | ---: | ---: |", r"| a\|b\_c | 0.1235 | 3 |"]
+    assert sum(line.startswith("**") for line in lines) == 2
+
+
+def test_latex_escapes_what_would_be_a_command():
+    text = as_latex([ODD])
+    assert r"\caption{A\_title \& more}" in text and r"\begin{tabular}{lrr}" in text
+    assert r"a|b\_c & 0.1235 & 3 \\" in text and r"undefined: 50 \% \{x\}" in text
+
+
+def test_csv_has_numbers_in_full_and_nothing_that_runs():
+    first, second = as_csv([ODD, ODD]).split("\n\n")
+    rows = list(csv.reader(io.StringIO(first)))
+    assert rows[0] == ["table", "Name", "Value", "n"] and rows[1] == ["A_title & more", "a|b_c", "0.123456", "3"]
+    assert rows[2][1] == "'=1+1" and rows[3][2] == ""
+    assert list(csv.reader(io.StringIO(second))) == rows
+
+
+def test_text_stands_in_columns():
+    lines = as_text([ODD]).split("\n")
+    assert lines[0] == "A_title & more"
+    assert len({line.rstrip().rfind(end) for line, end in zip(lines[1:], ("n", "3", "0", "1"), strict=True)}) == 1
