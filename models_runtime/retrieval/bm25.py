@@ -15,6 +15,7 @@ with the query is not found.
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -44,6 +45,7 @@ class BM25Stage:
         import bm25s
 
         self._order = order
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it would tell of every index
         if self._vocabulary:
             self._index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene", dtype="float64")
             corpus = (self._passages, self._vocabulary)
