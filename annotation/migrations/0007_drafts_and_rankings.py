@@ -66,6 +66,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('text', models.TextField()),
+                ('expanded', models.TextField(blank=True)),
                 ('reason', models.CharField(blank=True, max_length=80)),
                 ('message', models.TextField(blank=True)),
                 ('is_permanent', models.BooleanField(default=False)),

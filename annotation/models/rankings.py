@@ -49,7 +49,8 @@ class QueryRanking(models.Model):
     claim = models.ForeignKey(Claim, on_delete=models.PROTECT, null=True, related_name="+")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, null=True, related_name="+")
     atomic_claim = models.ForeignKey(AtomicClaim, on_delete=models.PROTECT, null=True, related_name="+")
-    text = models.TextField()  # what was searched for; the claim's own words, or a hypothetical document
+    text = models.TextField()  # the query's own words at that time
+    expanded = models.TextField(blank=True)  # what was searched for, where that is something else
     reason = models.CharField(max_length=80, blank=True)  # of the failure; empty where it was answered
     message = models.TextField(blank=True)
     is_permanent = models.BooleanField(default=False)

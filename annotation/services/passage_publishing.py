@@ -112,7 +112,7 @@ class Passages:
     def _of(self, rankings: list[QueryRanking]) -> Iterator[EvidenceRecord]:
         asks = self.run.asks
         parents = {ranking.pk: getattr(ranking, asks) for ranking in rankings}
-        same = self._unchanged({row.key: row.text for row in parents.values()})
+        same = self._unchanged({parents[ranking.pk].key: ranking.text for ranking in rankings})
         texts = self._texts_of(same.values())
         passages = defaultdict(list)
         found = RankedPassage.objects.filter(ranking__in=rankings, rank__lte=self.top).select_related("evidence")

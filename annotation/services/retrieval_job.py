@@ -162,7 +162,8 @@ def _store(
     stored = {
         query_id: QueryRanking(
             run=run,
-            text=storable(ranking.expanded) or texts[query_id],
+            text=texts[query_id],
+            expanded=storable(ranking.expanded),
             reason=ranking.error.reason[:80] if ranking.error else "",
             message=storable(ranking.error.message)[:2000] if ranking.error else "",
             is_permanent=bool(ranking.error and ranking.error.permanent),

@@ -128,7 +128,9 @@ def test_a_query_that_fails_fails_alone_and_can_be_tried_again(tmp_path, scripte
     assert failed["this breaks"].message == "RuntimeError: the query broke it"
     assert failed["nan"].message == "a score of the passage at rank 1 is not finite"
     answered = run.rankings.filter(reason="")
-    assert set(answered.values_list("text", flat=True)) == {"good and more", "also good and more"}
+    assert set(answered.values_list("text", "expanded")) == {
+        ("good", "good and more"), ("also good", "also good and more"),
+    }  # fmt: skip
     assert all(each.passages.count() == 5 for each in answered)
     assert (run.prompt_tokens, run.completion_tokens) == (10 + 10 + 10 + 7, 2 + 2 + 2 + 1)
     assert run.job.result["failed"] == 3 and run.job.result["answered"] == 2

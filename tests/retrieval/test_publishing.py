@@ -1,0 +1,198 @@
+"""Passages of a run become evidence and pages of work: what is made, what is left out, what is never altered."""
+
+import pytest
+
+from annotation.models import ContentBatch, Evidence, Item, Question
+from annotation.services import jobs, passage_publishing, retrieval_index
+from annotation.services.passage_publishing import PublishingProblem, passage_key
+from tests.factories import make_items, make_project, make_user
+from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
+from tests.world import label_one
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_index():
+    retrieval_index.forget()
+
+
+def publish(run, top=2):
+    job = jobs.run_here(passage_publishing.start(run.created_by, run, top, wake_workers=False))
+    assert job.state == "done", job.message
+    return job
+
+
+def evidence_of(run, **only) -> dict[str, Evidence]:
+    return {each.key: each for each in Evidence.objects.published().filter(dataset=run.project.dataset, **only)}
+
+
+@pytest.fixture
+def without_evidence(tmp_path, settings):
+    """Claims alone, and a corpus in which something is said about them."""
+    corpus(tmp_path, settings)
+    return search(harbour(tmp_path, evidence=()), corpus="papers", top=3, parameters=WHOLE)
+
+
+def test_passages_become_evidence_with_where_they_come_from_and_pages_of_work(without_evidence):
+    run = without_evidence
+    assert Item.objects.filter(project=run.project).count() == 0
+    job = publish(run, top=1)
+    made = evidence_of(run)
+    assert list(made) == [f"{claim}/run-{run.uuid.hex[:12]}/1" for claim in CLAIMS]
+    light = made[passage_key("light", run, 1)]
+    [_, _, words, _] = EVIDENCE[4]
+    assert (light.text, light.rank, light.is_gold, light.url) == (words, 1, None, "")
+    score = run.rankings.get(claim__key="light").passages.get(rank=1).score
+    assert light.metadata == {
+        "retrieval": {"run": str(run.uuid), "score": score, "document": "light/a", "start": 0, "end": len(words)}
+    }
+    assert job.result["new_evidence"] == job.result["new_items"] == 3
+    items = Item.objects.filter(project=run.project)
+    assert set(items.values_list("key", flat=True)) == set(made) and all(
+        each.assignments.count() == 1 for each in items
+    )
+
+
+def test_publishing_again_changes_nothing_and_publishing_more_only_adds(without_evidence):
+    run = without_evidence
+    publish(run, top=1)
+    before = {key: (each.pk, each.version) for key, each in evidence_of(run).items()}
+    again = publish(run, top=1)
+    assert (again.result["new_evidence"], again.result["new_items"]) == (0, 0)
+    assert again.result["content"] == {"evidence": {"unchanged": 3, "created": 0, "changed": 0}}
+    ranked = run.rankings.filter(passages__rank=2).count()
+    more = publish(run, top=2)
+    assert more.result["new_evidence"] == more.result["new_items"] == ranked > 0
+    after = {key: (each.pk, each.version) for key, each in evidence_of(run).items()}
+    assert {key: after[key] for key in before} == before and len(after) == 3 + ranked
+
+
+def test_words_that_the_claim_has_already_are_left_out_and_counted(tmp_path):
+    """All evidence of the data set is searched, so each claim finds its own again, and that of others."""
+    run = search(harbour(tmp_path), top=5, parameters=WHOLE)
+    passages = [
+        (ranking.claim.key, passage)
+        for ranking in run.rankings.select_related("claim")
+        for passage in ranking.passages.all()
+    ]
+    own = [passage for claim, passage in passages if passage.document.startswith(f"{claim}/")]
+    job = publish(run, top=5)
+    assert len(own) == job.result["counts"]["repeated"] and job.result["new_evidence"] == len(passages) - len(own) > 0
+    other = evidence_of(run)[passage_key("ice", run, 2)]
+    assert (other.url, other.publisher) == ("https://fish/b.example.org", "The Example")
+    texts = list(Evidence.objects.published().values_list("claim__key", "text"))
+    assert len(texts) == len(set(texts))
+
+
+def test_the_same_words_twice_in_one_ranking_are_published_once(tmp_path, settings):
+    rows = (*EVIDENCE, ("", "copy", EVIDENCE[4][2], None))
+    corpus(tmp_path, settings, rows=rows)
+    run = search(harbour(tmp_path, evidence=()), corpus="papers", top=2, parameters=WHOLE)
+    assert [*run.rankings.get(claim__key="light").passages.values_list("document", flat=True)] == ["copy", "light/a"]
+    job = publish(run)
+    assert job.result["counts"]["repeated"] == 1
+    assert [each for each in evidence_of(run) if each.startswith("light/")] == [passage_key("light", run, 1)]
+    assert publish(run).result["new_evidence"] == 0
+
+
+def test_a_claim_that_says_something_else_by_now_gets_no_passages(without_evidence, tmp_path):
+    run = without_evidence
+    bring_in(tmp_path, {"claim": {"id": "light", "text": "It was never built."}}, dataset=run.project.dataset)
+    job = publish(run, top=1)
+    assert job.result["counts"]["replaced"] == 1 and job.result["new_evidence"] == 2
+
+
+QUESTIONS = [
+    {"question": {"id": f"q{n}", "text": text}, "passages": [{"id": f"q{n}/a", "text": f"Nothing about {n}."}]}
+    for n, text in enumerate(["When was the lighthouse built?", "What happened to perch?"])
+]
+
+
+def test_questions_get_new_pages_with_the_passages_and_judged_ones_stay(tmp_path, settings):
+    corpus(tmp_path, settings)
+    annotator = make_user()
+    project = make_project(bring_in(tmp_path, *QUESTIONS), "sufficient-context/-/1", overlap=1, annotators=[annotator])
+    judged = label_one(project, annotator).item.anchor.question
+    run = search(project, asks="question", corpus="papers", top=1, parameters=WHOLE)
+    job = publish(run, top=1)
+    assert job.result["published"] == {"kept": 1, "superseded": 1, "updated": 0} and job.result["new_evidence"] == 1
+    other = Question.objects.exclude(key=judged.key).get(superseded_at=None)
+    assert other.version == 2 and other.evidence_set.filter(superseded_at=None).count() == 2
+    judged.refresh_from_db()
+    assert judged.superseded_at is None and judged.evidence_set.count() == 1
+    active = Item.objects.filter(project=project, state="active")
+    assert set(active.values_list("anchor__question", flat=True)) == {judged.pk, other.pk}
+    again = publish(run, top=1)  # the other one says the same as what was searched for, though it is a new version
+    assert again.result["new_evidence"] == 0 and again.result["counts"].get("replaced", 0) == 0
+
+
+def test_labels_stay_where_they_are_when_claims_get_further_evidence(tmp_path):
+    annotator = make_user()
+    project = harbour(tmp_path, annotators=[annotator])
+    judged = label_one(project, annotator).item
+    publish(search(project, top=5, parameters=WHOLE), top=5)
+    judged.refresh_from_db()
+    assert judged.state == "active" and judged.anchor.superseded_at is None
+    assert judged.annotations.count() == 1
+
+
+def test_what_cannot_be_published_says_why(without_evidence, tmp_path):
+    run = without_evidence
+    for top in (0, 4):
+        with pytest.raises(PublishingProblem, match="publish from 1 to 3"):
+            passage_publishing.start(run.created_by, run, top)
+    waiting = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
+    jobs.claim_chunk(waiting.pk)
+    ContentBatch.objects.create(dataset=run.project.dataset, job=waiting)
+    with pytest.raises(PublishingProblem, match="The publishing of passages in .* is being prepared"):
+        passage_publishing.start(run.created_by, run, 1)
+    run.job.state = "running"
+    with pytest.raises(PublishingProblem, match="Only a run that is done"):
+        passage_publishing.start(run.created_by, run, 1)
+    run.asks = "atomic_claim"
+    with pytest.raises(PublishingProblem, match="atomic claims have none of their own"):
+        passage_publishing.start(run.created_by, run, 1)
+
+
+def test_a_worker_that_dies_while_publishing_leaves_nothing_and_the_next_one_does_it(without_evidence, monkeypatch):
+    run = without_evidence
+    job = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
+
+    class Killed(BaseException):
+        pass
+
+    def die(*args, **kwargs):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(passage_publishing, "found_in", die)
+        with pytest.raises(Killed):
+            jobs.run_here(job)
+    assert Evidence.objects.count() == 3 and not evidence_of(run)  # staged, seen by nobody
+    job.chunks.filter(state="leased").update(lease_expires_at=job.created_at)
+    with monkeypatch.context() as patched:
+        patched.setattr(passage_publishing, "make_items", die)
+        with pytest.raises(Killed):
+            jobs.run_here(job)
+    job.chunks.filter(state="leased").update(lease_expires_at=job.created_at)
+    assert jobs.run_here(job).result["new_items"] == 3
+    assert len(evidence_of(run)) == Evidence.objects.count() == Item.objects.count() == 3
+
+
+def test_cancelled_publishing_is_taken_back(without_evidence):
+    run = without_evidence
+    job = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
+    jobs.request_cancel(job)
+    assert jobs.run_here(job).state == "cancelled" and not Evidence.objects.exists()
+    jobs.resume(job)
+    assert jobs.run_here(job).result["new_evidence"] == 3
+
+
+def test_other_projects_of_the_data_set_get_the_pages_when_their_items_are_made(without_evidence):
+    run = without_evidence
+    other = make_project(run.project.dataset, slug="other")
+    publish(run, top=1)
+    assert other.items.count() == 0
+    make_items(other)
+    assert other.items.count() == 3
