@@ -11,6 +11,8 @@ from pathlib import Path
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[2]
+# How long to wait for what must come: for a machine that has other things to do, since nothing here measures time.
+PATIENCE_SECONDS = 120
 
 
 def database_url() -> str:
@@ -38,12 +40,16 @@ def worker_environment(folder: Path, broker: str, **variables: str) -> dict[str,
     }
 
 
-def kill_session(process: subprocess.Popen) -> None:
-    """SIGKILL to every process of a session, since a worker's pool processes have groups of their own."""
+def signal_session(process: subprocess.Popen, what: signal.Signals) -> None:
+    """To every process of a session, since a worker's pool processes have groups of their own."""
     for one in [process.pid, *map(int, filter(str.isdigit, os.listdir("/proc")))]:
         with contextlib.suppress(ProcessLookupError):
             if os.getsid(one) == process.pid:
-                os.kill(one, signal.SIGKILL)
+                os.kill(one, what)
+
+
+def kill_session(process: subprocess.Popen) -> None:
+    signal_session(process, signal.SIGKILL)
     process.wait()
 
 
@@ -69,7 +75,14 @@ class Worker:
         """Nobody gets to tidy up."""
         kill_session(self.process)
 
-    def stop(self, timeout: float = 30) -> int:
+    def freeze(self) -> None:
+        """Stand still, so that what it has in hand can be looked at before it is killed."""
+        signal_session(self.process, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        signal_session(self.process, signal.SIGCONT)
+
+    def stop(self, timeout: float = PATIENCE_SECONDS) -> int:
         """A warm shutdown, as a deployment does it."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout)
@@ -87,9 +100,9 @@ def running_worker(folder: Path, environment: dict[str, str]):
         worker.kill()
 
 
-def wait_for(condition, seconds: float, what: str, worker: Worker | None = None):
+def wait_for(condition, what: str, worker: Worker | None = None):
     """The condition's first true value; fails with the worker's last words when there is none in time."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         if value := condition():
             return value
