@@ -73,6 +73,13 @@ def manage(folder: Path, *arguments: str, **more: str) -> str:
     return done.stdout
 
 
+def heed_every_signal() -> None:
+    """As a process of a terminal does. Whoever runs the tests in the background or under nohup has them ignore the
+    interrupt and the hang-up; a shell that starts so cannot trap them."""
+    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def running_demo(folder: Path, port: int | None = None):
     port = port or free_port()
@@ -87,6 +94,7 @@ def running_demo(folder: Path, port: int | None = None):
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=heed_every_signal,
         )
     try:
         while not (found := re.search(r"Assay is running: +(http://\S+)", log.read_text(errors="replace"))):
