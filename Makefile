@@ -14,10 +14,10 @@ demo: setup
 test: setup lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-# The language-model judge through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
+# Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
 test-vllm: setup
 	@scripts/vllm_env.sh
-	VLLM_ENV=$(or $(VLLM_ENV),.venv-vllm) $(BIN)/python -m pytest -m slow tests/llm/test_vllm.py
+	VLLM_ENV=$(or $(VLLM_ENV),.venv-vllm) $(BIN)/python -m pytest -m slow tests/llm
 
 lint: setup
 	$(BIN)/ruff check .

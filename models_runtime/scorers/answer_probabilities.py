@@ -18,22 +18,15 @@ from os.path import commonprefix
 from typing import Any
 
 from ..batching import Batcher
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction, Usage
-from ..inputs import failed, read_claim, read_passages
+from ..contracts import CheckerInfo, CheckerInput, LabelSpace, Prediction, Usage
+from ..inputs import failed
 from ..loading import load_model, release_memory
-from .continuations import Continuations, Tokens, continuation_tokens
-from .verdict_prompts import ANSWERS, read_prompts
+from .continuations import Continuations, continuation_tokens
+from .verdict_prompts import read_prompts
+from .verdicts import MODES, Asked, Asking, Tokens, prediction_of
 
-MODES = ("without", "with")
 # Several pieces of evidence belong to one claim, and may come in calls of their own.
 KEPT_PROMPTS = 4096
-
-
-class _Asked:
-    """What is asked about one input: the token ids of both prompts, and the text of the second."""
-
-    def __init__(self, prompts: dict[str, Tokens], text: str, is_truncated: bool) -> None:
-        self.prompts, self.text, self.is_truncated = prompts, text, is_truncated
 
 
 class AnswerProbabilitiesScorer:
@@ -45,6 +38,9 @@ class AnswerProbabilitiesScorer:
         batcher = Batcher(parameters["token_budget"], release=release_memory)
         self.continuations = Continuations(self.loaded, answers, batcher)
         self._window = min(self.loaded.window or parameters["max_tokens"], parameters["max_tokens"])
+        self.asking = Asking(
+            self.prompts, parameters["shots"], self._window - self.continuations.longest, self._encode, self._cut
+        )
         self._shared = {mode: self._beginning(mode) for mode in MODES}
         self._known: OrderedDict[Tokens, dict[str, float]] = OrderedDict()
 
@@ -65,11 +61,11 @@ class AnswerProbabilitiesScorer:
         }
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
-        asked: dict[int, _Asked] = {}
+        asked: dict[int, Asked] = {}
         predictions: dict[int, Prediction] = {}
         for place, item in enumerate(inputs):
             try:
-                asked[place] = self._ask(item)
+                asked[place] = self.asking.ask(item)
             except Exception as error:
                 predictions[place] = failed(item, error)
         failures: dict[Tokens, Exception] = {}
@@ -92,62 +88,17 @@ class AnswerProbabilitiesScorer:
         while len(self._known) > KEPT_PROMPTS:
             self._known.popitem(last=False)
 
-    def _answer(self, item: CheckerInput, one: _Asked) -> Prediction:
-        scores: dict[str, float | None] = {}
-        for mode in MODES:
-            found = self._known[one.prompts[mode]]
-            total = sum(found.values())
-            for answer in ANSWERS:
-                value = found[answer]
-                if self.parameters["normalise"] == "answers":
-                    value = value / total if total else None
-                scores[f"p_{answer}_{mode}"] = value
-            scores[f"answers_{mode}"] = total
-        scores["truncated"] = float(one.is_truncated)
+    def _answer(self, item: CheckerInput, one: Asked) -> Prediction:
+        found = {mode: self._known[one.prompts[mode]] for mode in MODES}
         usage = Usage(prompt_tokens=sum(map(len, one.prompts.values())))
-        said = ", ".join(f"{answer} {self._known[one.prompts['with']][answer]:.4f}" for answer in ANSWERS)
-        trace = {"prompt": one.text, "output": f"nothing is written; probabilities of what would be: {said}"}
-        return Prediction(item.id, scores=scores, usage=usage, trace=trace)
-
-    def _ask(self, item: CheckerInput) -> _Asked:
-        claim, passages = read_claim(item), read_passages(item)
-        if len(passages) > 1:
-            raise InputError("several-passages", f"there are {len(passages)} passages; this reads one evidence")
-        evidence = passages[0][1]
-        without = self._encode(self._text(claim, None))
-        self._check_fits(without)
-        text, is_truncated = self._text(claim, evidence), False
-        prompt = self._encode(text)
-        while len(prompt) > self._limit:
-            is_truncated = True
-            evidence = self._cut(evidence, len(prompt) - self._limit)
-            if not evidence.strip():
-                self._check_fits(prompt, always=True)
-            text = self._text(claim, evidence)
-            prompt = self._encode(text)
-        return _Asked({"without": without, "with": prompt}, text, is_truncated)
-
-    @property
-    def _limit(self) -> int:
-        return self._window - self.continuations.longest
-
-    def _check_fits(self, prompt: Tokens, always: bool = False) -> None:
-        if always or len(prompt) > self._limit:
-            raise InputError(
-                "too-long", f"the claim and its prompt have {len(prompt)} tokens and the model reads {self._limit}"
-            )
+        return prediction_of(item, one, found, self.parameters["normalise"], usage)
 
     def _cut(self, evidence: str, excess: int) -> str:
-        """The evidence without its last `excess` tokens at least."""
         found = self.loaded.tokenizer(evidence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
             "offset_mapping"
         ]
         kept = len(found) - excess
-        # Never longer than before, whatever the tokenizer makes of characters of several tokens.
-        return evidence[: min(found[kept][0], len(evidence) - 1)] if kept > 0 else ""
-
-    def _text(self, claim: str, evidence: str | None) -> str:
-        return self.prompts.text(claim, evidence, self.parameters["shots"])
+        return evidence[: found[kept][0]] if kept > 0 else ""
 
     def _encode(self, text: str) -> Tokens:
         return tuple(self.loaded.tokenizer(text, verbose=False)["input_ids"])
@@ -155,7 +106,7 @@ class AnswerProbabilitiesScorer:
     def _beginning(self, mode: str) -> int:
         """The number of tokens that prompts of this mode begin with whatever the claim."""
         evidence = None if mode == "without" else "."
-        return len(commonprefix([self._encode(self._text(claim, evidence)) for claim in ("Zinc", "7, \u00e9")]))
+        return len(commonprefix([self._encode(self.asking.text(claim, evidence)) for claim in ("Zinc", "7, \u00e9")]))
 
 
 build = AnswerProbabilitiesScorer

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
@@ -53,6 +54,25 @@ def _encode(tokenizer: Any, text: str) -> Tokens:
     return tuple(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
+def next_tokens(answers: Mapping[str, Sequence[Tokens]]) -> dict[Tokens, list[int]]:
+    """What is read at each place: after the prompt alone (), and after the first tokens of longer sequences."""
+    found: dict[Tokens, list[int]] = {}
+    for sequence in (one for sequences in answers.values() for one in sequences):
+        for end in range(len(sequence)):
+            found.setdefault(sequence[:end], []).append(sequence[end])
+    return found
+
+
+def added_up(answers: Mapping[str, Sequence[Tokens]], log: Callable[[Tokens, int], float]) -> dict[str, float]:
+    """The probability of each answer; `log(head, token)` is the logarithm of that of a token after the prompt and
+    `head`."""
+
+    def joint(sequence: Tokens) -> float:
+        return sum(log(sequence[:end], sequence[end]) for end in range(len(sequence)))
+
+    return {answer: math.fsum(math.exp(joint(one)) for one in sequences) for answer, sequences in answers.items()}
+
+
 class Continuations:
     """Reads the probabilities of `answers`, a text's several token sequences being added up, after prompts."""
 
@@ -62,11 +82,7 @@ class Continuations:
         self._padding = loaded.tokenizer.pad_token_id
         self._takes = set(inspect.signature(loaded.model.forward).parameters)
         self._prefix: tuple[Tokens, Any] = ((), None)  # the last shared beginning, and its keys and values
-        # What is read at each place: after the prompt alone (), and after the first tokens of longer sequences.
-        self._next: dict[Tokens, list[int]] = {}
-        for sequence in (one for sequences in answers.values() for one in sequences):
-            for end in range(len(sequence)):
-                self._next.setdefault(sequence[:end], []).append(sequence[end])
+        self._next = next_tokens(answers)
         heads = [head for head in self._next if head]
         self._chains = [
             head for head in heads if not any(other != head and other[: len(head)] == head for other in heads)
@@ -151,13 +167,4 @@ class Continuations:
         return found.double().cpu()
 
     def _added_up(self, logs: dict[Tokens, Any], row: int) -> dict[str, float]:
-        import math
-
-        def joint(sequence: Tokens) -> float:
-            places = ((sequence[:end], sequence[end]) for end in range(len(sequence)))
-            return sum(float(logs[head][row, self._next[head].index(token)]) for head, token in places)
-
-        return {
-            answer: math.fsum(math.exp(joint(sequence)) for sequence in sequences)
-            for answer, sequences in self.answers.items()
-        }
+        return added_up(self.answers, lambda head, token: float(logs[head][row, self._next[head].index(token)]))

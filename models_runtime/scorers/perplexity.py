@@ -142,14 +142,18 @@ def _loss(logits: Any, ids: Any, first: int, end: int) -> list[float]:
 
 
 def _answer(item: CheckerInput, ids: tuple[int, ...], windows: list[list[float]]) -> Prediction:
+    return Prediction(item.id, scores=scores_of(windows), usage=Usage(prompt_tokens=len(ids)))
+
+
+def scores_of(windows: list[list[float]]) -> dict[str, float | None]:
+    """The scores from each window's negative log probabilities, in nats."""
     scored = sum(map(len, windows))
     means = [math.fsum(window) / len(window) for window in windows]
-    scores = {
+    return {
         "perplexity": _exp(math.fsum(map(math.fsum, windows)) / scored) if scored else None,
         "perplexity_window_mean": _exp(math.fsum(means) / len(means)) if means else None,
         "tokens": float(scored),
     }
-    return Prediction(item.id, scores=scores, usage=Usage(prompt_tokens=len(ids)))
 
 
 def _exp(value: float) -> float | None:

@@ -1,0 +1,124 @@
+"""What vLLM answers beyond chats: a text's token ids, and the exact probabilities of tokens of our choice.
+
+Prompts go as token ids, so that what is read is about the tokens that were meant. Errors are those of `LlmClient`; an
+answer that holds something else than what was asked for is an InputError `malformed`. Tokens that the server counts are
+added to the exchange's usage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..contracts import InputError
+from .answers import read_usage
+from .asking import Exchange
+
+Tokens = tuple[int, ...]
+# As it comes out of the network: a model's own defaults for writing must not be in the probabilities.
+PLAIN = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+# What vLLM writes for the logarithm of 0.
+IMPOSSIBLE = -9999.0
+# Logarithms of probabilities are not above 0, but for rounding.
+ROUNDING = 1e-3
+# As many tokens as vLLM looks up in one request.
+MOST_WANTED = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenized:
+    ids: Tokens
+    window: int  # tokens that the server takes at once
+
+
+def tokenize(exchange: Exchange, text: str, *, specials: bool = True) -> Tokenized:
+    """The token ids of a text, with those that the model wants before it where `specials`."""
+    found = _post(exchange, f"{exchange.client.endpoint.root}/tokenize", prompt=text, add_special_tokens=specials)
+    ids, window = found.get("tokens"), found.get("max_model_len")
+    if not isinstance(ids, list) or not all(map(_is_count, ids)) or not _is_count(window):
+        raise _malformed("it tells no tokens")
+    return Tokenized(tuple(ids), window)
+
+
+def detokenize(exchange: Exchange, ids: Sequence[int]) -> str:
+    found = _post(exchange, f"{exchange.client.endpoint.root}/detokenize", tokens=list(ids))
+    if not isinstance(found.get("prompt"), str):
+        raise _malformed("it tells no text")
+    return found["prompt"]
+
+
+def next_token_logs(exchange: Exchange, prompts: Sequence[Tokens], wanted: Sequence[int]) -> list[dict[int, float]]:
+    """After each prompt, the logarithms of the probabilities of the tokens `wanted` (MOST_WANTED at most).
+
+    A vLLM too old to be asked for tokens of one's choice gives others, so that some of `wanted` are missing.
+    """
+    options = {"logprobs": 1, "logprob_token_ids": list(wanted), "return_tokens_as_token_ids": True}
+    return [_listed(choice, set(wanted)) for choice in _complete(exchange, prompts, options)]
+
+
+def prompt_logs(exchange: Exchange, prompts: Sequence[Tokens]) -> list[list[float]]:
+    """Of each prompt's tokens but the first, the logarithm of its probability after those before it."""
+    choices = _complete(exchange, prompts, {"prompt_logprobs": 0})
+    return [_of_prompt(choice, prompt) for choice, prompt in zip(choices, prompts, strict=True)]
+
+
+def _complete(exchange: Exchange, prompts: Sequence[Tokens], options: dict[str, Any]) -> list[dict]:
+    """One choice for each prompt, in their order. One token is written, since less cannot be asked for."""
+    url = f"{exchange.client.endpoint.url}/completions"
+    found = _post(exchange, url, prompt=[list(prompt) for prompt in prompts], max_tokens=1, **PLAIN, **options)
+    choices = found.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise _malformed("it holds no choices")
+    by_index = {choice.get("index"): choice for choice in choices}
+    if len(choices) != len(prompts) or set(by_index) != set(range(len(prompts))):
+        raise _malformed(f"it holds {len(choices)} choices for {len(prompts)} prompts")
+    return [by_index[index] for index in range(len(prompts))]
+
+
+def _post(exchange: Exchange, url: str, **body: Any) -> dict[str, Any]:
+    found = exchange.client.post(url, body, even_if_away=exchange.is_second_try)
+    exchange.usage += read_usage(found)
+    return found
+
+
+def _listed(choice: dict, wanted: set[int]) -> dict[int, float]:
+    logprobs = choice.get("logprobs")
+    places = logprobs.get("top_logprobs") if isinstance(logprobs, dict) else None
+    first = places[0] if isinstance(places, list) and places else None
+    if not isinstance(first, dict):
+        raise _malformed("it tells no probabilities")
+    found = {}
+    for name, value in first.items():
+        token = name.removeprefix("token_id:")
+        if token.isdecimal() and int(token) in wanted:
+            found[int(token)] = _log(value)
+    return found
+
+
+def _of_prompt(choice: dict, prompt: Tokens) -> list[float]:
+    places = choice.get("prompt_logprobs")
+    if not isinstance(places, list) or len(places) != len(prompt):
+        raise _malformed("it tells no probabilities of the prompt")
+    found = []
+    for token, place in zip(prompt[1:], places[1:], strict=True):
+        entry = place.get(str(token)) if isinstance(place, dict) else None
+        if not isinstance(entry, dict):
+            raise _malformed("it tells no probability of a token of the prompt")
+        found.append(_log(entry.get("logprob")))
+    return found
+
+
+def _log(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value > ROUNDING:
+        raise _malformed("what it calls a logarithm of a probability is none")
+    return -math.inf if value <= IMPOSSIBLE else min(float(value), 0.0)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _malformed(problem: str) -> InputError:
+    return InputError("malformed", f"the server's answer cannot be used: {problem}", permanent=False)
