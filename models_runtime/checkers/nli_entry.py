@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .contracts import ROLES, CheckerInfo, Package, ParameterInfo, ScoreInfo
+from ..contracts import ROLES, CheckerInfo, Package, ParameterInfo, ScoreInfo
 
 MODEL = "MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli"
 
