@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Q
 from annotation.access import RESEARCHER
 from annotation.markdown import render
 from annotation.models import Assignment, Guideline, Item, Membership, Project, Rater, Revision, User
+from annotation.services import project_options
 from annotation.task_types import TaskType
 
 COUNTED = (Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE)
@@ -131,6 +132,15 @@ def guidelines_changed_for(project: Project, user: User) -> bool:
     )
     current = current_guideline(project)
     return seen is not None and current is not None and seen < current.version
+
+
+def questions_changed_for(project: Project, user: User) -> bool:
+    """Whether the project has asked differently since this person last labelled in it."""
+    if not project.options_version:
+        return False
+    own = Revision.objects.filter(annotation__rater__project=project, annotation__rater__user=user)
+    last = own.order_by("-pk").values_list("metadata", flat=True).first()
+    return last is not None and project_options.named_version(last) < project.options_version
 
 
 def guideline_labels(project: Project) -> dict[int, int]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from annotation import access
 from annotation.models import Assignment, Project, Rater
 from annotation.queries import pages, work
-from annotation.queries.projects import current_guideline, guidelines_changed_for
+from annotation.queries.projects import current_guideline, guidelines_changed_for, questions_changed_for
 from annotation.services import assigning
 from annotation.services.guidelines import render as render_markdown
 from annotation.services.raters import rater_of
@@ -108,6 +108,7 @@ def work_page(request, slug):
             "retry_seconds": first.get("retry_seconds", 0),
             "progress": work.progress(project, rater),
             "guidelines": _guidelines(project, request.user),
+            "questions_changed": questions_changed_for(project, request.user),
             "recent": work.recent_assignments(rater),
         },
     )

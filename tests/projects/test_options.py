@@ -375,3 +375,17 @@ def test_the_version_of_the_questions_goes_into_the_export_and_comes_back(resear
     call_command("import_dataset", *files, *chosen, "--owner", "owner@example.org", verbosity=0)
     call_command("export_dataset", "again", str(tmp_path / "second"), verbosity=0)
     assert (tmp_path / "second" / "annotations.jsonl").read_bytes() == lines
+
+
+def test_who_labelled_before_is_told_once_that_the_questions_changed(project, researcher, annotator):
+    person, notice = Annotator(annotator, project), "What is asked here changed since you last labelled"
+    assert person.submit(person.next()["payload"]).status_code == 200
+    assert notice not in person.page().content.decode()
+    set_options(project, researcher, {"spans": {"stance": "off"}})
+    assert notice in person.page().content.decode()
+    newcomer = factories.make_user("nora")
+    factories.join(project, newcomer)
+    assert notice not in Annotator(newcomer, project).page().content.decode()
+    payload = person.next()["payload"]
+    assert person.submit(payload, options_version=payload["options_version"]).status_code == 200
+    assert notice not in person.page().content.decode()
