@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..contracts import CheckerInfo, Package, ParameterInfo
 from ..extraction import PARTS
+from ..llm.entries import ENDPOINT, FORMAT_PROMPT, PATIENCE
 
 
 def entries(spacy: Package, openai: Package) -> tuple[tuple[CheckerInfo, str], ...]:
@@ -45,5 +46,34 @@ def entries(spacy: Package, openai: Package) -> tuple[tuple[CheckerInfo, str], .
                 ),
             ),
             "models_runtime.extractors.fake:FakeExtractor",
+        ),
+        (
+            CheckerInfo(
+                slug="llm-extractor",
+                version="1",
+                kind="llm",
+                title="Language model",
+                summary="Asks a language model on a server of this site's choice for triplets, claims or aspects.",
+                roles=tuple(PARTS),
+                needs="server",
+                packages=(openai, spacy),
+                gives="pieces",
+                parameters=(
+                    ENDPOINT,
+                    ParameterInfo("most", "Pieces of one text at most", "int", 40, 1, 200, hint="ICAT has 10 aspects."),
+                    FORMAT_PROMPT,
+                    ParameterInfo(
+                        "max_tokens",
+                        "Tokens of an answer at most",
+                        "int",
+                        4096,
+                        16,
+                        32_768,
+                        hint="They must fit into the model's window beside the text. An answer cut off there fails.",
+                    ),
+                    *PATIENCE,
+                ),
+            ),
+            "models_runtime.extractors.llm:LlmExtractor",
         ),
     )

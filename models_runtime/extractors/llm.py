@@ -1,0 +1,152 @@
+"""Proposals of a language model: triplets and atomic claims of an answer, aspects of a question.
+
+The model must answer with JSON of a schema that the server holds it to (structured outputs), and what comes is read
+strictly all the same: whatever is not exactly of that form, refused or cut off is a failure with its reason, never a
+shorter list. An empty list is an answer: there is nothing to extract. Pieces with an empty part are left out, as in
+RefChecker (an answer of nothing else is malformed), and so are repetitions. Triplets and claims come with the sentence
+that states them; where it stands in the text, word by word, is where the piece is from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..contracts import CheckerInfo, InputError
+from ..extraction import PARTS, Extraction, Piece, Source
+from ..inputs import check_text
+from ..llm import prompts
+from ..llm.answers import json_options, object_schema, read_json
+from ..llm.asking import Exchange, Outcome, Server
+from .reading import distinct, failed_extraction, read_source
+
+FROM = "from"
+# Characters of the sentence that a piece comes from; a longer one is looked for by its beginning.
+FROM_LENGTH = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is asked for: the prompt's file, the name of the list in the answer, and characters of a part at most."""
+
+    prompt: str
+    name: str
+    length: int
+    has_from: bool = True
+
+
+FORMS = {
+    "triplet": Form("extract-triplets", "triplets", 300),
+    "atomic_claim": Form("extract-claims", "claims", 600),
+    "aspect": Form("extract-aspects", "aspects", 300, has_from=False),
+}
+
+
+class LlmExtractor:
+    def __init__(self, info: CheckerInfo, kind: str, parameters: dict[str, Any]) -> None:
+        self.info, self.kind, self.parameters, self.form = info, kind, parameters, FORMS[kind]
+        self.server = Server.of(parameters)
+        own = parameters["prompt"].strip()
+        self.prompt = prompts.own(own, "$format") if own else prompts.shipped(self.form.prompt)
+        fields = ", ".join(f'"{name}": "\u2026"' for name in self._fields())
+        self.instructions = self.prompt.with_values(
+            format=f'{{"{self.form.name}": [{{{fields}}}]}}', most=parameters["most"]
+        )
+        self.slice_at_least = self.server.slice_at_least
+
+    def describe(self) -> dict[str, Any]:
+        """Asks the server what it serves now."""
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "kind": self.kind,
+            **self.server.describe(),
+            "parameters": dict(self.parameters),
+            "prompts": {self.kind: [self.prompt.described()]},
+        }
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""
+        found: list[Extraction | None] = [None] * len(sources)
+        texts: dict[int, tuple[str, str]] = {}
+        for place, source in enumerate(sources):
+            try:
+                read = read_source(source, self.kind)
+            except InputError as error:
+                found[place] = failed_extraction(source, error)
+                continue
+            if read is None:
+                found[place] = Extraction(source.id)
+            else:
+                texts[place] = read
+        for place, outcome in zip(texts, self.server.ask_each(list(texts.values()), self._ask), strict=True):
+            found[place] = _extraction(sources[place], outcome)
+        return [one for one in found if one is not None]
+
+    def _ask(self, read: tuple[str, str], exchange: Exchange) -> tuple[Piece, ...]:
+        question, text = read
+        named = [("question", question)] if question.strip() else []
+        named += [("answer", text)] if text.strip() else []
+        messages = prompts.both(
+            self.instructions, prompts.texts_before(named, f"The {self.form.name}, in the JSON form that is asked for:")
+        )
+        most = self.parameters["max_tokens"]
+        body = exchange.ask(messages, **json_options(self.form.name, self._schema(exchange.is_vllm), most))
+        return read_pieces(read_json(body, most), self.kind, text, self.parameters["most"])
+
+    def _fields(self) -> tuple[str, ...]:
+        """Of one piece, in the order in which the model is to write them: what it rests on comes first."""
+        return (*([FROM] if self.form.has_from else []), *PARTS[self.kind])
+
+    def _schema(self, is_vllm: bool) -> dict[str, Any]:
+        """vLLM can be told how long a text may be; others refuse a schema that says so."""
+        lengths = {FROM: FROM_LENGTH} | dict.fromkeys(PARTS[self.kind], self.form.length)
+        bound = {name: {"minLength": 1, "maxLength": lengths[name]} if is_vllm else {} for name in lengths}
+        piece = object_schema({name: {"type": "string"} | bound[name] for name in self._fields()})
+        return object_schema({self.form.name: {"type": "array", "items": piece, "maxItems": self.parameters["most"]}})
+
+
+def _extraction(source: Source, outcome: Outcome[tuple[Piece, ...]]) -> Extraction:
+    error = failed_extraction(source, outcome.error).error if outcome.error else None
+    return Extraction(source.id, outcome.result or (), error, outcome.usage, outcome.trace)
+
+
+def read_pieces(found: Any, kind: str, text: str, most: int) -> tuple[Piece, ...]:
+    """The pieces in an answer of the form of this kind about `text`. InputError where it is of any other form."""
+    form = FORMS[kind]
+    rows = found[form.name] if isinstance(found, dict) and set(found) == {form.name} else None
+    if not isinstance(rows, list):
+        raise InputError("malformed", f"the answer is not an object with a list of {form.name}")
+    if len(rows) > most:
+        raise InputError("malformed", f"the answer has {len(rows)} {form.name}, and {most} were asked for at most")
+    pieces = [_piece(row, kind, text, number) for number, row in enumerate(rows, 1)]
+    whole = [piece for piece in pieces if all(piece.parts.values())]
+    if pieces and not whole:
+        raise InputError("malformed", f"every one of the {form.name} in the answer has an empty part")
+    return tuple(distinct(whole))
+
+
+def _piece(row: Any, kind: str, text: str, number: int) -> Piece:
+    form, names = FORMS[kind], PARTS[kind]
+    wanted = {*names, FROM} if form.has_from else {*names}
+    if not isinstance(row, dict) or set(row) != wanted or not all(isinstance(value, str) for value in row.values()):
+        raise InputError("malformed", f"number {number} of the {form.name} in the answer lacks a part or is no object")
+    try:
+        parts = {name: check_text(name, row[name]).strip() for name in names}
+    except InputError as error:
+        raise InputError("malformed", f"number {number} of the {form.name}: {error.message}") from None
+    if any(len(part) > form.length for part in parts.values()):
+        raise InputError("malformed", f"number {number} of the {form.name} has a part of over {form.length} characters")
+    start, end = _place(text, [row.get(FROM, ""), " ".join(parts.values())]) or (None, None)
+    return Piece(parts, start, end)
+
+
+def _place(text: str, quotes: Sequence[str]) -> tuple[int, int] | None:
+    """Where the first of `quotes` that stands in the text does, in code points; white space may differ."""
+    for quote in quotes:
+        words = quote[:FROM_LENGTH].split()
+        if words and (found := re.search(r"\s+".join(map(re.escape, words)), text)):
+            return found.span()
+    return None
