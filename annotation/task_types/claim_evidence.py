@@ -59,7 +59,8 @@ def claim_evidence(variant: str, title: str, stances: tuple[Label, ...]) -> Task
         export_layout="druid",
         checkers=(
             *("lexical", "embedding", "trained", "nli", "llm", "fake"),
-            *("characteristics", "answer-probabilities", "perplexity"),
+            *("characteristics", "answer-probabilities", "answer-probabilities-server"),
+            *("perplexity", "perplexity-server"),
         ),
         metrics=(
             Metric("relevance", "relevance"),

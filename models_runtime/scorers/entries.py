@@ -19,6 +19,44 @@ _MODEL_PARAMETERS = (
     ParameterInfo("dtype", "Numbers", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
     ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, 4_194_304),
 )
+_SERVER_PARAMETERS = (
+    ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="One of the servers that this site has set up."),
+    ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
+    ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
+    ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
+)
+_SHOTS = ParameterInfo("shots", "Examples before the claim", "int", 3, 0, 3, hint="0 and 3 are DRUID's two settings.")
+_NORMALISE = ParameterInfo(
+    "normalise",
+    "Probabilities are shares of",
+    "str",
+    "vocabulary",
+    choices=("vocabulary", "answers"),
+    hint="vocabulary: everything the model might say; answers: the three answers.",
+)
+_MAX_TOKENS = ParameterInfo(
+    "max_tokens",
+    "Tokens of a prompt at most",
+    "int",
+    4096,
+    64,
+    1_000_000,
+    hint="Or the model's window, if that is smaller. Longer evidence is cut at its end.",
+)
+_STRIDE = ParameterInfo(
+    "stride",
+    "Tokens that a window moves on by",
+    "int",
+    512,
+    1,
+    1_000_000,
+    hint="Smaller: more context for each token, and slower.",
+)
+_PERPLEXITIES = (
+    ScoreInfo("perplexity", "Perplexity of the evidence", 1),
+    ScoreInfo("perplexity_window_mean", "Perplexity, windows averaged as in common public code", 1),
+    ScoreInfo("tokens", "Tokens predicted", 0),
+)
 _ANSWERS = tuple(
     score
     for mode, words in (("without", "without evidence"), ("with", "with evidence"))
@@ -36,7 +74,9 @@ def _is(name: str, title: str) -> ScoreInfo:
     return ScoreInfo(name, title, 0, 1)
 
 
-def entries(spacy: Package, torch: Package, transformers: Package) -> tuple[tuple[CheckerInfo, str], ...]:
+def entries(
+    spacy: Package, torch: Package, transformers: Package, openai: Package
+) -> tuple[tuple[CheckerInfo, str], ...]:
     """Each entry as in the registry's table: what is known, and `module:builder`."""
     return (
         (
@@ -109,26 +149,9 @@ def entries(spacy: Package, torch: Package, transformers: Package) -> tuple[tupl
                 gives="scores",
                 parameters=(
                     *_MODEL_PARAMETERS,
-                    ParameterInfo(
-                        "shots", "Examples before the claim", "int", 3, 0, 3, hint="0 and 3 are DRUID's two settings."
-                    ),
-                    ParameterInfo(
-                        "normalise",
-                        "Probabilities are shares of",
-                        "str",
-                        "vocabulary",
-                        choices=("vocabulary", "answers"),
-                        hint="vocabulary: everything the model might say; answers: the three answers.",
-                    ),
-                    ParameterInfo(
-                        "max_tokens",
-                        "Tokens of a prompt at most",
-                        "int",
-                        4096,
-                        64,
-                        1_000_000,
-                        hint="Or the model's window, if that is smaller. Longer evidence is cut at its end.",
-                    ),
+                    _SHOTS,
+                    _NORMALISE,
+                    _MAX_TOKENS,
                 ),
                 scores=(*_ANSWERS, _is("truncated", "Evidence was cut to fit")),
             ),
@@ -159,22 +182,68 @@ def entries(spacy: Package, torch: Package, transformers: Package) -> tuple[tupl
                         1_000_000,
                         hint="Or the model's window, if that is smaller.",
                     ),
-                    ParameterInfo(
-                        "stride",
-                        "Tokens that a window moves on by",
-                        "int",
-                        512,
-                        1,
-                        1_000_000,
-                        hint="Smaller: more context for each token, and slower.",
-                    ),
+                    _STRIDE,
                 ),
-                scores=(
-                    ScoreInfo("perplexity", "Perplexity of the evidence", 1),
-                    ScoreInfo("perplexity_window_mean", "Perplexity, windows averaged as in common public code", 1),
-                    ScoreInfo("tokens", "Tokens predicted", 0),
-                ),
+                scores=_PERPLEXITIES,
             ),
             "models_runtime.scorers.perplexity:build",
+        ),
+        (
+            CheckerInfo(
+                slug="answer-probabilities-server",
+                version="1",
+                kind="answer-probabilities",
+                title="Answer probabilities, from a server",
+                summary="How probable a language model on a vLLM server finds True, False and None for the claim, "
+                "without and with the evidence.",
+                roles=(),
+                needs="server",
+                packages=(openai,),
+                gives="scores",
+                parameters=(
+                    *_SERVER_PARAMETERS,
+                    _SHOTS,
+                    _NORMALISE,
+                    _MAX_TOKENS,
+                    ParameterInfo(
+                        "reading",
+                        "How the server is read",
+                        "str",
+                        "auto",
+                        choices=("auto", "next-token", "prompt"),
+                        hint="The numbers are the same. prompt suits any vLLM, and costs it a pass for each spelling.",
+                    ),
+                ),
+                scores=(*_ANSWERS, _is("truncated", "Evidence was cut to fit")),
+            ),
+            "models_runtime.scorers.answer_probabilities_server:build",
+        ),
+        (
+            CheckerInfo(
+                slug="perplexity-server",
+                version="1",
+                kind="perplexity",
+                title="Perplexity of the evidence, from a server",
+                summary="How unexpected the evidence is to a language model on a vLLM server, by a sliding window.",
+                roles=(),
+                needs="server",
+                packages=(openai,),
+                gives="scores",
+                parameters=(
+                    *_SERVER_PARAMETERS,
+                    ParameterInfo(
+                        "window",
+                        "Tokens in a window",
+                        "int",
+                        2048,
+                        2,
+                        16_384,
+                        hint="Or what the server takes at once, if that is smaller.",
+                    ),
+                    _STRIDE,
+                ),
+                scores=_PERPLEXITIES,
+            ),
+            "models_runtime.scorers.perplexity_server:build",
         ),
     )

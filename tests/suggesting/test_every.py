@@ -87,7 +87,8 @@ def test_what_the_machine_has_is_started_on_its_queue(project, monkeypatch):
     found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
     queues = {slug: outcome.run.job.queue for slug, outcome in found.items() if outcome.is_new}
     cpu = dict.fromkeys(["lexical", "embedding", "trained", "nli", "characteristics"], "cpu")
-    assert queues == cpu | {"llm": "llm", "answer-probabilities": "gpu", "perplexity": "gpu"}
+    gpu = dict.fromkeys(["answer-probabilities", "perplexity"], "gpu")
+    assert queues == cpu | gpu | dict.fromkeys(["llm", "answer-probabilities-server", "perplexity-server"], "llm")
     assert found["trained"].run.parameters["model"] == "b" * 64  # the newest
 
 

@@ -51,7 +51,8 @@ def client_of(user) -> Client:
 
 
 def test_every_scorer_is_offered_where_claims_meet_evidence_and_nowhere_else():
-    assert set(scorers()) == {"characteristics", "answer-probabilities", "perplexity"}
+    served = {"answer-probabilities-server", "perplexity-server"}
+    assert set(scorers()) == {"characteristics", "answer-probabilities", "perplexity"} | served
     for description in TASK_TYPES:
         offered = set(scorers()) & set(description.checkers)
         assert offered == (set(scorers()) if description.slug == "claim-evidence" else set())
