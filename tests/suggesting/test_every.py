@@ -116,7 +116,7 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     client.force_login(project.created_by)
     address = reverse("project_runs", args=[project.slug])
     page = client.get(address).content.decode()
-    assert "Run every checker that can run here" in page and "3 of 9 can run here" in page
+    assert "Run every checker that can run here" in page and "3 of 11 can run here" in page
     assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
     assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
     assert "Queue cpu: no work was ever begun here" in page
