@@ -28,5 +28,5 @@ TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     *llm.entries(OPENAI, SPACY),
     *scorers.entries(SPACY, TORCH, TRANSFORMERS, OPENAI),
     *extractors.entries(SPACY, OPENAI),
-    *retrievers.entries(SPACY, TORCH, SENTENCE_TRANSFORMERS, MINILM),
+    *retrievers.entries(SPACY, TORCH, SENTENCE_TRANSFORMERS, MINILM, TRANSFORMERS),
 )

@@ -1,7 +1,8 @@
-"""The registry's entries that give rankings. Imports nothing that computes."""
+"""The registry's entries that give rankings, and of the scores that rest on them. Imports nothing that computes."""
 
 from __future__ import annotations
 
+from ..checkers.nli_entry import MODEL as NLI_MODEL
 from ..contracts import CheckerInfo, Package, ParameterInfo, ScoreInfo
 from .chunkers import CHUNKERS
 
@@ -66,8 +67,40 @@ _FUSED = ScoreInfo("fused", "Reciprocal ranks", 0)
 _RERANKED = ScoreInfo("rerank", "Score of the cross-encoder")
 
 
+_GROUNDING = (
+    ParameterInfo(
+        "checker",
+        "Judges passages",
+        "str",
+        "nli",
+        choices=("nli", "lexical"),
+        hint="nli: by the model below. lexical: by shared words, without a model.",
+    ),
+    ParameterInfo(
+        "model",
+        "Model for inference",
+        "str",
+        NLI_MODEL,
+        hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
+    ),
+    ParameterInfo("retriever", "Ranks passages", "str", "bm25", choices=("bm25", "dense")),
+    ParameterInfo(
+        "embeddings",
+        "Model that ranks",
+        "str",
+        _MODEL,
+        hint="Of dense: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
+    ),
+    ParameterInfo("top", "Passages judged", "int", 10, 1, 1000, hint="10 as in ICAT."),
+    ParameterInfo("threshold", "Threshold", "float", 0.5, 0, 1, hint="Of the entailment probability: 0.5 as in ICAT."),
+    ParameterInfo("chunk_words", "Words in a passage", "int", 128, 1, 1_000_000),
+    ParameterInfo("chunk_overlap", "Words shared with the passage before", "int", 32, 0, 999_999),
+    ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda")),
+)
+
+
 def entries(
-    spacy: Package, torch: Package, sentence_transformers: Package, minilm: Package
+    spacy: Package, torch: Package, sentence_transformers: Package, minilm: Package, transformers: Package
 ) -> tuple[tuple[CheckerInfo, str], ...]:
     """Each entry as in the registry's table: what is known, and `module:builder`."""
     dense = (torch, sentence_transformers, minilm, FAISS, spacy)
@@ -124,5 +157,29 @@ def entries(
                 scores=(_BY_BM25, _COSINE, _FUSED, _RERANKED),
             ),
             "models_runtime.retrieval.retriever:build_hybrid",
+        ),
+        (
+            CheckerInfo(
+                slug="grounding",
+                version="1",
+                kind="grounding",
+                title="Grounding",
+                summary="Cuts the texts into passages, ranks them for the claim, and tells whether one of the first "
+                "entails it, and which.",
+                roles=(),
+                needs="cpu",
+                packages=(BM25S, torch, transformers, spacy),
+                model=NLI_MODEL,
+                licence="MIT",
+                gives="scores",
+                parameters=_GROUNDING,
+                scores=(
+                    ScoreInfo("grounded", "A passage entails the claim", 0, 1),
+                    ScoreInfo("max_entailment", "Greatest entailment of the passages judged", 0, 1),
+                    ScoreInfo("source_rank", "Rank of the source", 1),
+                    ScoreInfo("source_passage", "Place of the text that the source is from", 1),
+                ),
+            ),
+            "models_runtime.scorers.grounding:build",
         ),
     )

@@ -21,7 +21,7 @@ class Reranker:
     name = "rerank"
 
     def __init__(self, slug: str, model: str, device: str, token_budget: int) -> None:
-        from ..registry import TORCH, TRANSFORMERS
+        from ..table import TORCH, TRANSFORMERS  # which lists this module's entries
 
         needed = [one for one in (TORCH, TRANSFORMERS) if importlib.util.find_spec(one.module) is None]
         if needed:

@@ -1,0 +1,127 @@
+"""Whether the texts that a unit comes with support its claim, by the rule of `retrieval.grounding`: they are cut into
+passages, ranked for the claim, and the first ones judged by a checker.
+
+| score | what it is | undefined |
+|---|---|---|
+| grounded | 1 where any of the first passages entails the claim | |
+| max_entailment | the greatest entailment probability of them | no passage was found |
+| source_rank | the rank of the first passage that entails the claim | there is none |
+| source_passage | the place of its text among the unit's, from 1 | there is none |
+
+Only a unit's own texts are searched, so BM25 counts words in these alone, and a unit's scores do not hang on others.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from ..contracts import CheckerInfo, CheckerInput, LabelSpace, Prediction
+from ..failures import is_interruption
+from ..inputs import failed, read_claim, read_passages
+from ..retrieval.contracts import Document, Query, Ranking
+from ..retrieval.grounding import ENTAILED, Grounding, judge
+
+# A passage is judged as a whole wherever it fits the model's window.
+_SEGMENT_TOKENS = 512
+_Texts = tuple[tuple[str, str], ...]  # the field's name, and its text
+
+
+class GroundingScorer:
+    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
+        from ..registry import load_retriever  # which lists this module
+
+        self.info, self.parameters = info, parameters
+        given = {"chunker": "words"} | {name: parameters[name] for name in ("chunk_words", "chunk_overlap")}
+        if parameters["retriever"] == "dense":
+            given |= {"model": parameters["embeddings"], "device": parameters["device"]}
+        self.retriever = load_retriever(parameters["retriever"], given)
+        self.checker = _checker(parameters)
+
+    def describe(self) -> dict[str, Any]:
+        judging, ranking = self.checker.describe(), self.retriever.describe()
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "model": judging["model"],
+            "revision": judging["revision"],
+            "parameters": dict(self.parameters),
+            "device": judging["device"],
+            "ranked_by": {name: ranking[name] for name in ("retriever", "version", "model", "revision", "chunker")},
+            "judged_by": {name: judging[name] for name in ("checker", "version", "parameters")},
+            "libraries": ranking["libraries"] | judging["libraries"],
+            "dimensions": [],
+        }
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        predictions: dict[int, Prediction] = {}
+        read: list[tuple[int, str, _Texts]] = []
+        for number, item in enumerate(inputs):
+            try:
+                read.append((number, read_claim(item), tuple(read_passages(item))))
+            except Exception as error:
+                predictions[number] = failed(item, error)
+        queries, rankings = [], []
+        # Inputs come in the order of their units: the triplets of one answer look into the same passages.
+        for texts, together in groupby(read, key=lambda one: one[2]):
+            asked = [Query(str(number), claim) for number, claim, _ in together]
+            try:
+                rankings += self._rank(asked, texts)
+                queries += asked
+            except Exception as error:
+                if is_interruption(error):
+                    raise
+                predictions |= {int(query.id): failed(inputs[int(query.id)], error) for query in asked}
+        for query, found in zip(
+            queries, judge(queries, rankings, self.checker, self.parameters["threshold"]), strict=True
+        ):
+            predictions[int(query.id)] = _prediction(inputs[int(query.id)], query, found)
+        return [predictions[number] for number in range(len(inputs))]
+
+    def _rank(self, claims: list[Query], texts: _Texts) -> list[Ranking]:
+        self.retriever.index(Document(field, text) for field, text in texts)
+        return self.retriever.search(claims, self.parameters["top"])
+
+
+def _prediction(item: CheckerInput, claim: Query, found: Grounding) -> Prediction:
+    if found.error:
+        return Prediction(item.id, error=found.error, usage=found.usage)
+    source = found.source
+    scores = {
+        "grounded": float(found.is_grounded),
+        "max_entailment": found.greatest,
+        "source_rank": float(source.rank) if source else None,
+        "source_passage": float(_place(source.passage.document)) if source else None,
+    }
+    shown = source or next((hit for hit in found.hits if found.probabilities[hit.rank - 1] == found.greatest), None)
+    trace = {
+        "prompt": f"Premise: {shown.passage.text if shown else '(no passage was found)'}\n\nHypothesis: {claim.text}",
+        "output": ", ".join(
+            f"rank {hit.rank}: {value:.4f}" for hit, value in zip(found.hits, found.probabilities, strict=True)
+        ),
+    }
+    return Prediction(item.id, scores=scores, usage=found.usage, trace=trace)
+
+
+def _place(field: str) -> int:
+    """From 1, of `evidence` or `passages[i]`."""
+    _, bracket, index = field.partition("[")
+    return int(index.rstrip("]")) + 1 if bracket else 1
+
+
+def _checker(parameters: dict[str, Any]):
+    """Built here rather than loaded: who builds this holds the lock of the registry's cache."""
+    from ..registry import complete_parameters, get_info
+
+    given = {}
+    if parameters["checker"] == "nli":
+        given = {"model": parameters["model"], "device": parameters["device"], "max_segment_tokens": _SEGMENT_TOKENS}
+        given |= {"rule": "max-entailment", "threshold": parameters["threshold"]}
+    info = get_info(parameters["checker"])
+    builder = importlib.import_module(f"models_runtime.checkers.{info.slug}").build
+    return builder(info, (ENTAILED,), complete_parameters(info, given))
+
+
+build = GroundingScorer
