@@ -86,4 +86,48 @@ def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], .
             ),
             "models_runtime.checkers.llm:build",
         ),
+        _asked(
+            openai,
+            "source-reference",
+            "References to sources",
+            "Asks a language model whether the evidence refers to a source outside itself, one of DRUID's "
+            "characteristics.",
+            ScoreInfo("refers_to_external_source", "Refers to an external source", 0, 1),
+            ScoreInfo("p_refers_to_external_source", "P(refers to an external source)", 0, 1),
+        ),
+        _asked(
+            openai,
+            "model-knowledge",
+            "What the model itself knows",
+            "Asks the language model, without any passage, whether it knows the piece to be so. Name the endpoint that "
+            "serves the model which wrote the answers.",
+            ScoreInfo("knows", "Knows it (1), unsure (0), knows otherwise (-1)", -1, 1),
+            *(ScoreInfo(f"knows_{word}", f"P({word})", 0, 1) for word in ("yes", "no", "unsure")),
+        ),
+        _asked(
+            openai,
+            "verdict",
+            "Verdict from the evidence",
+            "Asks a language model whether the evidence makes the claim true, false, or neither.",
+            ScoreInfo("verdict", "True (1), none (0), false (-1)", -1, 1),
+            *(ScoreInfo(f"verdict_{word.lower()}", f"P({word})", 0, 1) for word in ("True", "False", "None")),
+        ),
     )
+
+
+def _asked(openai: Package, slug: str, title: str, summary: str, *scores: ScoreInfo) -> tuple[CheckerInfo, str]:
+    """One question with scores for an answer."""
+    info = CheckerInfo(
+        slug=slug,
+        version="1",
+        kind="llm",
+        title=title,
+        summary=summary,
+        roles=(),
+        needs="server",
+        packages=(openai,),
+        gives="scores",
+        parameters=(ENDPOINT, PROMPT, ANSWERS, *PATIENCE),
+        scores=(*scores, _MASS),
+    )
+    return info, "models_runtime.scorers.asked:AskedScorer"
