@@ -60,7 +60,7 @@ def claim_evidence(variant: str, title: str, stances: tuple[Label, ...]) -> Task
         checkers=(
             *("lexical", "embedding", "trained", "nli", "llm", "fake"),
             *("characteristics", "answer-probabilities", "answer-probabilities-server"),
-            *("perplexity", "perplexity-server"),
+            *("source-reference", "verdict", "perplexity", "perplexity-server", "grounding"),
         ),
         metrics=(
             Metric("relevance", "relevance"),

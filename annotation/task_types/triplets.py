@@ -42,7 +42,7 @@ def pieces(variant: str, unit_kind: str, title: str, units_title: str, summary: 
         template="annotation/tasks/pieces.html",
         export_layout="responses" if unit_kind == "triplet" else "content",
         units_title=units_title,
-        checkers=("lexical", "embedding", "trained", "nli", "llm", "fake"),
+        checkers=("lexical", "embedding", "trained", "nli", "llm", "grounding", "model-knowledge", "fake"),
         metrics=(Metric("entailment", "entailment"),),
     )
 

@@ -86,9 +86,10 @@ def test_what_the_machine_has_is_started_on_its_queue(project, monkeypatch):
         )  # fmt: skip
     found = by_slug(running_every.start_every(project, project.created_by, wake_workers=False))
     queues = {slug: outcome.run.job.queue for slug, outcome in found.items() if outcome.is_new}
-    cpu = dict.fromkeys(["lexical", "embedding", "trained", "nli", "characteristics"], "cpu")
+    cpu = dict.fromkeys(["lexical", "embedding", "trained", "nli", "characteristics", "grounding"], "cpu")
     gpu = dict.fromkeys(["answer-probabilities", "perplexity"], "gpu")
-    assert queues == cpu | gpu | dict.fromkeys(["llm", "answer-probabilities-server", "perplexity-server"], "llm")
+    served = ["llm", "answer-probabilities-server", "perplexity-server", "source-reference", "verdict"]
+    assert queues == cpu | gpu | dict.fromkeys(served, "llm")
     assert found["trained"].run.parameters["model"] == "b" * 64  # the newest
 
 
@@ -116,12 +117,13 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     client.force_login(project.created_by)
     address = reverse("project_runs", args=[project.slug])
     page = client.get(address).content.decode()
-    assert "Run every checker that can run here" in page and "3 of 11 can run here" in page
+    n_others = len(project.type.checkers) - len(ALWAYS)
+    assert "Run every checker that can run here" in page and f"3 of {3 + n_others} can run here" in page
     assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
     assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
     assert "Queue cpu: no work was ever begun here" in page
     page = client.post(address, {"every": "1"}).content.decode()
-    assert page.count(">started<") == 3 and page.count(">not started<") == 6
+    assert page.count(">started<") == 3 and page.count(">not started<") == n_others
     for run in CheckerRun.objects.all():
         assert reverse("run_detail", args=[run.uuid]) in page
     page = client.post(address, {"every": "1"}).content.decode()

@@ -50,12 +50,13 @@ def client_of(user) -> Client:
     return client
 
 
-def test_every_scorer_is_offered_where_claims_meet_evidence_and_nowhere_else():
-    served = {"answer-probabilities-server", "perplexity-server"}
-    assert set(scorers()) == {"characteristics", "answer-probabilities", "perplexity"} | served
+def test_every_scorer_is_offered_where_its_question_has_its_texts_and_nowhere_else():
+    computed = {"characteristics", "answer-probabilities", "perplexity", "grounding"}
+    served = {"answer-probabilities-server", "perplexity-server", "source-reference", "verdict"}
+    fitting = {"claim-evidence": computed | served, "triplets": {"model-knowledge", "grounding"}}
+    assert set(scorers()) == set().union(*fitting.values())
     for description in TASK_TYPES:
-        offered = set(scorers()) & set(description.checkers)
-        assert offered == (set(scorers()) if description.slug == "claim-evidence" else set())
+        assert set(scorers()) & set(description.checkers) == fitting.get(description.slug, set())
 
 
 def test_scores_are_stored_with_what_they_rest_on_and_no_suggestion():
