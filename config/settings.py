@@ -8,6 +8,9 @@ import dj_database_url
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
 from config.environment import Environment
+from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
+from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
+from models_runtime import outside
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 
@@ -251,6 +254,11 @@ CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
+# Checkers from outside; their modules are imported here, so that a slip in one is told at start.
+CHECKERS = env.parsed(outside.VARIABLE, (), outside.parse_checkers)
+# What runs cost in money, where it is known; endpoints bring their own prices, in the same currency.
+HOUR_PRICES = env.parsed(HOUR_PRICES_VARIABLE, {}, parse_hour_prices)
+CURRENCY = env.parsed(CURRENCY_VARIABLE, "USD", parse_currency)
 # Bodies of documents that retrievers may search, beside a data set's own evidence: files by name.
 CORPORA = env.parsed(CORPORA_VARIABLE, {}, parse_corpora)
 

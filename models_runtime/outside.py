@@ -13,6 +13,7 @@ import os
 import re
 
 from .contracts import ROLES, CheckerInfo
+from .table import TABLE
 
 VARIABLE = "ASSAY_CHECKERS"
 NEEDS = ("cpu", "gpu", "server")
@@ -28,9 +29,9 @@ def parse_checkers(raw: str) -> tuple[tuple[CheckerInfo, str], ...]:
     if "" in names:
         raise ValueError("has an empty part between its commas")
     found = tuple(_entry(name) for name in names)
-    slugs = [info.slug for info, _ in found]
+    slugs = [info.slug for info, _ in (*TABLE, *found)]
     if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
-        raise ValueError(f"brings the checker {twins[0]!r} twice")
+        raise ValueError(f"brings the checker {twins[0]!r}, which there is already")
     return found
 
 

@@ -55,15 +55,10 @@ def get_info(slug: str) -> CheckerInfo:
 
 def _entries() -> dict[str, tuple[CheckerInfo, str]]:
     """By slug: what is known, and `module:builder`. CheckerError where one from outside cannot be read."""
-    found = {info.slug: (info, path) for info, path in TABLE}
     try:
-        for info, path in outside.configured():
-            if info.slug in found:
-                raise ValueError(f"brings the checker {info.slug!r}, which there is already")
-            found[info.slug] = (info, path)
+        return {info.slug: (info, path) for info, path in (*TABLE, *outside.configured())}
     except ValueError as error:
         raise CheckerError(f"{outside.VARIABLE} {error}") from None
-    return found
 
 
 def _entry(slug: str) -> tuple[CheckerInfo, str]:

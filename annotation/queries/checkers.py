@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annotation.services.suggesting import checkers_of
 from annotation.task_types import current_task_types
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
@@ -60,5 +61,5 @@ def listed_checkers() -> list[Listed]:
 
 
 def _listed(info: CheckerInfo) -> Listed:
-    used_by = [kind.title for kind in current_task_types() if info.slug in kind.checkers]
+    used_by = [kind.title for kind in current_task_types() if info.slug in checkers_of(kind)]
     return Listed(info, GIVES[info.gives], NEEDS[info.needs], used_by, needs_of(info))

@@ -91,32 +91,6 @@ def _retry_of(job: Job) -> Retry | None:
     return Retry("the end" if chunk.index == FINISH_INDEX else f"part {chunk.index + 1}", chunk.error, chunk.not_before)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a run spent, and the same per 1,000 units that it judged itself (None where there are none)."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    device_seconds: float
-    n_judged: int
-
-    @property
-    def rows(self) -> list[tuple[str, float, float | None]]:
-        """Title, total, per 1,000 units; what a run has none of is left out."""
-        spent = (
-            ("Tokens sent", self.prompt_tokens),
-            ("Tokens received", self.completion_tokens),
-            ("Seconds of computing", self.device_seconds),
-        )
-        per = 1000 / self.n_judged if self.n_judged else None
-        return [(title, total, per and total * per) for title, total in spent if total]
-
-
-def cost_of(run: CheckerRun) -> Cost:
-    judged = max(0, run.job.progress_done - run.n_reused)
-    return Cost(run.prompt_tokens, run.completion_tokens, run.device_seconds, judged)
-
-
 def others_of(run: CheckerRun) -> list[CheckerRun]:
     """Other runs of the project that are done, newest first."""
     found = CheckerRun.objects.filter(project_id=run.project_id, job__state=Job.State.DONE).exclude(pk=run.pk)

@@ -42,7 +42,7 @@ class Outcome:
 
 def plans_of(project: Project) -> list[Plan]:
     """A plan for each checker of the project's task type, in that order; one query at most."""
-    return [_plan(project, registry.get_info(slug)) for slug in project.type.checkers]
+    return [_plan(project, registry.get_info(slug)) for slug in suggesting.checkers_of(project.type)]
 
 
 def _plan(project: Project, info: CheckerInfo) -> Plan:

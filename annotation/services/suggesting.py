@@ -124,14 +124,23 @@ def queues_of(info: CheckerInfo) -> tuple[str, ...]:
     return (usual,)
 
 
+def checkers_of(task_type: TaskType) -> tuple[str, ...]:
+    """The checkers that the task type names, and those from outside that answer all of its questions or only measure;
+    none where no checker can be given what its pages show."""
+    if why_not(task_type):
+        return ()
+    roles = {space.role for space in label_spaces(task_type)}
+    added = (info.slug for info in registry.added() if info.gives == "scores" or roles <= set(info.roles))
+    return (*task_type.checkers, *(slug for slug in added if slug not in task_type.checkers))
+
+
 def checker_info(task_type: TaskType, checker: str) -> CheckerInfo:
-    """The registry's entry, if the task type lets that checker suggest; RunError otherwise."""
+    """The registry's entry, if that checker can be run for the task type; RunError otherwise."""
     if reason := why_not(task_type):
         raise RunError(reason)
-    if checker not in task_type.checkers:
-        raise RunError(
-            f"{task_type.title} has no checker {checker!r}; it has {', '.join(task_type.checkers) or 'none'}"
-        )
+    known = checkers_of(task_type)
+    if checker not in known:
+        raise RunError(f"{task_type.title} has no checker {checker!r}; it has {', '.join(known) or 'none'}")
     info = registry.get_info(checker)
     unknown = [space.dimension for space in asked_of(info, task_type) if space.role not in info.roles]
     if unknown:

@@ -2,13 +2,14 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.forms.runs import RunForm
-from annotation.queries import run_samples
+from annotation.queries import costs, run_samples
 from annotation.queries import runs as queries
 from annotation.queries.queues import long_wait, queue_states
 from annotation.services import checker_inputs, running_every, suggesting, trained_models
@@ -22,7 +23,7 @@ LISTED = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_runs(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    infos = {checker: registry.get_info(checker) for checker in project.type.checkers}
+    infos = {checker: registry.get_info(checker) for checker in suggesting.checkers_of(project.type)}
     # What was trained here is run from its own page.
     checkers = {checker: info for checker, info in infos.items() if info.kind != trained_models.KIND}
     forms = {checker: RunForm(info) for checker, info in checkers.items()}
@@ -73,6 +74,16 @@ def project_runs(request, slug):
 
 @login_required
 @require_safe
+def run_estimate(request, slug, checker):
+    """What a run that asks a server would cost: a part of the page that starts runs, since counting takes a moment."""
+    project = project_for(request.user, slug, RESEARCHER)
+    if checker not in suggesting.checkers_of(project.type):
+        raise Http404("No such checker here")
+    return render(request, "annotation/runs/estimate.html", {"estimate": costs.estimate_of(project, checker)})
+
+
+@login_required
+@require_safe
 def run_detail(request, uuid):
     run = run_for(request.user, uuid)
     project, kind = run.project, run.project.type
@@ -83,7 +94,7 @@ def run_detail(request, uuid):
         "info": queries.info_of(run),
         "progress": queries.progress_of(run),
         "long_wait": long_wait(run.job),
-        "cost": queries.cost_of(run),
+        "cost": costs.cost_of(run),
         "facts": queries.facts_of(run),
         "is_shown": project.prefill_run_id == run.pk,
         # Who still labels here would see on this page what the project's policy may withhold from them.
@@ -137,6 +148,7 @@ def run_show(request, uuid):
 
 urlpatterns = [
     path("projects/<slug:slug>/runs/", project_runs, name="project_runs"),
+    path("projects/<slug:slug>/runs/<slug:checker>/estimate/", run_estimate, name="run_estimate"),
     path("runs/<uuid:uuid>/", run_detail, name="run_detail"),
     path("runs/<uuid:uuid>/progress/", run_progress, name="run_progress"),
     path("runs/<uuid:uuid>/retry/", run_retry, name="run_retry"),

@@ -1,0 +1,59 @@
+"""On the demo one click runs a checker of every kind that the machine can serve, its worker finishes them, and what the
+others need stands beside it."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.services.checker_inputs import why_not
+from annotation.services.demo_sets import PROJECTS, DemoProject
+from annotation.task_types import task_type
+
+from .browser import JOB_MS, person
+from .demo import Demo, free_port, running_demo
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+JUDGED = [project for project in PROJECTS if not why_not(task_type(project.task_type))]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    with running_demo(tmp_path_factory.mktemp("demo"), free_port()) as demo:
+        yield demo
+
+
+@pytest.fixture(scope="module")
+def researcher(chromium, demo):
+    with person(chromium, demo.address, "Researcher") as page:
+        yield page
+
+
+@pytest.mark.parametrize("project", JUDGED, ids=[project.slug for project in JUDGED])
+def test_one_click_runs_what_can_run_and_says_what_the_others_need(demo: Demo, researcher: Page, project: DemoProject):
+    page = researcher
+    page.goto(f"{demo.address}/projects/{project.slug}/runs/")
+    page.get_by_role("button", name="Run every checker that can run here").click()
+    answer = page.get_by_role("status").filter(has=page.get_by_role("heading", name="What was started"))
+    rows = answer.locator("tbody tr")
+    expect(rows).to_have_count(len(task_type(project.task_type).checkers))
+    expect(rows.filter(has_text="lexical")).to_contain_text("used again")  # the demo came with it
+    expect(rows.filter(has_text="embedding")).to_contain_text("started")
+    expect(rows.filter(has_text="llm")).to_contain_text("ASSAY_LLM_ENDPOINTS")
+    expect(rows.filter(has_text="trained").get_by_role("link", name="train a checker")).to_be_visible()
+    runs = [link.get_attribute("href") for link in answer.get_by_role("link", name="its run").all()]
+    assert runs
+    for address in runs:
+        page.goto(demo.address + address)
+        expect(page.locator("#run-progress .badge.ok")).to_have_text("done", timeout=JOB_MS)
+    page.goto(f"{demo.address}/projects/{project.slug}/runs/")
+    page.get_by_role("button", name="Run every checker that can run here").click()
+    expect(page.get_by_text("used again")).to_have_count(len(runs) + 1)
+
+
+def test_the_list_of_all_checkers_is_one_click_away(demo: Demo, researcher: Page):
+    page = researcher
+    page.goto(f"{demo.address}/projects/{JUDGED[0].slug}/runs/")
+    page.get_by_role("link", name="All checkers").click()
+    row = page.get_by_role("row").filter(has_text="Shared words")
+    expect(row).to_contain_text("yes")
+    expect(page.get_by_role("row").filter(has_text="Language model as judge")).to_contain_text("ASSAY_LLM_ENDPOINTS")
