@@ -10,7 +10,18 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from annotation.models import Assignment, CheckerRun, Dataset, Job, Membership, Project, TrainedModel, User
+from annotation.models import (
+    Assignment,
+    CheckerRun,
+    Dataset,
+    ExtractionRun,
+    Job,
+    Membership,
+    Project,
+    RetrievalRun,
+    TrainedModel,
+    User,
+)
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR
@@ -129,6 +140,33 @@ def trained_model_for(user: User, uuid) -> TrainedModel:
     if RESEARCHER not in roles_of(user, found.project):
         raise PermissionDenied(f"This needs the role of {RESEARCHER}")
     return found
+
+
+def drafts_project_for(user: User, slug: str) -> Project:
+    """The project, for researchers who may change its data set: what they accept becomes content of it."""
+    project = project_for(user, slug, RESEARCHER)
+    if not may_edit_dataset(user, project.dataset):
+        raise PermissionDenied("Drafts become content, and this needs the right to change the data set")
+    return project
+
+
+def extraction_for(user: User, uuid) -> ExtractionRun:
+    """An extraction run with its project and job, for whoever reviews the project's drafts."""
+    run = ExtractionRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
+    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
+        raise Http404("No such extraction")
+    drafts_project_for(user, run.project.slug)
+    return run
+
+
+def retrieval_for(user: User, uuid) -> RetrievalRun:
+    """A retrieval with its project and job, for the project's researchers."""
+    run = RetrievalRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
+    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
+        raise Http404("No such retrieval")
+    if RESEARCHER not in roles_of(user, run.project):
+        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    return run
 
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than

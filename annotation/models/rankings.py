@@ -37,6 +37,11 @@ class RetrievalRun(models.Model):
     def __str__(self) -> str:
         return f"{self.retriever} {self.version} on {self.project}"
 
+    @property
+    def failures(self):
+        """The queries without an answer."""
+        return self.rankings.exclude(reason="")
+
 
 def _one_query(*others: str) -> Q:
     return Q(**{f"{other}__isnull": True for other in others})

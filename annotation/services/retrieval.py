@@ -227,7 +227,7 @@ def _same_run(project: Project, info: CheckerInfo, parameters_hash: str, asked: 
 def retry_failures(run: RetrievalRun, *, include_permanent: bool = False) -> int:
     """Search again for the queries that failed, of a run that is done; those that would fail again only on request.
     The number of queries; 0 also when the run is not done."""
-    failed = run.rankings.exclude(reason="")
+    failed = run.failures
     if not include_permanent:
         failed = failed.filter(is_permanent=False)
     query_ids = list(failed.order_by(f"{run.asks}_id").values_list(f"{run.asks}_id", flat=True))

@@ -17,6 +17,7 @@ PAGES = (
     ("project_detail", "Overview", EVERYBODY, False),
     ("project_items", "Items", JUDGES, False),
     ("project_runs", "Checker runs", {RESEARCHER}, False),
+    ("project_retrieval", "Retrieval", {RESEARCHER}, False),
     ("project_agreement", "Agreement", JUDGES, True),
     ("project_comparison", "Comparison", JUDGES, True),
     ("project_exports", "Exports", JUDGES, True),

@@ -25,6 +25,14 @@ def job_detail(request, uuid):
         return redirect("run_detail", uuid=job.checker_run.uuid)
     if job.kind == Job.Kind.TRAINING:
         return redirect("training_detail", uuid=job.trained_model.uuid)
+    if job.kind == Job.Kind.EXTRACTION:
+        return redirect("extraction_detail", uuid=job.extraction_run.uuid)
+    if job.kind == Job.Kind.DRAFTS:
+        return redirect("project_drafts", slug=job.project.slug)
+    if job.kind == Job.Kind.RETRIEVAL:
+        return redirect("retrieval_detail", uuid=job.retrieval_run.uuid)
+    if job.kind == Job.Kind.PASSAGES:
+        return redirect("retrieval_detail", uuid=job.parameters["run"])
     return render(request, "annotation/jobs/detail.html", {"job": job, "progress": progress_of(job)})
 
 
