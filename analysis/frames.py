@@ -20,6 +20,7 @@ from annotation.models import (
     Judgement,
     Project,
     Rater,
+    Revision,
     Score,
     Suggestion,
     UnitKind,
@@ -143,6 +144,12 @@ def arms_of_annotations(project: Project) -> dict[int, str]:
     return dict(_shared_texts(rows.values_list("pk", "assignment__prefill_arm").iterator(chunk_size=10_000)))
 
 
+def active_seconds(project: Project) -> dict[int, float]:
+    """Annotation -> seconds of activity in its latest revision, of annotations whose time is known."""
+    rows = Revision.objects.filter(annotation__item__project=project, is_latest=True, active_ms__isnull=False)
+    return {pk: ms / 1000 for pk, ms in rows.values_list("annotation_id", "active_ms").iterator(chunk_size=10_000)}
+
+
 def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
     """What the project asks, and what it hides but has labels of: from a file, or from before it was hidden."""
     return [one for one in kind.dimensions if not one.is_hidden or (labels["dimension"] == one.slug).any()]
@@ -176,6 +183,15 @@ def untouched(labels: pd.DataFrame, run: CheckerRun) -> pd.DataFrame:
     clean = labels[~touched]
     newest = clean.groupby("annotation")["number"].transform("max")
     return clean[clean["number"] == newest]
+
+
+def untouched_by_all(labels: pd.DataFrame, runs: list[CheckerRun]) -> pd.DataFrame:
+    """What everybody last said before a suggestion of any of these runs' checkers was shown; see `untouched`."""
+    for run in runs:
+        newest = untouched(labels, run).groupby("annotation")["number"].max()
+        labels = labels[labels["number"] <= labels["annotation"].map(newest)]
+    newest = labels.groupby("annotation")["number"].transform("max")
+    return labels[labels["number"] == newest]
 
 
 def _annotations_shown_only_other_checkers(run: CheckerRun) -> set[int]:

@@ -16,6 +16,21 @@ def runs_with_suggestions(project: Project) -> list[CheckerRun]:
     return sorted(runs.order_by("-created_at"), key=lambda run: run.checker in scorers())
 
 
+def newest_labelling_runs(project: Project) -> list[CheckerRun]:
+    """Of each checker that gives labels, its newest run that is done; the newest first."""
+    found: dict[str, CheckerRun] = {}
+    for run in runs_with_suggestions(project):
+        if run.checker not in scorers():
+            found.setdefault(run.checker, run)
+    return list(found.values())
+
+
+def has_labelling_run(project: Project) -> bool:
+    """Whether a checker that gives labels has finished a run here."""
+    done = CheckerRun.objects.filter(project=project, job__state=Job.State.DONE)
+    return done.exclude(checker__in=scorers()).exists()
+
+
 @dataclass(frozen=True)
 class Change:
     """A unit whose label differs between two runs, with the probabilities of the labels (None where not given)."""

@@ -13,7 +13,7 @@ from django_htmx.http import retarget
 
 from analysis import charts, queries
 from analysis.models import StoredReport
-from analysis.reports import coverage, stored
+from analysis.reports import alternative_annotator, annotators, coverage, stored
 from analysis.reports.agreement import GROUPS
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
@@ -23,12 +23,15 @@ from analysis.reports.tabular import WRITERS
 from annotation.access import project_with_labels_for
 from annotation.models import UnitKind
 
+# Pages without a tab of their own stand behind another's.
+TABS = {"annotators": "project_agreement", "alternative_annotator": "project_comparison"}
+
 
 def _render(request, name: str, project, report: StoredReport | None, context: dict):
     """The page; for htmx, which asks again and again, only what has changed since it last asked."""
     state = _state(report) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
-    context |= {"project": project, "links": _links(project, name), "tab": f"project_{name}"}
+    context |= {"project": project, "links": _links(project, name), "tab": TABS.get(name, f"project_{name}")}
     if report is not None:
         behind = reverse("project_behind", args=[project.slug, report.name])
         as_files = reverse("project_report_tables", args=[project.slug, report.name])
@@ -66,6 +69,8 @@ def _state(report: StoredReport) -> str:
 def _links(project, name: str) -> list[tuple[str, str]]:
     """Further pages of figures that this project has: their names and titles."""
     pages = (
+        ("annotators", "Annotators", True),
+        ("alternative_annotator", "Could a checker stand in for a person?", queries.has_labelling_run(project)),
         ("rates", "Rates by model", _has_rates(project)),
         ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
     )
@@ -94,6 +99,37 @@ def project_agreement(request, slug):
     raters = _chosen(request, "raters", GROUPS, "all")
     report = stored.stored_report(project, "agreement", {"raters": raters}, request.user)
     return _render(request, "agreement", project, report, {"raters": raters, "groups": GROUPS})
+
+
+@login_required
+@require_GET
+def project_annotators(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    choices = annotators.CHECKERS if queries.has_labelling_run(project) else {"without": annotators.CHECKERS["without"]}
+    checkers = _chosen(request, "checkers", choices, "without")
+    parameters = {"checkers": checkers, "units": "uncertain"}
+    report = stored.stored_report(project, "annotators", parameters, request.user)
+    return _render(request, "annotators", project, report, {"checkers": checkers, "choices": choices})
+
+
+@login_required
+@require_GET
+def project_alternative_annotator(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    if not queries.has_labelling_run(project):
+        return _render(request, "alternative_annotator", project, None, {})
+    epsilon = _chosen(request, "epsilon", alternative_annotator.EPSILONS, str(alternative_annotator.EPSILON))
+    scoring = _chosen(request, "scoring", alternative_annotator.SCORINGS, "scale")
+    parameters = {"epsilon": float(epsilon), "scoring": scoring}
+    report = stored.stored_report(project, "alternative-annotator", parameters, request.user)
+    context = {
+        "epsilon": epsilon,
+        "epsilons": alternative_annotator.EPSILONS,
+        "scoring": scoring,
+        "scorings": alternative_annotator.SCORINGS,
+        "has_run": True,
+    }
+    return _render(request, "alternative_annotator", project, report, context)
 
 
 @login_required
@@ -242,8 +278,8 @@ def project_behind(request, slug, name):
             "report": report,
             "title": REPORTS[name].title,
             "figure": _in_words(project, name, figure),
-            "back": reverse(f"project_{name}", args=[project.slug]) + "?" + urlencode(_as_query(report.parameters)),
-            "tab": f"project_{name}",
+            "back": reverse(REPORTS[name].page, args=[project.slug]) + "?" + urlencode(_as_query(report.parameters)),
+            "tab": TABS.get(name.replace("-", "_"), REPORTS[name].page),
             "page": page,
             "rows": queries.items_of_units(project, list(page.object_list)),
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
@@ -266,12 +302,42 @@ def _in_words(project, name: str, figure: str) -> str:
         return _difference_in_words(project.type, figure)
     slug, *parts = figure.split("/")
     dimension = with_derived(project.type).dimension(slug)
+    if name == "annotators":
+        return f"{dimension.title}, {_of_annotators(project, dimension, parts)}"
+    if name == "alternative-annotator":
+        run, person, side = parts
+        closer = {"checker": _checker_name(project, run), "person": _person_name(project, person)}
+        rival = closer["person" if side == "checker" else "checker"]
+        return f"{dimension.title}, where {closer[side]} is closer to the other people than {rival}"
     if name == "agreement":
         if parts[0] == "label":
             return f"{dimension.title}, with a label {dimension.label(parts[1]).title}"
         return f"{dimension.title}, {AGREEMENT_PARTS[parts[0]]}"
     people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
     return f"{dimension.title}, people: {people}, checker: {checker}"
+
+
+ANNOTATOR_PARTS = {
+    "uncertain": "whose label stays open by Dawid-Skene",
+    "outvoted": "where Dawid-Skene finds another label than the majority",
+    "models": "where Dawid-Skene and MACE find different labels",
+}
+
+
+def _of_annotators(project, dimension, parts: list[str]) -> str:
+    if parts[0] in ANNOTATOR_PARTS:
+        return ANNOTATOR_PARTS[parts[0]]
+    _, who, truth, said = parts
+    name = _person_name(project, who) or _checker_name(project, who)
+    return f"{dimension.label(truth).title} by Dawid-Skene, {dimension.label(said).title} by {name}"
+
+
+def _person_name(project, pseudonym: str) -> str:
+    return next((rater.name for rater in project.raters.filter(pseudonym=pseudonym)), "")
+
+
+def _checker_name(project, run: str) -> str:
+    return next((found.checker for found in project.checker_runs.filter(uuid=run)), "a checker")
 
 
 FAILURE_PARTS = {"gained": "of this run only", "lost": "of the other run only"}
@@ -289,4 +355,7 @@ def _difference_in_words(kind, figure: str) -> str:
 
 
 def _as_query(parameters: dict) -> dict:
-    return {name: int(value) if isinstance(value, bool) else value for name, value in parameters.items()}
+    return {
+        name: int(value) if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value
+        for name, value in parameters.items()
+    }

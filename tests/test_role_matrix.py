@@ -19,6 +19,10 @@ pytestmark = pytest.mark.django_db
 PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("projects/<slug:slug>/drafts/", "slug:slug", lambda world: world.drafting.slug),
+    ("projects/<slug:slug>/drafts/", "uuid:uuid", lambda world: world.draft.uuid),
+    ("projects/<slug:slug>/drafts/", "int:pk", lambda world: world.draft.response_id),
+    ("extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("runs/", "uuid:uuid", lambda world: world.run.uuid),
@@ -362,6 +366,42 @@ TABLE = {
         (302, 404, 200, 403, 403, 404, 403),
         (302, 405, 405, 405, 405, 405, 405),
     ),
+    "projects/<slug:slug>/drafts/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/drafts/extract/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "projects/<slug:slug>/drafts/publish/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/drafts/of/<int:pk>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/drafts/of/<int:pk>/add/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/drafts/of/<int:pk>/accept/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/drafts/<uuid:uuid>/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 400, 404, 400),
+    ),
+    "extractions/<uuid:uuid>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "extractions/<uuid:uuid>/retry/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
     "projects/<slug:slug>/runs/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
@@ -419,6 +459,14 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
     ),
     "projects/<slug:slug>/difference/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/annotators/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/alternative-annotator/": (
         (302, 404, 403, 200, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analysis import frames, queries
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, named_figure, number
-from analysis.reports.reference import REFERENCES, Reference, asks_otherwise, codes_of, references
+from analysis.reports.reference import REFERENCES, Reference, checker_codes, references
 from annotation.models import CheckerRun, Project
 from annotation.queries.suggestions import scorers
 from annotation.task_types import Dimension, TaskType
@@ -96,17 +96,8 @@ class Sides:
 
 
 def _sides(kind: TaskType, people: dict[str, Reference], units: pd.DataFrame, suggestions: pd.DataFrame) -> list[Sides]:
-    import numpy as np
-
-    suggested = {dimension.slug: codes_of(dimension, units, suggestions) for dimension in kind.dimensions}
-    sides = []
-    for dimension in kind.dimensions:
-        not_asked = np.zeros(len(units), dtype=bool)
-        if dimension.asked_when is not None:
-            not_asked = asks_otherwise(kind, dimension, suggested[dimension.asked_when.dimension])
-        codes = np.where(not_asked, -1, suggested[dimension.slug])
-        sides.append(Sides(dimension, people[dimension.slug], codes, not_asked))
-    return sides
+    suggested = checker_codes(kind, units, suggestions)
+    return [Sides(dimension, people[dimension.slug], *suggested[dimension.slug]) for dimension in kind.dimensions]
 
 
 def _clusters(units: pd.DataFrame) -> np.ndarray:

@@ -14,6 +14,11 @@ class Report:
     module: str
     parameters: tuple[str, ...] = ()
 
+    @property
+    def page(self) -> str:
+        """Name of the address of the report's page, and of its templates behind `project_`."""
+        return f"project_{self.name.replace('-', '_')}"
+
     def compute(self, project, **parameters) -> dict:
         """The report as plain data. Unknown parameters and wrong values raise ValueError."""
         unknown = sorted(set(parameters) - set(self.parameters))
@@ -33,6 +38,13 @@ REPORTS: dict[str, Report] = {
             "A checker against people",
             "analysis.reports.comparison",
             ("run", "reference", "touched", "score"),
+        ),
+        Report("annotators", "Annotators", "analysis.reports.annotators", ("checkers", "units")),
+        Report(
+            "alternative-annotator",
+            "May a checker stand in for a person?",
+            "analysis.reports.alternative_annotator",
+            ("epsilon", "scoring", "min_units"),
         ),
         Report("rates", "Label and abstain rates", "analysis.reports.rates", ("reference",)),
         Report("matched", "Matched documents and claims", "analysis.reports.matched", ("reference", "run", "touched")),

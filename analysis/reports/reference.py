@@ -107,6 +107,22 @@ def asks_otherwise(kind: TaskType, dimension: Dimension, codes: np.ndarray) -> n
     return (codes >= 0) & ~np.isin(codes, [values.index(label) for label in condition.labels])
 
 
+def checker_codes(
+    kind: TaskType, units: pd.DataFrame, suggestions: pd.DataFrame
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By dimension, the checker's code of every unit (-1 for none), and where it judged that it is not to be asked."""
+    import numpy as np
+
+    plain = {dimension.slug: codes_of(dimension, units, suggestions) for dimension in kind.dimensions}
+    found = {}
+    for dimension in kind.dimensions:
+        not_asked = np.zeros(len(units), dtype=bool)
+        if dimension.asked_when is not None:
+            not_asked = asks_otherwise(kind, dimension, plain[dimension.asked_when.dimension])
+        found[dimension.slug] = (np.where(not_asked, -1, plain[dimension.slug]), not_asked)
+    return found
+
+
 def _where_asked(kind: TaskType, dimension: Dimension, plain: Reference, found: dict[str, Reference]) -> Reference:
     import numpy as np
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from analysis.reports import people_tables
+from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
 
 MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
@@ -14,26 +16,12 @@ def tables_of(result: dict) -> list[Table]:
     return _BUILDERS[result["report"]](result)
 
 
-def estimate(figure: dict | None) -> tuple[Cell, Cell, Cell]:
-    """Value, low and high of a figure; in place of the value why there is none."""
-    if figure is None:
-        return None, None, None
-    if figure["estimate"] is None:
-        return f"undefined: {figure['undefined']}", None, None
-    return figure["estimate"], figure["low"], figure["high"]
-
-
 def left_out(figure: dict) -> str:
     return "; ".join(f"{n} {reason}" for reason, n in figure["left_out"].items() if n)
 
 
 def measure(title: str, figure: dict) -> tuple[Cell, ...]:
     return title, *estimate(figure), figure["n_pairable"], left_out(figure)
-
-
-def intervals(*names: str) -> tuple[str, ...]:
-    """Three columns for each of these figures."""
-    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
 
 
 def _with_unasked(dimension: dict) -> list[tuple[Cell, ...]]:
@@ -228,4 +216,6 @@ _BUILDERS: dict[str, Callable[[dict], list[Table]]] = {
     "coverage": _coverage,
     "matched": _matched,
     "difference": _difference,
+    "annotators": people_tables.annotators,
+    "alternative-annotator": people_tables.alternative_annotator,
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from analysis.reports import tabular
+from analysis.reports.tables import tables_of
+
 
 def as_text(result: dict) -> str:
     """The report's main tables. Unknown reports raise KeyError."""
@@ -14,6 +17,8 @@ def as_text(result: dict) -> str:
         "matched": _matched,
         "difference": _difference,
     }
+    if result["report"] not in tables:  # the others are tables and nothing else
+        return "\n\n".join([*lines, tabular.as_text(tables_of(result))])
     lines += tables[result["report"]](result)
     return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from .annotators import LatentTruth, dawid_skene, mace
 from .bootstrap import Estimate, Interval
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
+from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
@@ -13,6 +14,7 @@ from .differences import AgreementDifference, agreement_difference
 from .fleiss import FleissKappa, fleiss_kappa
 from .labels import Labels, encode
 from .multiplicity import benjamini_hochberg, holm
+from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from .paired import (
     CorrelationDifference,
     Equivalence,
@@ -38,6 +40,7 @@ __all__ = [
     "ChanceCorrected",
     "Classification",
     "CohenKappa",
+    "CompetenceIntervals",
     "ContextUsage",
     "Correlation",
     "CorrelationDifference",
@@ -53,6 +56,7 @@ __all__ = [
     "Majority",
     "Marked",
     "ModelRates",
+    "OthersAgreement",
     "PairedTest",
     "PercentAgreement",
     "PermutationTest",
@@ -61,6 +65,7 @@ __all__ = [
     "SpanAgreement",
     "agreement_difference",
     "agreement_permutation_test",
+    "agreement_with_others",
     "alternative_annotator_test",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -69,6 +74,7 @@ __all__ = [
     "classification",
     "cohen_kappa",
     "cohen_kappa_table",
+    "competence_intervals",
     "context_usage",
     "correlation_difference",
     "dawid_skene",
@@ -84,11 +90,13 @@ __all__ = [
     "mace",
     "majority",
     "mean_coverage",
+    "mean_share",
     "pearson",
     "percent_agreement",
     "pooled_percent_agreement",
     "response_coverage",
     "scott_pi",
+    "shares_of_others",
     "span_agreement",
     "spearman",
     "steiger_test",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import stats
@@ -22,6 +22,8 @@ class PersonTest:
 
     `n_needed` is the number of units at which a difference like this one would be found with a power of 0.8; None where
     it was found, or where more units would not help because the model does no better than the discount allows.
+    `unit` are the codes of the person's units, `model_ahead` says where the model was closer than the person, and
+    `person_ahead` where the person was; neither is true of a tie.
     """
 
     person: str
@@ -31,11 +33,17 @@ class PersonTest:
     p_value: float
     rejected: bool
     n_needed: int | None
+    unit: np.ndarray = field(repr=False, compare=False)
+    model_ahead: np.ndarray = field(repr=False, compare=False)
+    person_ahead: np.ndarray = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AlternativeTest:
-    """`passes`: the model wins against at least half of the people, so its labels may stand in for a person's."""
+    """`passes`: the model wins against at least half of the people, so its labels may stand in for a person's.
+
+    `units_of_left_out` names the people with too few units, with how many they have.
+    """
 
     epsilon: float
     q: float
@@ -44,6 +52,7 @@ class AlternativeTest:
     winning_rate: Estimate
     advantage: Estimate
     left_out_people: dict[str, int]
+    units_of_left_out: dict[str, int]
 
     @property
     def passes(self) -> bool | None:
@@ -131,6 +140,9 @@ def alternative_annotator_test(
         winning_rate=Estimate(estimate=sample.value() if enough else np.nan, sample=sample, **common),
         advantage=Estimate(estimate=advantage.value() if enough else np.nan, sample=advantage, **common),
         left_out_people={"too few units": len(wins) - len(enough)} if len(wins) > len(enough) else {},
+        units_of_left_out={
+            labels.rater_name(person): len(rows[0]) for person, rows in wins.items() if person not in enough
+        },
     )
 
 
@@ -244,6 +256,9 @@ def _people(
             p_value=float(p[place]),
             rejected=bool(rejected[place]),
             n_needed=None if rejected[place] else _n_needed(person.astype(float) - model, epsilon, q, len(wins)),
+            unit=unit,
+            model_ahead=~person,
+            person_ahead=~model,
         )
         for place, (code, (unit, model, person)) in enumerate(wins.items())
     )

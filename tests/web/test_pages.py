@@ -28,6 +28,8 @@ OF_PROJECT = (
     "project_agreement",
     "project_comparison",
     "project_difference",
+    "project_annotators",
+    "project_alternative_annotator",
 )
 OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "account", "mfa_index",
            "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
@@ -40,6 +42,10 @@ OF_ONE_THING = {
     "pairs_detail": lambda world: [world.pairs_job.uuid],
     "job_detail": lambda world: [world.job.uuid],
     "run_detail": lambda world: [world.run.uuid],
+    "project_drafts": lambda world: [world.drafting.slug],
+    "extraction_new": lambda world: [world.drafting.slug],
+    "extraction_detail": lambda world: [world.extraction.uuid],
+    "draft_source": lambda world: [world.drafting.slug, world.draft.response_id],
     "training_detail": lambda world: [world.trained_model.uuid],
     "item_detail": lambda world: [world.project.slug, world.item.uuid],
 }
@@ -51,6 +57,7 @@ ELSEWHERE = {
     "project_rates", "project_coverage", "project_report_tables", "import_start", "pairs_start", "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry", "run_show",
     "training_run", "artifact_download",
+    "drafts_publish", "draft_add", "drafts_accept", "draft_decide", "extraction_retry",
 }  # fmt: skip
 
 

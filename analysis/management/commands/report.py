@@ -5,6 +5,8 @@ import json
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.queries import runs_with_suggestions
+from analysis.reports.alternative_annotator import SCORINGS
+from analysis.reports.annotators import CHECKERS, UNITS
 from analysis.reports.coverage import TIES
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.tables import tables_of
@@ -27,6 +29,11 @@ class Command(BaseCommand):
         parser.add_argument("--other", help="difference: the run that it starts from, as for --run")
         parser.add_argument("--reference", help="whose labels: majority, imported or adjudicated")
         parser.add_argument("--score", help="comparison: which of the run's scores is correlated")
+        parser.add_argument("--checkers", choices=list(CHECKERS), help="annotators: with checkers as raters or without")
+        parser.add_argument("--units", choices=list(UNITS), help="annotators: of which units the posterior is listed")
+        parser.add_argument("--epsilon", type=float, help="alternative-annotator: the discount, such as 0.15")
+        parser.add_argument("--scoring", choices=list(SCORINGS), help="alternative-annotator: how labels are close")
+        parser.add_argument("--min-units", type=int, help="alternative-annotator: units that a person needs")
         parser.add_argument("--k", type=int, help="coverage: how many labels an aspect needs")
         parser.add_argument("--ties", choices=list(TIES), help="coverage: what a tied aspect is")
         parser.add_argument("--touched", action="store_true", default=None, help="with --run: count touched labels too")
@@ -35,8 +42,8 @@ class Command(BaseCommand):
         found = Project.objects.filter(slug=project).first()
         if found is None:
             raise CommandError(f"There is no project {project!r}")
-        given = {key: options[key] for key in ("raters", "run", "other", "reference", "score", "touched", "k", "ties")}
-        parameters = {key: value for key, value in given.items() if value is not None}
+        names = {parameter for report in REPORTS.values() for parameter in report.parameters}
+        parameters = {key: options[key] for key in sorted(names) if options[key] is not None}
         if name == "comparison" or "run" in parameters:
             parameters["run"] = self.run_of(found, parameters.get("run"))
         if "other" in parameters:

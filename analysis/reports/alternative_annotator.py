@@ -1,0 +1,180 @@
+"""May a checker's labels stand in for a person's? The alternative annotator test of every checker."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from analysis import frames, queries
+from analysis.reports.annotators import NO_PEOPLE, Who, people_of
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.figures import figure, number
+from analysis.reports.reference import checker_codes
+from annotation.models import CheckerRun, Project, Rater
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import AlternativeTest, Labels
+
+EPSILON = 0.1
+# What the paper takes for whom the machine would stand in for.
+EPSILONS = {
+    "0": "0: no discount",
+    "0.1": "0.1: crowd workers",
+    "0.15": "0.15: skilled annotators",
+    "0.2": "0.2: experts",
+}
+SCORINGS = {
+    "scale": "Root mean squared difference on a scale, equal labels otherwise",
+    "equal": "Equal labels everywhere",
+}
+MIN_UNITS = 30
+Q = 0.05
+NO_RUN = "No checker that gives labels has finished a run in project {}"
+
+
+def compute(project: Project, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
+    """The test for the newest finished run of each checker, over labels of people that this checker did not touch.
+
+    `epsilon` is the discount for the machine being cheaper, from 0 to 1; `scoring` a key of SCORINGS; people with fewer
+    than `min_units` (at least 2) units take no part. Wrong values raise ValueError; so does a project without a run.
+    """
+    if not (math.isfinite(epsilon) and 0 <= epsilon <= 1):
+        raise ValueError(f"epsilon lies between 0 and 1, not {epsilon}")
+    if scoring not in SCORINGS:
+        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
+    if min_units < 2:
+        raise ValueError(f"min_units is at least 2, not {min_units}")
+    runs = queries.newest_labelling_runs(project)
+    if not runs:
+        raise ValueError(NO_RUN.format(project.slug))
+    kind = with_derived(project.type)
+    units = frames.unit_frame(project, kind.unit_kind)
+    labels = with_derived_labels(kind, frames.label_frame(project, units, every_revision=True))
+    everything = frames.latest(labels)
+    dimensions = frames.dimensions_to_show(kind, everything)
+    origins, who = derived_from(kind), people_of(project)
+    names = {one.id: one.name for one in who.values()}
+    rows: dict[str, list[dict]] = {dimension.slug: [] for dimension in dimensions}
+    behind: dict[str, list[int]] = {}
+    for run in runs:
+        said = _by_people(frames.untouched(labels, run), who)
+        codes = checker_codes(kind, units, with_derived_labels(kind, frames.suggestion_frame(run)))
+        for dimension in dimensions:
+            mine = said[said["dimension"] == dimension.slug]
+            n_all = _n_by_people(everything, dimension)
+            row, ids = _test(dimension, run, mine, units, codes[dimension.slug][0], epsilon, scoring, min_units, names)
+            rows[dimension.slug].append(row | {"n_labels": len(mine), "n_labels_touched": n_all - len(mine)})
+            behind |= ids
+    return {
+        "report": "alternative-annotator",
+        "project": project.slug,
+        "task_type": project.task_type,
+        "epsilon": epsilon,
+        "q": Q,
+        "scoring": scoring,
+        "min_units": min_units,
+        "n_units": len(units),
+        "dimensions": [
+            {
+                "dimension": dimension.slug,
+                "derived_from": origins.get(dimension.slug),
+                "title": dimension.title,
+                "scored_by": _scored_by(dimension, scoring),
+                "checkers": rows[dimension.slug],
+            }
+            for dimension in dimensions
+        ],
+        "behind": behind,
+    }
+
+
+def _by_people(labels: pd.DataFrame, who: dict[int, Who]) -> pd.DataFrame:
+    people = labels[labels["rater_kind"] != Rater.Kind.SLOT]
+    return people.assign(who=people["rater"].map({pk: one.id for pk, one in who.items()}))
+
+
+def _n_by_people(labels: pd.DataFrame, dimension: Dimension) -> int:
+    return int(((labels["rater_kind"] != Rater.Kind.SLOT) & (labels["dimension"] == dimension.slug)).sum())
+
+
+def _scored_by(dimension: Dimension, scoring: str) -> str:
+    return "rmse" if scoring == "scale" and dimension.level == "ordinal" else "equal"
+
+
+def _test(
+    dimension: Dimension,
+    run: CheckerRun,
+    mine: pd.DataFrame,
+    units: pd.DataFrame,
+    codes: np.ndarray,
+    epsilon: float,
+    scoring: str,
+    min_units: int,
+    names: dict[str, str],
+) -> tuple[dict, dict[str, list[int]]]:
+    from analysis.stats import alternative_annotator_test
+
+    test = alternative_annotator_test(
+        _coded(dimension, mine, units),
+        codes,
+        epsilon=epsilon,
+        q=Q,
+        scoring=_scored_by(dimension, scoring),
+        values=range(len(dimension.values)),
+        min_units=min_units,
+    )
+    row = {
+        "run": str(run.uuid),
+        "checker": run.checker,
+        "version": run.version,
+        "n_suggestions": int((codes >= 0).sum()),
+        "passes": test.passes,
+        "undefined": test.winning_rate.undefined if len(mine) else NO_PEOPLE,
+        "winning_rate": figure(test.winning_rate),
+        "advantage": figure(test.advantage),
+        "people": [
+            {
+                "id": one.person,
+                "name": names[one.person],
+                "n_units": one.n_units,
+                "model_wins": number(one.model_wins),
+                "person_wins": number(one.person_wins),
+                "n_model_ahead": int(one.model_ahead.sum()),
+                "n_person_ahead": int(one.person_ahead.sum()),
+                "p_value": number(one.p_value),
+                "rejected": one.rejected,
+                "n_needed": one.n_needed,
+            }
+            for one in test.people
+        ],
+        "left_out": [{"name": names[person], "n_units": n} for person, n in test.units_of_left_out.items()],
+    }
+    return row, _behind(dimension, run, test, units)
+
+
+def _coded(dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame) -> Labels:
+    from analysis.stats import Labels
+
+    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
+    return Labels.from_columns(
+        mine["unit"].tolist(),
+        mine["who"].tolist(),
+        mine["label"].tolist(),
+        dimension.values,
+        cluster=[cluster[unit] for unit in mine["unit"].tolist()],
+        units=units["unit"].tolist(),
+    )
+
+
+def _behind(dimension: Dimension, run: CheckerRun, test: AlternativeTest, units: pd.DataFrame) -> dict[str, list[int]]:
+    """Of each person the units on which the checker, or the person, was closer to the others, in the order of work."""
+    ids, found = units["unit"].to_numpy(), {}
+    for one in test.people:
+        for side, ahead in (("checker", one.model_ahead), ("person", one.person_ahead)):
+            place = sorted(one.unit[ahead].tolist())
+            found[f"{dimension.slug}/{run.uuid}/{one.person}/{side}"] = ids[place].tolist()
+    return found

@@ -1,0 +1,270 @@
+"""Whom to trust how far: competence by Dawid-Skene and MACE, agreement with others, and speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis import frames, queries
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.figures import figure, number
+from analysis.reports.speed import speed
+from annotation.models import CheckerRun, Project, Rater
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import CompetenceIntervals, Labels, LatentTruth
+
+CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
+UNITS = {"uncertain": "the most uncertain", "all": "all"}
+# Whoever shares fewer units with others gets no competence: it would be read off a handful of labels.
+MIN_SHARED = 10
+MAX_LISTED = 100
+MAX_RATERS = 200
+# A posterior below this leaves the unit's label open.
+CERTAIN = 0.95
+# Labels fitted anew in all resamples together, so that a large project does not take minutes.
+RESAMPLED_LABELS = 20_000_000
+RESAMPLES = (50, 200)
+TOO_FEW_SHARED = "shares {} units with others, fewer than {}"
+NO_PEOPLE = "no label is by a named person: the file does not say who voted"
+NOTHING_SHARED = "no two of them share a unit"
+
+
+@dataclass(frozen=True)
+class Who:
+    """Someone whose labels count: `id` stands in addresses, `name` on pages."""
+
+    id: str
+    name: str
+    kind: str  # person or checker
+
+
+def compute(project: Project, checkers: str = "without", units: str = "uncertain") -> dict:
+    """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
+    the most uncertain units or for all. Wrong values raise ValueError.
+
+    With checkers, only labels of people count that none of these checkers touched.
+    """
+    for name, value, known in (("checkers", checkers, CHECKERS), ("units", units, UNITS)):
+        if value not in known:
+            raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
+    kind = with_derived(project.type)
+    frame = frames.unit_frame(project, kind.unit_kind)
+    runs = queries.newest_labelling_runs(project) if checkers == "with" else []
+    labels = with_derived_labels(kind, frames.label_frame(project, frame, every_revision=True))
+    everything = frames.latest(labels)
+    people = frames.untouched_by_all(labels, runs) if runs else everything
+    slots = people["rater_kind"] == Rater.Kind.SLOT
+    who = people_of(project)
+    said = people[~slots].assign(who=people["rater"].map({pk: one.id for pk, one in who.items()}))
+    known = {one.id: one for one in who.values()}
+    said, known = _with_runs(kind, said, known, runs, frame)
+    origins = derived_from(kind)
+    seconds = frames.active_seconds(project)
+    found, behind = [], {}
+    for dimension in frames.dimensions_to_show(kind, everything):
+        mine = said[said["dimension"] == dimension.slug]
+        result, ids = _dimension(dimension, mine, frame, known, units)
+        of_slots = int((slots & (people["dimension"] == dimension.slug)).sum())
+        of_people = everything[
+            (everything["dimension"] == dimension.slug) & (everything["rater_kind"] != Rater.Kind.SLOT)
+        ]
+        named = of_people.assign(who=of_people["rater"].map({pk: one.id for pk, one in who.items()}))
+        result |= {"derived_from": origins.get(dimension.slug), "n_labels_of_slots": of_slots}
+        result["speed"] = speed(named, frame, dimension, seconds, {one.id: one.name for one in known.values()})
+        found.append(result)
+        behind |= ids
+    return {
+        "report": "annotators",
+        "project": project.slug,
+        "task_type": project.task_type,
+        "checkers": checkers,
+        "runs": [{"uuid": str(run.uuid), "checker": run.checker, "version": run.version} for run in runs],
+        "units": units,
+        "min_shared": MIN_SHARED,
+        "certain": CERTAIN,
+        "n_units": len(frame),
+        "n_labels_touched": int((everything["rater_kind"] != Rater.Kind.SLOT).sum() - (~slots).sum()),
+        "dimensions": found,
+        "behind": behind,
+    }
+
+
+def people_of(project: Project) -> dict[int, Who]:
+    """Rater's row -> person; people who are called alike are told apart by their pseudonyms."""
+    raters = frames.rater_frame(project)
+    raters = raters[raters["kind"] != Rater.Kind.SLOT]
+    alike = raters["name"].duplicated(keep=False)
+    names = raters["name"].where(~alike, raters["name"] + " (" + raters["pseudonym"] + ")")
+    rows = zip(raters["rater"].tolist(), raters["pseudonym"].tolist(), names.tolist(), strict=True)
+    return {pk: Who(pseudonym, name, "person") for pk, pseudonym, name in rows}
+
+
+def _with_runs(kind, said: pd.DataFrame, known: dict[str, Who], runs: list[CheckerRun], units: pd.DataFrame):
+    import pandas as pd
+
+    parts = [said]
+    for run in runs:
+        found = with_derived_labels(kind, frames.suggestion_frame(run)[["unit", "dimension", "label"]])
+        found = found[found["unit"].isin(units["unit"]) & found["label"].notna()]
+        known = known | {str(run.uuid): Who(str(run.uuid), f"{run.checker} {run.version}", "checker")}
+        parts.append(found.assign(who=str(run.uuid)))
+    return (pd.concat(parts, ignore_index=True) if runs else said), known
+
+
+def _dimension(
+    dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame, known: dict[str, Who], listed: str
+) -> tuple[dict, dict[str, list[int]]]:
+    import numpy as np
+
+    from analysis.stats import Labels, agreement_with_others, competence_intervals, dawid_skene, mace
+
+    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
+    coded = Labels.from_columns(
+        mine["unit"].tolist(),
+        mine["who"].tolist(),
+        mine["label"].tolist(),
+        dimension.values,
+        cluster=[cluster[unit] for unit in mine["unit"].tolist()],
+        units=units["unit"].tolist(),
+    )
+    per_unit = np.bincount(coded.unit, minlength=coded.n_units)
+    is_shared = per_unit[coded.unit] > 1
+    n_shared = np.bincount(coded.rater[is_shared], minlength=coded.n_raters)
+    result = {
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "level": dimension.level,
+        "labels": [{"label": label.value, "title": label.title} for label in dimension.labels],
+        "n_labels": coded.n_labels,
+        "n_raters": coded.n_raters,
+        "n_units_labelled": int((per_unit > 0).sum()),
+        "n_units_shared": int((per_unit > 1).sum()),
+        "undefined": "" if is_shared.any() else NOTHING_SHARED if coded.n_labels else NO_PEOPLE,
+        "models": [],
+        "raters": [],
+        "n_raters_not_listed": 0,
+        "posterior": None,
+    }
+    if result["undefined"]:
+        return result, {}
+    n_resamples = int(np.clip(RESAMPLED_LABELS // coded.n_labels, *RESAMPLES))
+    fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
+    intervals = {name: competence_intervals(coded, fit, n_resamples) for name, fit in fits.items()}
+    truth = fits["dawid_skene"]
+    result["models"] = [_model(name, fits[name], intervals[name]) for name in fits]
+    others = agreement_with_others(coded)
+    order = sorted(range(coded.n_raters), key=lambda code: (-int(n_shared[code]), coded.rater_name(code)))
+    for code in order[:MAX_RATERS]:
+        who = known[coded.rater_name(code)]
+        result["raters"].append(
+            {
+                "id": who.id,
+                "name": who.name,
+                "kind": who.kind,
+                "n_labels": int((coded.rater == code).sum()),
+                "n_shared": int(n_shared[code]),
+                "agreement": figure(others[code]),
+                **{name: _competence(fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
+                "confusion": [[number(share) for share in row] for row in truth.confusion[code].tolist()],
+                "counts": _counts(coded, truth, code).tolist(),
+            }
+        )
+    result["n_raters_not_listed"] = len(order) - len(result["raters"])
+    result["posterior"], behind = _posterior(dimension, coded, fits, units, listed)
+    return result, behind | _cells(dimension, coded, truth, units, order[:MAX_RATERS])
+
+
+def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:
+    return {
+        "name": name,
+        "title": fit.method,
+        "prevalence": [number(share) for share in fit.prevalence.tolist()],
+        "log_likelihood": number(fit.log_likelihood),
+        "n_iterations": fit.n_iterations,
+        "converged": fit.converged,
+        "n_resamples": intervals.n_resamples,
+        "n_clusters": intervals.n_clusters,
+    }
+
+
+def _competence(fit: LatentTruth, intervals: CompetenceIntervals, code: int, n_shared: int) -> dict:
+    reason = TOO_FEW_SHARED.format(n_shared, MIN_SHARED) if n_shared < MIN_SHARED else ""
+    bounds = (intervals.low[code], intervals.high[code]) if not reason else (None, None)
+    return {
+        "estimate": None if reason else number(fit.competence[code]),
+        "low": number(bounds[0]),
+        "high": number(bounds[1]),
+        "undefined": reason,
+        "interval": {"undefined": intervals.undefined},
+    }
+
+
+def _counts(coded: Labels, truth: LatentTruth, code: int) -> np.ndarray:
+    """Labels of a rater (columns) by the most probable label of their unit (rows)."""
+    import numpy as np
+
+    q, rows = len(coded.categories), coded.rater == code
+    cell = truth.label[coded.unit[rows]] * q + coded.value[rows]
+    return np.bincount(cell, minlength=q * q).reshape(q, q)
+
+
+def _cells(
+    dimension: Dimension, coded: Labels, truth: LatentTruth, units: pd.DataFrame, codes: list[int]
+) -> dict[str, list[int]]:
+    """Units of each cell of each rater's table, in the order of work; empty cells are left out."""
+    import pandas as pd
+
+    rows = pd.DataFrame(
+        {"unit": coded.unit, "rater": coded.rater, "truth": truth.label[coded.unit], "said": coded.value}
+    ).sort_values("unit")
+    ids, names = units["unit"].to_numpy(), dimension.values
+    return {
+        f"{dimension.slug}/said/{coded.rater_name(rater)}/{names[real]}/{names[said]}": ids[part.to_numpy()].tolist()
+        for (rater, real, said), part in rows[rows["rater"].isin(codes)].groupby(["rater", "truth", "said"])["unit"]
+    }
+
+
+def _posterior(
+    dimension: Dimension, coded: Labels, fits: dict[str, LatentTruth], units: pd.DataFrame, listed: str
+) -> tuple[dict, dict[str, list[int]]]:
+    """What the models make of every labelled unit; the most uncertain first."""
+    import numpy as np
+
+    from analysis.stats import majority
+
+    truth, other, vote = fits["dawid_skene"], fits["mace"], majority(coded)
+    labelled = truth.label >= 0
+    highest = np.where(labelled, np.nan_to_num(truth.posterior).max(axis=1), 2.0)
+    uncertain = labelled & (highest < CERTAIN)
+    outvoted = labelled & (vote.code >= 0) & (vote.code != truth.label)
+    differ = labelled & (truth.label != other.label)
+    order = np.argsort(highest, kind="stable")[: int(labelled.sum())]
+    shown = order if listed == "all" else order[uncertain[order]][:MAX_LISTED]
+    counts = np.zeros((coded.n_units, len(coded.categories)), dtype=int)
+    np.add.at(counts, (coded.unit, coded.value), 1)
+    keys, names = units["unit_key"].tolist(), dimension.values
+    rows = [
+        {
+            "unit": keys[unit],
+            "votes": counts[unit].tolist(),
+            "dawid_skene": [round(share, 4) for share in truth.posterior[unit].tolist()],
+            "mace": [round(share, 4) for share in other.posterior[unit].tolist()],
+            "label": names[truth.label[unit]],
+            "majority": names[vote.code[unit]] if vote.code[unit] >= 0 else "",
+        }
+        for unit in shown.tolist()
+    ]
+    ids = units["unit"].to_numpy()
+    groups = {"uncertain": uncertain, "outvoted": outvoted, "models": differ}
+    return {
+        "n_units": int(labelled.sum()),
+        **{f"n_{name}": int(found.sum()) for name, found in groups.items()},
+        "n_tied": int((vote.tied & labelled).sum()),
+        "units": rows,
+        "n_not_listed": int(labelled.sum()) - len(rows),
+    }, {f"{dimension.slug}/{name}": ids[found].tolist() for name, found in groups.items()}

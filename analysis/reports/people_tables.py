@@ -1,0 +1,132 @@
+"""Tables of the reports about particular people: annotators, and whom a checker could stand in for."""
+
+from __future__ import annotations
+
+from analysis.reports.tabular import Cell, Table
+
+
+def estimate(figure: dict | None) -> tuple[Cell, Cell, Cell]:
+    """Value, low and high of a figure; in place of the value why there is none."""
+    if figure is None:
+        return None, None, None
+    if figure["estimate"] is None:
+        return f"undefined: {figure['undefined']}", None, None
+    return figure["estimate"], figure["low"], figure["high"]
+
+
+def intervals(*names: str) -> tuple[str, ...]:
+    """Three columns for each of these figures."""
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+
+
+def annotators(result: dict) -> list[Table]:
+    tables = []
+    for dimension in result["dimensions"]:
+        title = dimension["title"]
+        if dimension["undefined"]:
+            tables.append(Table(f"{title}: annotators", ("Undefined",), [(dimension["undefined"],)]))
+            continue
+        tables += [_competences(dimension), _models(dimension)]
+        names = [label["title"] for label in dimension["labels"]]
+        for rater in dimension["raters"]:
+            rows = [
+                (name, *(share if share is not None else "undefined" for share in shares), *counts)
+                for name, shares, counts in zip(names, rater["confusion"], rater["counts"], strict=True)
+            ]
+            columns = ("True label", *names, *(f"{name}, labels" for name in names))
+            tables.append(Table(f"{title}: what {rater['name']} says, by Dawid-Skene", columns, rows))
+        tables.append(_units(dimension, names))
+        tables += _speed(title, dimension["speed"])
+    return tables
+
+
+def _competences(dimension: dict) -> Table:
+    columns = ("Annotator", "Kind", "Labels", "Shared units")
+    return Table(
+        f"{dimension['title']}: annotators",
+        columns + intervals("Agreement with others", "Dawid-Skene", "MACE"),
+        [
+            (row["name"], row["kind"], row["n_labels"], row["n_shared"])
+            + sum((estimate(row[name]) for name in ("agreement", "dawid_skene", "mace")), ())
+            for row in dimension["raters"]
+        ],
+    )
+
+
+def _models(dimension: dict) -> Table:
+    labels = [label["title"] for label in dimension["labels"]]
+    rows = [
+        (model["title"], model["n_iterations"], "yes" if model["converged"] else "no", model["n_resamples"])
+        + tuple(model["prevalence"])
+        for model in dimension["models"]
+    ]
+    return Table(
+        f"{dimension['title']}: models, with the share of each label",
+        ("Model", "Iterations", "Converged", "Resamples", *labels),
+        rows,
+    )
+
+
+def _units(dimension: dict, names: list[str]) -> Table:
+    rows = [
+        (row["unit"], row["label"], row["majority"], *row["votes"], *row["dawid_skene"], *row["mace"])
+        for row in dimension["posterior"]["units"]
+    ]
+    columns = tuple(f"{name}, {of}" for of in ("labels", "Dawid-Skene", "MACE") for name in names)
+    return Table(f"{dimension['title']}: units", ("Unit", "Dawid-Skene", "Majority", *columns), rows)
+
+
+def _speed(title: str, speed: dict) -> list[Table]:
+    if speed["undefined"]:
+        return [Table(f"{title}: speed", ("Undefined",), [(speed["undefined"],)])]
+    columns = ("Quarter", "Answers", "Median seconds", *intervals("Agreement with others"))
+    quarters = [
+        (row["title"], row["agreement"]["n_pairable"], row["median"], *estimate(row["agreement"]))
+        for row in speed["quarters"]
+    ]
+    raters = [("all, within each annotator", speed["within"]["n_pairable"], None, *estimate(speed["within"]))]
+    raters += [(row["name"], row["n"], row["median"], *estimate(row["spearman"])) for row in speed["raters"]]
+    return [
+        Table(f"{title}: agreement by speed", columns, quarters),
+        Table(
+            f"{title}: correlation of time with agreement",
+            ("Annotator", "Answers", "Median seconds", *intervals("Spearman")),
+            raters,
+        ),
+    ]
+
+
+def alternative_annotator(result: dict) -> list[Table]:
+    tables = []
+    for dimension in result["dimensions"]:
+        title = f"{dimension['title']}: alternative annotator test, epsilon {result['epsilon']:g}"
+        columns = ("Checker", *intervals("Winning rate", "Advantage"), "People", "Units", "Passes", "People left out")
+        tables.append(Table(title, columns, [_checker(row) for row in dimension["checkers"]]))
+        for row in dimension["checkers"]:
+            if row["people"]:
+                tables.append(_people(f"{dimension['title']}: {row['checker']} {row['version']} and each person", row))
+    return tables
+
+
+def _checker(row: dict) -> tuple[Cell, ...]:
+    passes = "undefined" if row["passes"] is None else "yes" if row["passes"] else "no"
+    return (
+        f"{row['checker']} {row['version']}",
+        *(estimate(row["winning_rate"] | {"undefined": row["undefined"]})),
+        *(estimate(row["advantage"] | {"undefined": row["undefined"]})),
+        len(row["people"]),
+        row["advantage"]["n_pairable"],
+        passes,
+        len(row["left_out"]),
+    )
+
+
+def _people(title: str, row: dict) -> Table:
+    columns = ("Person", "Units", "Checker at least as close", "Person at least as close", "p", "Rejected", "Needed")
+    rows: list[tuple[Cell, ...]] = [
+        (one["name"], one["n_units"], one["model_wins"], one["person_wins"], one["p_value"])
+        + ("yes" if one["rejected"] else "no", one["n_needed"])
+        for one in row["people"]
+    ]
+    rows += [(one["name"], one["n_units"], None, None, None, "too few units", None) for one in row["left_out"]]
+    return Table(title, columns, rows)

@@ -1,0 +1,134 @@
+"""The alternative annotator test of a project's checkers: verdicts, who takes part, and what it is computed from."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from scipy import stats
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from annotation.models import Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+N = 32
+WRONG = {"Anna": 4, "Ben": 5, "Cleo": 6}  # every so many items
+
+
+def truth(number: int) -> str:
+    return YES if number % 2 else NO
+
+
+def label_of(number: int, name: str) -> str:
+    return truth(number) if number % WRONG[name] else (NO if truth(number) == YES else YES)
+
+
+@pytest.fixture
+def project():
+    project = project_of(N, claims=N)
+    for name in WRONG:
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            say(item, rater, label_of(number, name))
+    return project
+
+
+def run_that_says(project, checker: str, say_of):
+    run = make_suggestions(project, checker=checker, labels={"relevance": YES, "stance": "supports"})
+    for number, item in enumerate(items_of(project)):
+        Suggestion.objects.filter(run=run, unit=item.anchor, dimension="relevance").update(label=say_of(number))
+    return run
+
+
+def report_of(project, **parameters):
+    return get_report("alternative-annotator").compute(project, **parameters)
+
+
+def test_a_good_checker_passes_and_a_contrary_one_does_not_each_by_hand(project):
+    good = run_that_says(project, "good", truth)
+    bad = run_that_says(project, "bad", lambda number: NO if truth(number) == YES else YES)
+    report = report_of(project, epsilon=0.1)
+    rows = {row["run"]: row for row in of_dimension(report, "relevance")["checkers"]}
+    first, second = rows[str(good.uuid)], rows[str(bad.uuid)]
+    assert (first["passes"], second["passes"]) == (True, False)
+    assert first["winning_rate"]["estimate"] == 1.0 and second["winning_rate"]["estimate"] == 0.0
+    anna = next(one for one in first["people"] if one["name"] == "Anna")
+    # By hand: closeness to Ben and Cleo, a tie counting for both; scipy's one-sided t test of the differences.
+    checker, person, differences = 0, 0, []
+    for number in range(N):
+        others = [label_of(number, name) for name in ("Ben", "Cleo")]
+        of_checker, of_person = (others.count(said) for said in (truth(number), label_of(number, "Anna")))
+        checker += of_checker >= of_person
+        person += of_person >= of_checker
+        differences.append(int(of_person >= of_checker) - int(of_checker >= of_person))
+    assert (anna["model_wins"], anna["person_wins"]) == (checker / N, person / N)
+    assert anna["p_value"] == pytest.approx(stats.ttest_1samp(differences, 0.1, alternative="less").pvalue)
+    behind = report["behind"][f"relevance/{good.uuid}/{anna['id']}/checker"]
+    assert behind == [item.anchor_id for item, d in zip(items_of(project), differences, strict=True) if d < 0]
+    assert anna["n_model_ahead"] == len(behind)
+
+
+def test_the_discount_decides_and_wrong_ones_are_refused(project):
+    run_that_says(project, "fair", lambda number: label_of(number, "Ben"))
+    strict, generous = (of_dimension(report_of(project, epsilon=e), "relevance")["checkers"][0] for e in (0.0, 1.0))
+    assert strict["passes"] is False and generous["passes"] is True
+    for wrong in ({"epsilon": 2.0}, {"epsilon": float("nan")}, {"scoring": "odd"}, {"min_units": 1}):
+        with pytest.raises(ValueError):
+            report_of(project, **wrong)
+
+
+def test_people_with_few_units_are_named_and_where_nobody_is_left_it_is_undefined(project):
+    run_that_says(project, "good", truth)
+    dan = make_rater(project, "Dan")
+    for item in items_of(project)[:3]:
+        say(item, dan, YES)
+    row = of_dimension(report_of(project), "relevance")["checkers"][0]
+    assert row["left_out"] == [{"name": "Dan", "n_units": 3}] and len(row["people"]) == 3
+    row = of_dimension(report_of(project, min_units=40), "relevance")["checkers"][0]
+    assert row["passes"] is None and "nobody has 40 units" in row["undefined"]
+
+
+def test_slots_are_nobody_and_touched_labels_do_not_count():
+    project = project_of(3)
+    run_that_says(project, "good", truth)
+    slot, anna = make_rater(project, "vote 1", "slot"), make_rater(project, "Anna")
+    for item in items_of(project):
+        say(item, slot, YES)
+    row = of_dimension(report_of(project), "relevance")["checkers"][0]
+    assert "does not say who voted" in row["undefined"]
+    say(items_of(project)[0], anna, YES, shown=True)
+    row = of_dimension(report_of(project), "relevance")["checkers"][0]
+    assert (row["n_labels"], row["n_labels_touched"]) == (0, 1)
+
+
+def test_page_and_command(client, project, capsys):
+    client.force_login(project.created_by)
+    address = reverse("project_alternative_annotator", args=[project.slug])
+    assert "No checker to test yet" in client.get(address).content.decode()
+    with pytest.raises(CommandError, match="No checker that gives labels"):
+        call_command("report", project.slug, "alternative-annotator")
+    run = run_that_says(project, "good", truth)
+    client.get(address, {"epsilon": "0.2"})
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address, {"epsilon": "0.2"}).content.decode()
+    stored = StoredReport.objects.get(name="alternative-annotator")
+    assert "<strong>yes</strong>" in page and "Anna" in page and "--epsilon 0.2 " in page
+    call_command("report", project.slug, "alternative-annotator", "--epsilon", "0.2", "--format", "json")
+    assert json.loads(capsys.readouterr().out) == stored.result
+    anna = of_dimension(stored.result, "relevance")["checkers"][0]["people"][0]
+    behind = reverse("project_behind", args=[project.slug, "alternative-annotator"])
+    figure = f"relevance/{run.uuid}/{anna['id']}/checker"
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure})
+    assert "closer to the other people than" in answer.content.decode()
+    back = answer.context["back"]
+    assert client.get(back).context["report"] == stored  # the very choices that the figure was made with
+    for form in ("table", "md", "csv", "latex"):
+        call_command("report", project.slug, "alternative-annotator", "--format", form)
+        assert "Cleo" in capsys.readouterr().out
+    assert client.get(address, {"epsilon": "7"}).status_code == 404

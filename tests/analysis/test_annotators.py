@@ -1,0 +1,176 @@
+"""Annotators: competences from planted answers, checkers beside people, speed, and what cannot be said."""
+
+import json
+from html import escape
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from analysis.stats import Labels, dawid_skene, mace
+from annotation.models import Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+N = 24
+
+
+def report_of(project, **parameters):
+    return get_report("annotators").compute(project, **parameters)
+
+
+def said(number: int, name: str) -> str:
+    """Anna and Ben are right but for one item each; Cleo says the contrary on every third."""
+    truth = number % 2 == 0
+    wrong = {"Anna": number == 1, "Ben": number == 2, "Cleo": number % 3 == 0}[name]
+    return YES if truth != wrong else NO
+
+
+@pytest.fixture
+def project():
+    project = project_of(N, claims=N)
+    for name in ("Anna", "Ben", "Cleo"):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            # Cleo hurries where she errs.
+            seconds = 3 + number / 10 if name == "Cleo" and number % 3 == 0 else 20 + number
+            say(item, rater, said(number, name), active_ms=int(seconds * 1000))
+    return project
+
+
+def by_name(dimension: dict) -> dict[str, dict]:
+    return {row["name"]: row for row in dimension["raters"]}
+
+
+def test_competences_are_those_of_the_models_with_intervals_and_confusion(project):
+    names = ("Anna", "Ben", "Cleo")
+    rows = [(number, name, said(number, name)) for name in names for number in range(N)]
+    unit, rater, value = zip(*rows, strict=True)
+    coded = Labels.from_columns(unit, rater, value, (YES, NO))
+    dimension = of_dimension(report_of(project), "relevance")
+    found = by_name(dimension)
+    for name, fit in (("dawid_skene", dawid_skene(coded)), ("mace", mace(coded))):
+        for code, person in enumerate(names):
+            assert found[person][name]["estimate"] == pytest.approx(fit.competence[code], abs=1e-6)
+            assert found[person][name]["low"] <= found[person][name]["high"]
+    assert found["Cleo"]["dawid_skene"]["high"] < found["Anna"]["dawid_skene"]["estimate"]
+    assert found["Anna"]["n_shared"] == N and sum(map(sum, found["Anna"]["counts"])) == N
+    # Cleo agrees with both others on 16 items, on items 1 and 2 with one more or less: by hand.
+    shares = [sum(said(number, "Cleo") == said(number, other) for other in ("Anna", "Ben")) / 2 for number in range(N)]
+    assert found["Cleo"]["agreement"]["estimate"] == pytest.approx(sum(shares) / N)
+
+
+def test_cells_of_the_confusion_open_their_units(project):
+    report = report_of(project)
+    cleo = by_name(of_dimension(report, "relevance"))["Cleo"]
+    ids = report["behind"][f"relevance/said/{cleo['id']}/{YES}/{NO}"]
+    expected = [item.anchor_id for n, item in enumerate(items_of(project)) if n % 6 == 0]
+    assert ids == expected and cleo["counts"][0][1] == len(expected)
+
+
+def test_a_quick_answer_agrees_less_where_it_was_planted(project):
+    speed = of_dimension(report_of(project), "relevance")["speed"]
+    people = {row["name"]: row for row in speed["raters"]}
+    assert people["Cleo"]["spearman"]["low"] > 0.3 and people["Cleo"]["n"] == N
+    assert people["Cleo"]["agreement"]["estimate"] < people["Anna"]["agreement"]["estimate"]
+    first, *_, last = speed["quarters"]
+    assert first["agreement"]["estimate"] < last["agreement"]["estimate"]
+    assert sum(row["agreement"]["n_pairable"] for row in speed["quarters"]) == 3 * N
+
+
+def test_answers_without_a_time_are_counted_and_left_out():
+    project = project_of(3)
+    for rater in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            say(item, rater, YES)
+    speed = of_dimension(report_of(project), "relevance")["speed"]
+    assert speed["undefined"] and speed["n_untimed"] == 6
+
+
+def test_a_checker_is_one_rater_more_and_labels_that_it_touched_do_not_count(project):
+    run = make_suggestions(project, checker="fake", labels={"relevance": YES, "stance": "supports"})
+    for number, item in enumerate(items_of(project)):
+        Suggestion.objects.filter(run=run, unit=item.anchor, dimension="relevance").update(label=said(number, "Anna"))
+    anna = project.raters.get(name="Anna")
+    say(items_of(project)[5], anna, YES, shown=True)
+    plain, with_checker = report_of(project), report_of(project, checkers="with")
+    assert len(by_name(of_dimension(plain, "relevance"))) == 3
+    dimension = of_dimension(with_checker, "relevance")
+    [checker] = [row for row in dimension["raters"] if row["kind"] == "checker"]
+    assert checker["n_labels"] == N and checker["dawid_skene"]["estimate"] > 0.9
+    # Her first answer, given before she saw anything, stands for the revised one.
+    assert by_name(dimension)["Anna"]["n_labels"] == N
+    fresh = make_rater(project, "Dan")
+    say(items_of(project)[0], fresh, YES, shown=True)
+    dimension = of_dimension(report_of(project, checkers="with"), "relevance")
+    assert "Dan" not in by_name(dimension)
+
+
+def test_too_few_shared_units_and_slots_have_no_competence():
+    project = project_of(12)
+    anna, ben, late = (make_rater(project, name) for name in ("Anna", "Ben", "Late"))
+    slot = make_rater(project, "vote 1", "slot")
+    for number, item in enumerate(items_of(project)):
+        for rater in (anna, ben, slot):
+            say(item, rater, YES if number % 2 else NO)
+    say(items_of(project)[0], late, NO)
+    dimension = of_dimension(report_of(project), "relevance")
+    found = by_name(dimension)
+    assert "vote 1" not in found and dimension["n_labels_of_slots"] == 12
+    assert found["Late"]["mace"]["estimate"] is None and "1 units" in found["Late"]["mace"]["undefined"]
+    assert found["Anna"]["mace"]["estimate"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason"), [(["slot", "slot"], "does not say who voted"), (["member"], "no two of them")]
+)
+def test_undefined_says_why(kinds, reason):
+    project = project_of(3)
+    for kind in kinds:
+        rater = make_rater(project, kind=kind)
+        for item in items_of(project):
+            say(item, rater, YES)
+    dimension = of_dimension(report_of(project), "relevance")
+    assert reason in dimension["undefined"] and dimension["raters"] == []
+
+
+def test_uncertain_units_come_first_and_all_can_be_had(project):
+    dan = make_rater(project, "Dan")
+    for number, item in enumerate(items_of(project)):
+        say(item, dan, NO if said(number, "Anna") == YES else YES) if number in (4, 6) else None
+    some, every = (
+        of_dimension(report_of(project, units=units), "relevance")["posterior"] for units in ("uncertain", "all")
+    )
+    assert len(every["units"]) == every["n_units"] == N and every["n_not_listed"] == 0
+    highest = [max(row["dawid_skene"]) for row in every["units"]]
+    assert highest == sorted(highest) and len(some["units"]) == some["n_uncertain"]
+    with pytest.raises(ValueError, match="units is one of"):
+        report_of(project, units="few")
+
+
+def test_the_page_shows_what_the_command_prints(client, project, capsys):
+    client.force_login(project.created_by)
+    address = reverse("project_annotators", args=[project.slug])
+    assert "for the first time" in client.get(address).content.decode()
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    stored = StoredReport.objects.get()
+    for row in of_dimension(stored.result, "relevance")["raters"]:
+        assert escape(row["name"]) in page and f"{row['dawid_skene']['estimate']:.3f}" in page
+    call_command("report", project.slug, "annotators", "--format", "json")
+    assert json.loads(capsys.readouterr().out) == stored.result
+    behind = reverse("project_behind", args=[project.slug, "annotators"])
+    cleo = by_name(of_dimension(stored.result, "relevance"))["Cleo"]
+    figure = f"relevance/said/{cleo['id']}/{YES}/{NO}"
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
+    assert "4 units" in answer and "by Cleo" in answer
+    for form in ("table", "md", "csv", "latex"):
+        call_command("report", project.slug, "annotators", "--format", form)
+        assert "Cleo" in capsys.readouterr().out
+    assert client.get(address, {"checkers": "with"}).status_code == 404  # there is no run
