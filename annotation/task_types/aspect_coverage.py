@@ -32,6 +32,6 @@ ASPECT_COVERAGE = TaskType(
     units_title="Aspects",
     keys_pick="units",
     has_unit_colours=True,
-    checkers=("lexical", "embedding", "trained", "nli", "llm", "fake"),
+    checkers=("lexical", "embedding", "trained", "nli", "llm", "aspect-alignment", "fake"),
     metrics=(Metric("coverage", "coverage"),),
 )

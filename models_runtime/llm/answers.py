@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..contracts import InputError, LabelPrediction, Usage
+from ..inputs import check_text
 
 # vLLM's logarithm of the probability of a token that the constraint rules out.
 RULED_OUT = -9000.0
@@ -140,9 +141,21 @@ def read_joint(
     return answers
 
 
-def _said(body: Mapping[str, Any], max_tokens: int) -> tuple[str, object]:
-    """What the model wrote, in full, with the log probabilities as they came. InputError: malformed, refused or
-    truncated."""
+def read_text(body: Mapping[str, Any]) -> str:
+    """What the model wrote in words of its own, which may end where its room did. InputError: malformed or refused."""
+    content, _ = _said(body, None)
+    try:
+        text = check_text("the answer", content).strip()
+    except InputError as error:
+        raise InputError("malformed", error.message) from None
+    if not text:
+        raise InputError("malformed", "the model wrote nothing")
+    return text
+
+
+def _said(body: Mapping[str, Any], max_tokens: int | None) -> tuple[str, object]:
+    """What the model wrote, with the log probabilities as they came. InputError: malformed, refused or, unless
+    `max_tokens` is None, truncated."""
     choices = body.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise InputError("malformed", "the server's answer holds no choice", permanent=False)
@@ -152,7 +165,7 @@ def _said(body: Mapping[str, Any], max_tokens: int) -> tuple[str, object]:
         raise InputError("malformed", "the server's answer holds no message", permanent=False)
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         raise InputError("refused", "the model refuses to answer")
-    if choice.get("finish_reason") == "length":
+    if max_tokens is not None and choice.get("finish_reason") == "length":
         raise InputError("truncated", f"the answer was cut off after {max_tokens} tokens")
     content = message.get("content")
     if not isinstance(content, str):

@@ -86,6 +86,21 @@ def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], .
             ),
             "models_runtime.checkers.llm:build",
         ),
+        (
+            CheckerInfo(
+                slug="aspect-alignment",
+                version="1",
+                kind="llm",
+                title="Alignment of aspects",
+                summary="Shows a language model all sentences of an answer and all aspects at once, and asks which "
+                "sentence deals with which aspect.",
+                roles=("coverage",),
+                needs="server",
+                packages=(openai, spacy),
+                parameters=(ENDPOINT, *PATIENCE),
+            ),
+            "models_runtime.checkers.aspect_alignment:AspectAlignment",
+        ),
         _asked(
             openai,
             "source-reference",
