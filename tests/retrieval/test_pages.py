@@ -87,12 +87,11 @@ def test_gold_evidence_is_counted_and_hidden_from_who_still_labels_here(project,
     for address in (f"/retrieval/{run.uuid}/", ranking):
         page = client.get(address).content.decode()
         assert "gold evidence" not in page and '">gold' not in page
-    assert (
-        '3 of 3</td>\n    <td class="num">–' not in client.get(f"/projects/{project.slug}/retrieval/").content.decode()
-    )
+    listed = client.get(f"/projects/{project.slug}/retrieval/").content.decode()
+    assert listed.count("3 of 3") == 1  # queries done
 
 
-def test_a_ranking_beside_that_of_another_run(project, client):
+def test_a_ranking_beside_that_of_another_run(tmp_path, project, client):
     run, other = search(project, top=2, parameters=WHOLE), search(project, top=1, parameters=WHOLE)
     page = client.get(f"/retrieval/{run.uuid}/?other={other.uuid}").content.decode()
     assert "1 of 2 also there" in page  # ice: fish/b is second here
@@ -102,16 +101,9 @@ def test_a_ranking_beside_that_of_another_run(project, client):
     assert page.count("there at 1") == 2 and page.count(">not there<") == 1
     assert f"Characters 0 to {len(EVIDENCE[0][2])}" in page
     assert f'rel="next" href="?query=fish&amp;other={other.uuid}"' in page and 'rel="prev"' not in page
-    stranger = search(harbour(project_folder(project)), parameters=WHOLE)
+    stranger = search(harbour(tmp_path), parameters=WHOLE)
     assert client.get(f"/retrieval/{run.uuid}/?other={stranger.uuid}").status_code == 404
     assert client.get(f"/retrieval/{run.uuid}/ranking/?query=nothing").status_code == 404
-
-
-def project_folder(project):
-    import tempfile
-    from pathlib import Path
-
-    return Path(tempfile.mkdtemp())
 
 
 def test_passages_of_another_cut_are_the_same_where_they_overlap(project, client):
@@ -233,7 +225,7 @@ def test_publishing_needs_the_right_to_change_the_data_set(project, client):
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 403
     DatasetGrant.objects.create(dataset=project.dataset, user=reader, can_edit=True)
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 302
-    assert Job.objects.filter(kind="passages").count() == 1
+    assert jobs.run_here(Job.objects.get(kind="passages")).result["new_evidence"] == 0  # each has its own already
     too_many = client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "11"})
     assert too_many.status_code == 422 and "less than or equal to 10" in too_many.content.decode()
     assert Evidence.objects.count() == len(EVIDENCE)
