@@ -8,6 +8,7 @@ from annotation.models import Job, Membership
 from annotation.services import guidelines, invitations
 
 from . import factories
+from .drafts.world import extract, make_answers
 from .world import client_of, label_one, make_world
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,12 @@ PAGES = (
     "/projects/ports/settings/",
     "/projects/ports/runs/",
     "/projects/ports/exports/",
+    "/projects/drafting/",
+    "/projects/drafting/drafts/",
+    "/projects/drafting/drafts/?state=to-review",
+    "/projects/drafting/drafts/extract/",
+    "/projects/drafting/drafts/of/{source}/",
+    "/extractions/{extraction}/",
     "/api/v1/projects/",
     "/api/v1/projects/ports/items/",
     "/api/v1/projects/ports/annotations/",
@@ -49,6 +56,7 @@ def grow(world) -> None:
     admin, project = world.people["admin"], world.project
     factories.make_claim_evidence(world.dataset, 9, prefix="more-")
     factories.make_items(project)
+    make_answers(world.drafting.dataset)
     for number in range(4):
         member = factories.join(project, factories.make_user(f"late-{number}"), Membership.Role.ANNOTATOR)
         label_one(project, member)
@@ -56,6 +64,7 @@ def grow(world) -> None:
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
         factories.make_project(world.dataset, slug=f"further-{number}")
+        extract(world.drafting, parameters={"seed": number + 1})
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
         Job.objects.create(kind=Job.Kind.PAIRS, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
         Job.objects.create(kind=Job.Kind.IMPORT, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
@@ -65,7 +74,8 @@ def test_queries_do_not_grow_with_rows(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()
     client = client_of(world.people["admin"])
-    pages = [page.format(item=world.item.uuid) for page in PAGES]
+    places = {"item": world.item.uuid, "source": world.draft.response_id, "extraction": world.extraction.uuid}
+    pages = [page.format(**places) for page in PAGES]
     few = {page: queries_of(client, page) for page in pages}
     grow(world)
     many = {page: queries_of(client, page) for page in pages}

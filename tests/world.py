@@ -7,9 +7,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.access import assignment_for
-from annotation.models import Artifact, Job, Membership, TrainedModel, User
+from annotation.models import Artifact, ExtractionRun, Job, Membership, Project, Response, TrainedModel, User
 from annotation.queries import pages
-from annotation.services import annotating, assigning, invitations
+from annotation.services import annotating, assigning, extraction, invitations, jobs
 from annotation.services.import_rows import Findings
 from annotation.services.importing import ImportRequest
 from annotation.services.pairing import PairRequest
@@ -112,6 +112,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         label_version=1,
         **TRAINED,
     )
+    drafting, extraction = make_drafting(people)
     artifact = Artifact.objects.create(job=job, file_name="labels.jsonl", media_type="x/y", size=1, sha256="")
     invitation = invitations.invite(
         people["researcher"], "new@example.org", project=project, roles=[Membership.Role.ANNOTATOR]
@@ -127,9 +128,25 @@ def make_world(items: int = 3) -> SimpleNamespace:
         artifact=artifact,
         trained_model=trained_model,
         invitation=invitation,
+        drafting=drafting,
+        extraction=extraction,
+        draft=extraction.drafts.order_by("pk").first(),
         assignment=leased,
         item=project.items.order_by("position").first(),
     )
+
+
+def make_drafting(people: dict) -> tuple[Project, ExtractionRun]:
+    """A project on answers without triplets, and an extraction whose drafts wait for review."""
+    dataset = factories.make_dataset(people["researcher"], slug="answers")
+    for number in range(2):
+        [anchor] = factories.make_responses_with_triplets(dataset, 1, triplets=0)
+        Response.objects.filter(pk=anchor.response_id).update(text=f"Lake {number} froze over. No ferry left port.")
+    project = factories.make_project(dataset, "triplets/-/1", slug="drafting", annotators=[people["annotator"]])
+    factories.join(project, people["adjudicator"], Membership.Role.ADJUDICATOR)
+    run = extraction.start_extraction(project, people["researcher"], "fake-extractor", wake_workers=False)
+    jobs.run_here(run.job)
+    return project, run
 
 
 def label_one(project, annotator):

@@ -4,6 +4,7 @@ from django import forms
 
 from annotation.models import Dataset, Project, Unit
 from annotation.queries.suggestions import scorers
+from annotation.services.draft_kinds import drafted_for, sources_in
 from annotation.task_types import current_task_types, task_type
 
 PREFILL_HELP = (
@@ -68,7 +69,9 @@ class ProjectForm(forms.Form):
         dataset, identifier = cleaned.get("dataset"), cleaned.get("task_type")
         if dataset and identifier:
             kind = task_type(identifier).anchor_kind
-            if not Unit.objects.published().filter(dataset=dataset, kind=kind).exists():
+            if not Unit.objects.published().filter(dataset=dataset, kind=kind).exists() and not _can_be_drafted(
+                dataset, identifier
+            ):
                 name = kind.replace("_", " ")
                 self.add_error("task_type", f"The data set “{dataset}” has nothing to judge this way (no {name})")
         return cleaned
@@ -78,6 +81,12 @@ class ProjectForm(forms.Form):
         values = dict(self.cleaned_data)
         values["multiple_share"] = values.pop("multiple_percent") / 100
         return values
+
+
+def _can_be_drafted(dataset: Dataset, identifier: str) -> bool:
+    """Whether what the task judges can still be extracted from what the data set has."""
+    kind = task_type(identifier)
+    return drafted_for(kind) is not None and sources_in(dataset, kind).exists()
 
 
 class ProjectSettingsForm(forms.ModelForm):

@@ -73,7 +73,7 @@ def _with_texts(
     return [
         Sampled(
             key=row.unit.key,
-            prompt=list(_parts(row.prompt)),
+            prompt=list(prompt_parts(row.prompt)),
             output=row.output,
             is_cut=row.is_cut,
             answers=[_titled(task_type, suggestion) for suggestion in suggestions.get(row.unit_id, ())],
@@ -85,7 +85,7 @@ def _with_texts(
     ]
 
 
-def _parts(prompt: object) -> Iterable[tuple[str, str]]:
+def prompt_parts(prompt: object) -> Iterable[tuple[str, str]]:
     """A stored prompt as messages, each with who speaks; anything else as one text."""
     if prompt is None:
         return

@@ -24,6 +24,7 @@ from annotation.forms.accounts import ProjectInvitationForm
 from annotation.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm
 from annotation.markdown import render as render_markdown
 from annotation.models import Invitation, Job, Membership, Project, User
+from annotation.queries import draft_sources
 from annotation.queries import items as item_queries
 from annotation.queries import projects as queries
 from annotation.services import guidelines as guideline_service
@@ -93,6 +94,7 @@ def project_detail(request, slug):
             "runs": project.checker_runs.select_related("job").order_by("-pk")[:5],
             "annotators": project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count(),
             "outside": queries.outside_raters(project),
+            "drafts": draft_sources.overview_of(request.user, project),
             "moves": [name for name, (state, _) in MOVES.items() if project.state in service.TRANSITIONS[state]],
         }
     return render(request, "annotation/projects/detail.html", context)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.forms.runs import RunForm
-from annotation.queries import costs, run_samples
+from annotation.queries import costs, draft_sources, run_samples
 from annotation.queries import runs as queries
 from annotation.queries.queues import long_wait, queue_states
 from annotation.services import checker_inputs, running_every, suggesting, trained_models
@@ -50,6 +50,7 @@ def project_runs(request, slug):
         "project": project,
         "runs": queries.runs_of(project)[:LISTED],
         "why_not": why_not,
+        "drafted": draft_sources.overview_of(request.user, project),
         "can_train": len(infos) > len(checkers),
         "outcomes": outcomes,
         "ready": [plan for plan in plans if not plan.needs],

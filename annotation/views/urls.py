@@ -1,6 +1,21 @@
 """The pages of the work itself; each area lists its own addresses beside its views."""
 
-from . import checkers, datasets, exports, imports, items, jobs, options, pairs, projects, runs, training, work
+from . import (
+    checkers,
+    datasets,
+    drafts,
+    exports,
+    imports,
+    items,
+    jobs,
+    options,
+    pairs,
+    projects,
+    retrieval,
+    runs,
+    training,
+    work,
+)
 
 urlpatterns = [
     *projects.urlpatterns,
@@ -14,5 +29,7 @@ urlpatterns = [
     *runs.urlpatterns,
     *checkers.urlpatterns,
     *training.urlpatterns,
+    *retrieval.urlpatterns,
+    *drafts.urlpatterns,
     *exports.urlpatterns,
 ]

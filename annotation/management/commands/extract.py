@@ -1,0 +1,72 @@
+"""Start an extractor on the answers or questions of a project's data set, in the workers or here."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.commands.run_checker import read_parameters
+from annotation.models import ExtractionRun, Job, Project, User
+from annotation.services import extraction, jobs
+from annotation.services.draft_kinds import DRAFT_KINDS
+from models_runtime import registry
+from models_runtime.contracts import CheckerError
+
+
+class Command(BaseCommand):
+    help = (
+        "Draft triplets, atomic claims or aspects for a project, whichever it judges; they wait for review on the "
+        "project's page of drafts. Without --here, workers do it and this command returns at once."
+    )
+
+    def add_arguments(self, parser) -> None:
+        extractors = [info.slug for info in registry.list_infos() if info.gives == "pieces"]
+        parser.add_argument("project", help="the project's address")
+        parser.add_argument("extractor", help="one of " + ", ".join(extractors))
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
+        parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
+        parser.add_argument("--all", action="store_true", help="also what has pieces of the kind already")
+        parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
+        parser.add_argument("--again", action="store_true", help="also where the same run exists already")
+        parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
+
+    def handle(
+        self, *, project: str, extractor: str, param: list[str], queue, here: bool, again: bool, **options
+    ) -> None:
+        found = Project.objects.filter(slug=project).select_related("created_by").first()
+        if found is None:
+            raise CommandError(f"There is no project {project!r}")
+        user = options["user"]
+        person = User.objects.filter(email=user).first() if user else found.created_by
+        if person is None:
+            raise CommandError(f"There is nobody with the address {user!r}")
+        try:
+            info = extraction.extractor_info(found.type, extractor)
+            run = extraction.start_extraction(
+                found,
+                person,
+                extractor,
+                read_parameters(info, param),
+                queue,
+                everything=options["all"],
+                again=again,
+                wake_workers=not here,
+            )
+        except extraction.SameExtraction as same:
+            run = same.run
+            self.stdout.write(f"{same}; --again starts another one")
+        except (extraction.ExtractionError, CheckerError) as error:
+            raise CommandError(str(error)) from None
+        sources = DRAFT_KINDS[run.kind].source_several
+        if here:
+            self._work_off(run, sources)
+        else:
+            self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} {sources} on the queue {run.job.queue}")
+
+    def _work_off(self, run: ExtractionRun, sources: str) -> None:
+        job = jobs.run_here(run.job)
+        if job.state != Job.State.DONE:
+            raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
+        seconds = (job.finished_at - job.started_at).total_seconds()
+        result = job.result
+        self.stdout.write(
+            f"Run {run.uuid}: {job.progress_total} {sources} in {seconds:.1f} s, {result['failed']} failed, "
+            f"{result['pieces']} {DRAFT_KINDS[run.kind].several} to review at /projects/{run.project.slug}/drafts/"
+        )

@@ -1,0 +1,269 @@
+"""Drafts of a project: have an extractor propose them, review them source by source, publish what was accepted."""
+
+from itertools import zip_longest
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import drafts_project_for, extraction_for
+from annotation.forms.drafts import ExtractionForm, PublishForm
+from annotation.models import Draft, Project
+from annotation.queries import draft_sources as sources
+from annotation.queries import drafts as queries
+from annotation.queries.checkers import needs_of
+from annotation.queries.costs import Cost, money_for
+from annotation.queries.jobs import progress_of
+from annotation.queries.runs import facts_of
+from annotation.services import draft_publishing, draft_reviewing, extraction
+from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
+from annotation.services.suggesting import queues_of
+from models_runtime import registry
+from models_runtime.contracts import ParameterError, Usage
+
+PER_PAGE = 50
+LISTED = 20
+
+
+def _project(request, slug: str) -> tuple[Project, DraftKind]:
+    project = drafts_project_for(request.user, slug)
+    kind = drafted_for(project.type)
+    if kind is None:
+        raise Http404("This project has no drafts")
+    return project, kind
+
+
+@login_required
+@require_safe
+def project_drafts(request, slug):
+    project, kind = _project(request, slug)
+    runs = list(queries.runs_of(project, kind)[:LISTED])
+    state, failed = request.GET.get("state", ""), "failed" in request.GET
+    run = next((run for run in runs if str(run.uuid) == request.GET.get("run")), None)
+    found = sources.sources_to_review(project, kind, state=state, run=run, failed=failed)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    chosen = {"state": state, "run": run.uuid if run else "", **({"failed": "1"} if failed else {})}
+    publishing = sources.publishing_of(project)
+    context = {
+        "project": project,
+        "kind": kind,
+        "counts": sources.counts_of(project, kind),
+        "runs": runs,
+        "states": sources.STATES,
+        "state": state,
+        "run": run,
+        "failed": failed,
+        "page": page,
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
+        "rows": sources.rows_of(project, kind, page.object_list),
+        "job": publishing,
+        "progress": progress_of(publishing) if publishing else None,
+        "form": PublishForm(kind),
+    }
+    return render(request, "annotation/drafts/list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def extraction_new(request, slug):
+    project, kind = _project(request, slug)
+    infos = extraction.extractors_for(project.type)
+    forms = {extractor: ExtractionForm(info, kind) for extractor, info in infos.items()}
+    chosen, same = request.POST.get("extractor"), None
+    if chosen in infos:
+        form = forms[chosen] = ExtractionForm(infos[chosen], kind, request.POST)
+        if form.is_valid():
+            options = {name: form.cleaned_data[name] for name in ("everything", "again")}
+            try:
+                run = extraction.start_extraction(project, request.user, chosen, form.parameters, form.queue, **options)
+                return redirect("extraction_detail", uuid=run.uuid)
+            except extraction.SameExtraction as found:
+                same = found.run
+            except ParameterError as error:
+                form.add_error(error.name, str(error))
+            except extraction.ExtractionError as error:
+                form.add_error(None, str(error))
+    context = {
+        "project": project,
+        "kind": kind,
+        "n_all": sources_in(project.dataset, project.type).count(),
+        "n_without": sources_in(project.dataset, project.type, everything=False).count(),
+        "entries": [
+            {
+                "info": info,
+                "form": forms[extractor],
+                "needs": needs_of(info),
+                "not_configured": registry.not_configured(extractor),
+                "queues": queues_of(info),
+                "is_open": extractor == chosen or len(infos) == 1,
+                "same_run": same if extractor == chosen else None,
+            }
+            for extractor, info in infos.items()
+        ],
+    }
+    return render(request, "annotation/drafts/new.html", context)
+
+
+@login_required
+@require_safe
+def extraction_detail(request, uuid):
+    run = extraction_for(request.user, uuid)
+    usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
+    failures = queries.failures_of(run)
+    money = money_for(usage, endpoint=run.provenance.get("endpoint"), queue=run.job.queue)
+    context = {
+        "run": run,
+        "job": run.job,
+        "project": run.project,
+        "kind": DRAFT_KINDS[run.kind],
+        "info": queries.info_of(run),
+        "progress": progress_of(run.job),
+        "failures": failures,
+        "failed": sum(row["n"] for row in failures),
+        "can_be_retried": sum(row["n"] for row in failures if not row["is_permanent"]),
+        "figures": queries.figures_of(run),
+        "cost": Cost(usage, run.job.progress_done, money),
+        "facts": facts_of(run),
+        "sample": queries.sample_of(run, request.GET.get("page")),
+        "failed_examples": queries.failed_of(run),
+    }
+    return render(request, "annotation/drafts/run.html", context)
+
+
+@login_required
+@require_POST
+def extraction_retry(request, uuid):
+    run = extraction_for(request.user, uuid)
+    if not extraction.retry_failures(run, include_permanent="permanent" in request.POST):
+        messages.info(request, "There is nothing to try again")
+    return redirect("extraction_detail", uuid=run.uuid)
+
+
+@login_required
+@require_POST
+def drafts_publish(request, slug):
+    project, kind = _project(request, slug)
+    form = PublishForm(kind, request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say what happens to what was judged already")
+        return redirect("project_drafts", slug)
+    try:
+        draft_publishing.start(request.user, project, on_judged=form.cleaned_data["on_judged"])
+    except draft_publishing.PublishingProblem as problem:
+        messages.error(request, str(problem))
+    return redirect("project_drafts", slug)
+
+
+# --- one source -----------------------------------------------------------------------------------------------------
+
+
+def _source(request, slug: str, pk: int):
+    project, kind = _project(request, slug)
+    links = ("question",) if kind.source == "response" else ()
+    rows = kind.source_model.objects.filter(dataset=project.dataset_id).select_related(*links)
+    return project, kind, get_object_or_404(rows, pk=pk)
+
+
+def _context(project: Project, kind: DraftKind, source, **more) -> dict:
+    page = sources.source_page(project, kind, source)
+    following = sources.next_to_review(project, kind, source)
+    return {"project": project, "kind": kind, "source": source, "page": page, "following": following, **more}
+
+
+@login_required
+@require_safe
+def draft_source(request, slug, pk):
+    project, kind, source = _source(request, slug, pk)
+    return render(request, "annotation/drafts/source.html", _context(project, kind, source))
+
+
+@login_required
+@require_POST
+def draft_decide(request, slug, uuid):
+    """Accept, drop or undo one draft. htmx gets its row, other browsers the page again."""
+    project, kind = _project(request, slug)
+    draft = get_object_or_404(Draft.objects.filter(project=project, kind=kind.name), uuid=uuid)
+    source, shown = getattr(draft, kind.source), request.POST.get("seen", "")
+    problem = ""
+    try:
+        match request.POST.get("act"):
+            case "accept":
+                draft_reviewing.accept(draft, kind, request.user, _given(kind, request.POST), shown)
+            case "drop":
+                draft_reviewing.drop(draft, request.user, shown)
+            case "undo":
+                draft_reviewing.undo(draft, shown)
+            case _:
+                return HttpResponse("There is no such decision", status=400, content_type="text/plain")
+    except draft_reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    context = _context(project, kind, source, problem=problem)
+    context["row"] = context["page"].row(draft)
+    return render(request, "annotation/drafts/decided.html", context)
+
+
+def _given(kind: DraftKind, data) -> dict[str, str]:
+    return {name: data.get(name, "") for name in kind.parts}
+
+
+def _back(request, project: Project, source, problem: str = ""):
+    if problem:
+        messages.error(request, problem)
+    return redirect("draft_source", project.slug, source.pk)
+
+
+@login_required
+@require_POST
+def draft_add(request, slug, pk):
+    project, kind, source = _source(request, slug, pk)
+    draft, problem = None, ""
+    try:
+        draft = draft_reviewing.add(project, kind, source, request.user, _given(kind, request.POST))
+    except draft_reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    context = _context(project, kind, source, add_problem=problem)
+    context["row"] = context["page"].row(draft) if draft else None
+    return render(request, "annotation/drafts/decided.html", context)
+
+
+@login_required
+@require_POST
+def drafts_accept(request, slug, pk):
+    """Accept all of a source's proposals that nobody has decided about, with the words that the page has for them."""
+    project, kind, source = _source(request, slug, pk)
+    columns = [request.POST.getlist(name) for name in kind.parts]
+    words = zip_longest(*columns, fillvalue="")
+    pages = [
+        (uuid, dict(zip(kind.parts, parts, strict=True)))
+        for uuid, parts in zip(request.POST.getlist("draft"), words, strict=False)
+    ]
+    problem = ""
+    try:
+        draft_reviewing.accept_rest(project, kind, source, request.user, pages)
+    except draft_reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    return render(request, "annotation/drafts/rows.html", _context(project, kind, source, problem=problem))
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/drafts/", project_drafts, name="project_drafts"),
+    path("projects/<slug:slug>/drafts/extract/", extraction_new, name="extraction_new"),
+    path("projects/<slug:slug>/drafts/publish/", drafts_publish, name="drafts_publish"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/", draft_source, name="draft_source"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/add/", draft_add, name="draft_add"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/accept/", drafts_accept, name="drafts_accept"),
+    path("projects/<slug:slug>/drafts/<uuid:uuid>/", draft_decide, name="draft_decide"),
+    path("extractions/<uuid:uuid>/", extraction_detail, name="extraction_detail"),
+    path("extractions/<uuid:uuid>/retry/", extraction_retry, name="extraction_retry"),
+]

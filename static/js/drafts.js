@@ -1,0 +1,89 @@
+// Reviewing the drafts of one source by the keyboard, and showing where in the response each comes from. Without this
+// script every decision is still a button.
+
+const rows = () => [...document.querySelectorAll("#drafts > li")];
+const current = () => document.activeElement?.closest?.("#drafts > li");
+const isOpen = (row) => row.classList.contains("is-proposed");
+
+function go(row) {
+  row?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function step(by) {
+  const all = rows();
+  const at = all.indexOf(current());
+  go(at < 0 ? (all.find(isOpen) ?? all[0]) : all[at + by]);
+}
+
+// The next row that waits for a decision after the one in this place, else the first one; when all is decided, the way on.
+function goOn(place) {
+  const all = rows();
+  const next = all.slice(place).find(isOpen) ?? all.find(isOpen);
+  if (next) go(next);
+  else document.getElementById("draft-next")?.focus();
+}
+
+function press(act) {
+  current()?.querySelector(`button[value="${act}"]`)?.click();
+}
+
+const keys = {
+  j: () => step(1),
+  ArrowDown: () => step(1),
+  k: () => step(-1),
+  ArrowUp: () => step(-1),
+  a: () => press("accept"),
+  d: () => press("drop"),
+  u: () => press("undo"),
+  e: () => current()?.querySelector("textarea:not([readonly])")?.focus(),
+  n: () => document.getElementById("draft-next")?.click(),
+  "+": () => document.querySelector("#draft-add textarea")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const field = event.target.closest?.("textarea");
+  if (field) {
+    if (event.key === "Escape") go(current());
+    // Enter sends with the form's first button, which accepts; Shift and Enter begin a new line.
+    if (event.key !== "Enter" || event.shiftKey || field.readOnly) return;
+    event.preventDefault();
+    field.form.querySelector("button[type=submit]")?.click();
+    return;
+  }
+  if (event.target.closest?.("input, select") || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+// Where the focus goes when a decision has come back.
+let decided = null;
+document.addEventListener("submit", (event) => {
+  const row = event.target.closest("#drafts > li");
+  decided = { id: row?.id, place: rows().indexOf(row), act: event.submitter?.value, form: event.target.id };
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (!decided) return;
+  const { id, place, act, form } = decided;
+  decided = null;
+  const row = id && document.getElementById(id);
+  const refused = row?.querySelector(".problem") || document.querySelector("#draft-summary .problem");
+  if (form === "draft-add") {
+    const add = document.getElementById(form);
+    if (!refused) add.reset();
+    add.querySelector("textarea").focus();
+  } else if (row && (refused || act === "undo")) go(row);
+  else goOn(Math.max(place, 0));
+});
+
+// The stretches that the draft in focus comes from.
+document.addEventListener("focusin", () => {
+  const number = current()?.dataset.number;
+  for (const mark of document.querySelectorAll("#response-text mark")) {
+    mark.classList.toggle("is-current", Boolean(number) && mark.dataset.drafts.split(" ").includes(number));
+  }
+  document.querySelector("#response-text mark.is-current")?.scrollIntoView({ block: "nearest" });
+});
+
+if (rows().some(isOpen)) goOn(0);

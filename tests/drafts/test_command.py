@@ -1,0 +1,57 @@
+"""`manage.py extract`: what it starts, what it prints, what it refuses."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Draft, ExtractionRun
+from tests import factories
+from tests.drafts.world import CLAIMS, make_drafting_project
+
+pytestmark = pytest.mark.django_db
+
+
+def command(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("extract", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_it_drafts_here_and_says_how_much():
+    project = make_drafting_project(CLAIMS, slug="claims")
+    said = command("claims", "fake-extractor", "--param", "omitted_share=0", "--param", "most=2", "--here")
+    run = ExtractionRun.objects.get()
+    assert f"Run {run.uuid}: 3 responses in" in said
+    assert "0 failed, 6 atomic claims to review at /projects/claims/drafts/" in said
+    assert Draft.objects.filter(project=project, state="proposed").count() == 6
+    again = command("claims", "fake-extractor", "--param", "omitted_share=0", "--param", "most=2", "--here")
+    assert "The same run exists already, done" in again and ExtractionRun.objects.count() == 1
+
+
+def test_workers_do_it_otherwise():
+    make_drafting_project(slug="triplets")
+    said = command("triplets", "fake-extractor", "--all")
+    assert "3 responses on the queue cpu" in said and not Draft.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("nowhere", "fake-extractor"), "no project 'nowhere'"),
+        (("triplets", "lexical"), "has no extractor 'lexical'; it has"),
+        (("triplets", "fake-extractor", "--param", "most=few"), "'few' is not of type int"),
+        (("triplets", "fake-extractor", "--param", "most=0"), "most"),
+        (("triplets", "fake-extractor", "--queue", "llm"), "not of the queue 'llm'"),
+        (("triplets", "fake-extractor", "--user", "x@y"), "nobody with the address"),
+        (("stances", "fake-extractor"), "judges nothing that an extractor proposes"),
+    ],
+)
+def test_what_it_refuses(arguments, reason):
+    make_drafting_project(slug="triplets")
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 1)
+    factories.make_project(dataset, slug="stances")
+    with pytest.raises(CommandError, match=reason):
+        command(*arguments)
+    assert not ExtractionRun.objects.exists()
