@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotation.services.suggesting import checkers_of
+from annotation.services.trained_models import KIND
 from annotation.task_types import current_task_types
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
@@ -41,6 +42,7 @@ GIVES = {
     "pieces": "pieces of a text",
     "rankings": "rankings of passages",
 }
+TRAINED_THERE = Need("In each project, a checker that was trained on its labels", is_training=True)
 NEEDS = {"cpu": "CPU", "gpu": "GPU; slower on a CPU", "server": "server"}
 
 
@@ -62,4 +64,5 @@ def listed_checkers() -> list[Listed]:
 
 def _listed(info: CheckerInfo) -> Listed:
     used_by = [kind.title for kind in current_task_types() if info.slug in checkers_of(kind)]
-    return Listed(info, GIVES[info.gives], NEEDS[info.needs], used_by, needs_of(info))
+    needs = needs_of(info) + ([TRAINED_THERE] if info.kind == KIND else [])
+    return Listed(info, GIVES[info.gives], NEEDS[info.needs], used_by, needs)

@@ -13,7 +13,7 @@ from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterError
 
 TRAIN_FIRST = Need("A checker trained on this project's labels: train one first", is_training=True)
-BY_ITSELF = Need("To be wanted: it draws its answers by chance, so it is started by itself only")
+BY_ITSELF = Need("It answers by chance, so it is left out here; start it below where that is wanted")
 DRAWN = "fake"  # the kind of what answers by chance
 
 
