@@ -9,6 +9,7 @@ from annotation.services import guidelines, invitations
 
 from . import factories
 from .drafts.world import extract, make_answers
+from .retrieval.harbour import ranked
 from .world import client_of, label_one, make_world
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,8 @@ PAGES = (
     "/projects/ports/guidelines/",
     "/projects/ports/settings/",
     "/projects/ports/runs/",
+    "/projects/ports/retrieval/",
+    "/retrieval/{retrieval}/",
     "/projects/ports/exports/",
     "/projects/drafting/",
     "/projects/drafting/drafts/",
@@ -63,6 +66,7 @@ def grow(world) -> None:
         guidelines.publish(project, admin, f"Version {number}")
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
+        ranked(project)
         factories.make_project(world.dataset, slug=f"further-{number}")
         extract(world.drafting, parameters={"seed": number + 1})
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
@@ -74,7 +78,12 @@ def test_queries_do_not_grow_with_rows(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()
     client = client_of(world.people["admin"])
-    places = {"item": world.item.uuid, "source": world.draft.response_id, "extraction": world.extraction.uuid}
+    places = {
+        "retrieval": world.retrieval.uuid,
+        "item": world.item.uuid,
+        "source": world.draft.response_id,
+        "extraction": world.extraction.uuid,
+    }
     pages = [page.format(**places) for page in PAGES]
     few = {page: queries_of(client, page) for page in pages}
     grow(world)

@@ -27,6 +27,7 @@ PLACES = (
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("runs/", "uuid:uuid", lambda world: world.run.uuid),
     ("training/", "uuid:uuid", lambda world: world.trained_model.uuid),
+    ("retrieval/", "uuid:uuid", lambda world: world.retrieval.uuid),
     ("imports/", "uuid:uuid", lambda world: world.import_job.uuid),
     ("pairs/", "uuid:uuid", lambda world: world.pairs_job.uuid),
     ("", "uuid:uuid", lambda world: world.job.uuid),
@@ -425,6 +426,39 @@ TABLE = {
     "training/<uuid:uuid>/run/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/retrieval/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "retrieval/<uuid:uuid>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "retrieval/<uuid:uuid>/progress/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "retrieval/<uuid:uuid>/trec/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "retrieval/<uuid:uuid>/jsonl/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    # Without a query in its address it finds none.
+    "retrieval/<uuid:uuid>/ranking/": (
+        (302, 404, 403, 403, 404, 404, 404),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "retrieval/<uuid:uuid>/retry/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "retrieval/<uuid:uuid>/publish/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 422, 404, 422),
     ),
     "runs/<uuid:uuid>/": (
         (302, 404, 403, 403, 200, 404, 200),

@@ -16,6 +16,7 @@ from annotation.services.pairing import PairRequest
 from annotation.task_types import task_type
 
 from . import factories
+from .retrieval.harbour import ranked
 
 ROLES = ("anonymous", "outsider", "annotator", "adjudicator", "researcher", "other researcher", "admin")
 
@@ -127,6 +128,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         pairs_job=pairs_job,
         artifact=artifact,
         trained_model=trained_model,
+        retrieval=ranked(project),
         invitation=invitation,
         drafting=drafting,
         extraction=extraction,

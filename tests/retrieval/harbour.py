@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from annotation.models import Dataset, Project, QueryRanking, RetrievalRun
-from annotation.services import importing, jobs, retrieval
+from django.utils import timezone
+
+from annotation.models import Claim, Dataset, Job, Project, QueryRanking, RetrievalRun
+from annotation.services import importing, jobs, retrieval, retrieval_job
 from annotation.services.importing import ImportRequest
 from annotation.services.retrieval import RetrievalRequest
 from tests.factories import make_dataset, make_project
@@ -79,3 +81,47 @@ def found(run: RetrievalRun) -> dict[str, list[str]]:
         getattr(ranking, run.asks).key: list(ranking.passages.order_by("rank").values_list("document", flat=True))
         for ranking in rankings
     }
+
+
+def ranked(project: Project, *, retriever: str = "bm25") -> RetrievalRun:
+    """A finished run as it is stored, for tests of pages: every claim's own evidence, in the order of the file."""
+    job = Job.objects.create(
+        kind=Job.Kind.RETRIEVAL,
+        state=Job.State.DONE,
+        project=project,
+        created_by=project.created_by,
+        started_at=timezone.now(),
+        finished_at=timezone.now(),
+    )
+    run = RetrievalRun.objects.create(
+        project=project,
+        job=job,
+        asks="claim",
+        corpus="each",
+        corpus_hash="c" * 64,
+        top=3,
+        retriever=retriever,
+        version="1",
+        parameters={"chunker": "whole"},
+        parameters_hash="",
+        provenance={"retriever": retriever, "documents": 3},
+        device_seconds=1.5,
+        created_by=project.created_by,
+    )
+    for claim in Claim.objects.published().filter(dataset=project.dataset):
+        ranking = QueryRanking.objects.create(run=run, claim=claim, text=claim.text)
+        for rank, evidence in enumerate(claim.evidence_set.in_order()[:3], 1):
+            ranking.passages.create(
+                rank=rank,
+                score=1 / rank,
+                scores={retriever: 1 / rank},
+                document=evidence.key,
+                evidence=evidence,
+                start=0,
+                end=len(evidence.text),
+                text=evidence.text,
+            )
+    job.result = retrieval_job.summary(run)
+    job.progress_done = job.progress_total = run.rankings.count()
+    job.save()
+    return run

@@ -2,6 +2,7 @@
 
 import html
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
@@ -9,6 +10,7 @@ from django.urls import reverse
 from annotation.models import Job, Membership
 from annotation.services import jobs
 from tests.factories import join, make_user
+from tests.retrieval.harbour import ranked
 from tests.routes import all_routes
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 from tests.world import client_of, label_one, make_world
@@ -24,6 +26,7 @@ OF_PROJECT = (
     "project_items",
     "project_runs",
     "project_training",
+    "project_retrieval",
     "project_exports",
     "project_agreement",
     "project_comparison",
@@ -47,16 +50,19 @@ OF_ONE_THING = {
     "extraction_detail": lambda world: [world.extraction.uuid],
     "draft_source": lambda world: [world.drafting.slug, world.draft.response_id],
     "training_detail": lambda world: [world.trained_model.uuid],
+    "retrieval_detail": lambda world: [world.retrieval.uuid],
     "item_detail": lambda world: [world.project.slug, world.item.uuid],
 }
+WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
     "project_rates", "project_coverage", "project_report_tables", "import_start", "pairs_start", "import_errors_csv",
-    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry", "run_show",
-    "training_run", "artifact_download",
+    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry",
+    "run_show", "training_run", "artifact_download", "retrieval_progress", "retrieval_retry", "retrieval_publish",
+    "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "drafts_accept", "draft_decide", "extraction_retry",
 }  # fmt: skip
 
@@ -65,12 +71,19 @@ def addresses(world: SimpleNamespace) -> dict[str, str]:
     found = {name: reverse(name) for name in OF_SITE}
     found |= {name: reverse(name, args=[world.project.slug]) for name in OF_PROJECT}
     found["project_behind"] = world.behind
+    found["retrieval_ranking"] = _ranking_beside_another(world)
     return found | {name: reverse(name, args=arguments(world)) for name, arguments in OF_ONE_THING.items()}
+
+
+def _ranking_beside_another(world: SimpleNamespace) -> str:
+    query = {"query": world.retrieval.rankings.first().claim.key, "other": world.other_retrieval.uuid}
+    return f"{reverse('retrieval_ranking', args=[world.retrieval.uuid])}?{urlencode(query)}"
 
 
 @pytest.fixture
 def world():
     world = make_world(9)
+    world.other_retrieval = ranked(world.project, retriever="dense")
     researcher, annotator = world.people["researcher"], world.people["annotator"]
     other = make_user("second-annotator")
     join(world.project, other, Membership.Role.ANNOTATOR)
@@ -88,7 +101,7 @@ def world():
 
 
 def test_no_page_is_forgotten():
-    known = {"site_invitations", "project_behind", *OF_SITE, *OF_PROJECT, *OF_STRANGERS, *OF_ONE_THING, *ELSEWHERE}
+    known = {"site_invitations", *WITH_A_QUERY, *OF_SITE, *OF_PROJECT, *OF_STRANGERS, *OF_ONE_THING, *ELSEWHERE}
     ours = {
         entry.name
         for address, entry in all_routes().items()
