@@ -71,7 +71,10 @@ class DenseStage:
         """A unit vector for each, or why there is none."""
         import numpy as np
 
-        sent = [[self.query_prefix + text for text in one.texts] for one in sought]
+        sent = [
+            [self.query_prefix + one.texts[0], *(self.passage_prefix + text for text in one.texts[1:])]
+            for one in sought
+        ]
         embedded = self.encoder.embed([text for texts in sent for text in texts])
         found: list[Any] = []
         for texts in sent:

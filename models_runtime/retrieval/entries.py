@@ -61,6 +61,33 @@ _FUSION = (
     ParameterInfo("depth", "Passages taken from each", "int", 100, 1, 10_000),
     ParameterInfo("rrf_constant", "Constant of the fusion", "int", 60, 0, 100_000),
 )
+_SERVED = (
+    ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="The server that makes them up."),
+    ParameterInfo("expansion_seed", "Seed of what is made up", "int", 0, 0, 2**31 - 1),
+)
+_QUERY2DOC = (
+    ParameterInfo(
+        "expansion",
+        "Search with a made-up passage",
+        "str",
+        "none",
+        choices=("none", "query2doc"),
+        hint="query2doc: the query five times, and a passage that a language model made up for it.",
+    ),
+    *_SERVED,
+)
+_HYDE = (
+    ParameterInfo(
+        "expansion",
+        "Search with made-up passages",
+        "str",
+        "none",
+        choices=("none", "hyde"),
+        hint="hyde: nearest to the mean of the query and of passages that a language model made up for it.",
+    ),
+    ParameterInfo("expansion_passages", "Passages made up", "int", 1, 1, 64),
+    *_SERVED,
+)
 _BY_BM25 = ScoreInfo("bm25", "BM25", 0)
 _COSINE = ScoreInfo("dense", "Cosine", -1, 1)
 _FUSED = ScoreInfo("fused", "Reciprocal ranks", 0)
@@ -117,7 +144,7 @@ def entries(
                 packages=(BM25S, spacy),
                 licence="MIT",
                 gives="rankings",
-                parameters=(*_CHUNKS, *_BM25, *_RERANKING),
+                parameters=(*_CHUNKS, *_BM25, *_QUERY2DOC, *_RERANKING),
                 scores=(_BY_BM25, _RERANKED),
             ),
             "models_runtime.retrieval.retriever:build_bm25",
@@ -135,7 +162,7 @@ def entries(
                 model=_MODEL,
                 licence="Apache-2.0",
                 gives="rankings",
-                parameters=(*_CHUNKS, *_DENSE, *_RERANKING),
+                parameters=(*_CHUNKS, *_DENSE, *_HYDE, *_RERANKING),
                 scores=(_COSINE, _RERANKED),
             ),
             "models_runtime.retrieval.retriever:build_dense",

@@ -14,6 +14,7 @@ from .chunkers import Chunker
 from .contracts import Document, Hit, Query, Ranking
 from .corpus import Corpus
 from .dense import DenseStage
+from .expansion import Expanded, Expansion
 from .reranking import Reranker
 from .stages import Scored, Sought, Stage, reciprocal_ranks
 
@@ -31,7 +32,13 @@ class StagedRetriever:
             self.reranker = Reranker(
                 info.slug, parameters["reranker"].strip(), parameters["device"], parameters["token_budget"]
             )
+        self.expansion = Expansion(parameters) if parameters.get("expansion", "none") != "none" else None
         self.corpus: Corpus | None = None
+
+    @property
+    def slice_at_least(self) -> int:
+        """How many queries one call should have, so that a server is kept busy."""
+        return self.expansion.server.slice_at_least if self.expansion else 1
 
     def index(self, documents: Iterable[Document]) -> None:
         """Documents are taken one at a time, as they come. InputError names one that cannot be read or comes twice;
@@ -55,22 +62,35 @@ class StagedRetriever:
         if top < 1:
             raise ValueError(f"top is {top}; it must be at least 1")
         errors: dict[int, PredictionError] = {}
-        asked: dict[int, Sought] = {}
-        places: dict[frozenset[str], Any] = {}
+        texts: dict[int, str] = {}
         for number, query in enumerate(queries):
             try:
-                asked[number] = Sought((_readable(query),), self._allowed(query, places))
+                texts[number] = _readable(query)
             except InputError as error:
                 errors[number] = PredictionError(error.reason, str(error), error.permanent)
+        expanded = self._expanded(texts)
+        places: dict[frozenset[str], Any] = {}
+        asked: dict[int, Sought] = {}
+        for number, one in expanded.items():
+            if one.error:
+                errors[number] = one.error
+            else:
+                asked[number] = Sought(one.texts, self._allowed(queries[number], places))
         found = self._candidates(asked, self._depth(top), errors)
         if self.reranker:
             found = self._reranked(queries, found, errors)
-        return [
-            Ranking(query.id, error=errors[number])
-            if number in errors
-            else Ranking(query.id, self._hits(found[number][:top]))
-            for number, query in enumerate(queries)
-        ]
+        rankings = []
+        for number, query in enumerate(queries):
+            searched = expanded.get(number, Expanded())
+            hits = () if number in errors else self._hits(found[number][:top])
+            rankings.append(Ranking(query.id, hits, searched.shown, errors.get(number), searched.usage))
+        return rankings
+
+    def _expanded(self, texts: dict[int, str]) -> dict[int, Expanded]:
+        """What is searched for instead of each query; the query itself without an expansion."""
+        if self.expansion is None:
+            return {number: Expanded((text,)) for number, text in texts.items()}
+        return dict(zip(texts, self.expansion.expand(list(texts.values())), strict=True))
 
     def _allowed(self, query: Query, known: dict[frozenset[str], Any]) -> Any:
         if query.documents is None:
@@ -146,6 +166,8 @@ class StagedRetriever:
         if self.reranker:
             stages[self.reranker.name] = self.reranker.describe()
         models = [one for one in stages.values() if one.get("model")]
+        if self.expansion:
+            stages["expansion"] = self.expansion.describe()
         libraries: dict[str, str] = {}
         for one in stages.values():
             libraries |= one.pop("libraries")
