@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "long_item": ("--quick",),
     "nli": ("--quick",),
     "trained": ("--quick",),
+    "retrieval": ("--quick",),
 }
 
 
