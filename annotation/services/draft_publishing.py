@@ -12,8 +12,9 @@ nothing judged is rewritten; it is refused, kept as it is, or gets a new version
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from django.db import transaction
 from django.db.models import F
@@ -29,6 +30,7 @@ from annotation.services.jobs import JobError, Lease
 from annotation.services.staged_job import found_in, guard_of, make_items, open_batch, take_back
 
 SOURCES_AT_ONCE = 200
+ROWS_AT_ONCE = 1000
 BY_HAND = "by hand"
 
 
@@ -218,25 +220,35 @@ def _note_keys(job: Job, batch: ContentBatch) -> int:
     """Say on each draft what it became, and let drafts follow their sources to new versions. How many became content;
     the same ones again where this is repeated."""
     kind = DRAFT_KINDS[job.parameters["kind"]]
-    rows = kind.model.objects.filter(batch=batch, metadata__has_key="draft")
-    keys = {row["metadata"]["draft"]: row["key"] for row in rows.values("metadata", "key").iterator()}
     mine = drafts_of(job.project, kind)
-    became = list(mine.filter(uuid__in=list(keys)).only("pk", "uuid"))
-    for draft in became:
-        draft.published_key = keys[str(draft.uuid)]
-    Draft.objects.bulk_update(became, ["published_key"], batch_size=500)
-    same = dict(job.result["same"])
-    there = set(
-        kind.model.objects.published()
-        .filter(dataset=job.dataset_id, key__in=set(same.values()))
-        .values_list("key", flat=True)
-    )
-    also = [draft for draft in mine.filter(pk__in=list(same)).only("pk") if same[draft.pk] in there]
-    for draft in also:
-        draft.published_key = same[draft.pk]
-    Draft.objects.bulk_update(also, ["published_key"], batch_size=500)
+    rows = kind.model.objects.filter(batch=batch, metadata__has_key="draft").order_by("pk")
+    noted = 0
+    for part in _batches(rows.values_list("metadata__draft", "key").iterator(chunk_size=ROWS_AT_ONCE)):
+        keys = dict(part)
+        became = [(draft, keys[str(draft.uuid)]) for draft in mine.filter(uuid__in=list(keys)).only("pk", "uuid")]
+        noted += _note(became)
+    pieces = kind.model.objects.published().filter(dataset=job.dataset_id)
+    for part in _batches(job.result["same"]):
+        same = dict(part)
+        there = set(pieces.filter(key__in=set(same.values())).values_list("key", flat=True))
+        also = [(draft, same[draft.pk]) for draft in mine.filter(pk__in=list(same)).only("pk")]
+        noted += _note([(draft, key) for draft, key in also if key in there])
     _follow(kind, batch)
-    return len(became) + len(also)
+    return noted
+
+
+def _note(drafts: list[tuple[Draft, str]]) -> int:
+    for draft, key in drafts:
+        draft.published_key = key
+    Draft.objects.bulk_update([draft for draft, _ in drafts], ["published_key"], batch_size=500)
+    return len(drafts)
+
+
+def _batches(rows: Iterable) -> Iterator[list]:
+    """A statement takes only so many parameters."""
+    rows = iter(rows)
+    while part := list(islice(rows, ROWS_AT_ONCE)):
+        yield part
 
 
 def _follow(kind: DraftKind, batch: ContentBatch) -> None:

@@ -3,7 +3,8 @@
 
 const rows = () => [...document.querySelectorAll("#drafts > li")];
 const current = () => document.activeElement?.closest?.("#drafts > li");
-const isOpen = (row) => row.classList.contains("is-proposed");
+// Not by its class, which htmx changes a moment after the rest.
+const isOpen = (row) => row.dataset.state === "proposed";
 
 function go(row) {
   row?.focus();
@@ -57,13 +58,13 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-// Where the focus goes when a decision has come back.
+// Where the focus goes at once when a decision has come back, so that the next key finds it there.
 let decided = null;
 document.addEventListener("submit", (event) => {
   const row = event.target.closest("#drafts > li");
   decided = { id: row?.id, place: rows().indexOf(row), act: event.submitter?.value, form: event.target.id };
 });
-document.addEventListener("htmx:afterSettle", () => {
+document.addEventListener("htmx:afterRequest", () => {
   if (!decided) return;
   const { id, place, act, form } = decided;
   decided = null;
@@ -86,4 +87,5 @@ document.addEventListener("focusin", () => {
   document.querySelector("#response-text mark.is-current")?.scrollIntoView({ block: "nearest" });
 });
 
-if (rows().some(isOpen)) goOn(0);
+// The page begins at its top, with the keys at the first row that waits for a decision.
+rows().find(isOpen)?.focus({ preventScroll: true });
