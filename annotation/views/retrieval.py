@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -92,7 +93,8 @@ def _detail(request, run: RetrievalRun, form: PublishForm | None = None, status:
     search = request.GET.get("search", "").strip()[:400]
     page = Paginator(queries.find_rankings(run, search), PER_PAGE).get_page(request.GET.get("page"))
     usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
-    money = costs.money_for(usage, endpoint=None, queue=run.job.queue)
+    asked_server = run.parameters.get("endpoint") or next(iter(registry.endpoint_names()), None)
+    money = costs.money_for(usage, endpoint=asked_server, queue=run.job.queue)
     may_publish = may_edit_dataset(request.user, run.project.dataset)
     published = passage_publishing.published_from(run)
     asked, where = queries.words_for(run)
@@ -104,7 +106,7 @@ def _detail(request, run: RetrievalRun, form: PublishForm | None = None, status:
         "asked": asked,
         "where": where,
         "progress": progress_of(run),
-        "cost": costs.Cost(usage, run.job.progress_done, money),
+        "cost": costs.Cost(usage, run.job.progress_done, money, settings.CURRENCY),
         "facts": [("corpus", run.corpus_hash or "–"), ("passages for each", run.top), *facts_of(run)],
         "numbers": run.job.result if run.job.state == "done" else None,
         # Which evidence is gold says what a label will be, to whoever still labels here.
