@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import quick_deberta, quick_linear
 from .contracts import ModelError
 from .model_files import WANTED_FILES, cached_folder, check_safetensors, fetch_command, is_hub_name, weights_hash
 
@@ -131,6 +132,9 @@ def _load(task: str, name: str, folder: Path, device: str, dtype: str) -> Loaded
         model.eval().to(device)
     except Exception as error:
         raise ModelError(f"{name} does not fit on {device}: {type(error).__name__}: {error}") from error
+    if device == "cpu":
+        quick_deberta.quicken(model)
+        quick_linear.quicken(model)
     return LoadedModel(name, folder, model, tokenizer, device, dtype, _window(model, tokenizer))
 
 
