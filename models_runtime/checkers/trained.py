@@ -38,9 +38,9 @@ class TrainedChecker:
             if foreign:
                 raise ModelError(f"{space.dimension}: it was trained on labels that are not asked: {sorted(foreign)}")
         said = self.model.metadata["features"]
-        self.features = Features(said["representation"], parameters["device"])
+        self.features = Features.of(said, parameters["device"])
         here = self.features.describe()
-        for name in ("features", "encoder", "encoder_revision"):
+        for name in ("features", "encoder", "encoder_revision", "layers", "pooling", "prompt"):
             if said.get(name) != here.get(name):
                 raise ModelError(
                     f"it was trained on {name.replace('_', ' ')} {said.get(name)}, and here is {here.get(name)}: "
@@ -63,6 +63,7 @@ class TrainedChecker:
             "features": VERSION,
             "encoder": described.get("encoder", ""),
             "encoder_revision": described.get("encoder_revision", ""),
+            **{name: described[name] for name in ("layers", "pooling", "prompt", "dtype") if name in described},
             "trained_on": f"sha256:{self.model.metadata['data_sha256']}",
             "libraries": described["libraries"] | {"numpy": importlib.metadata.version("numpy")},
             "dimensions": [space.dimension for space in self.spaces],

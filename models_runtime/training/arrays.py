@@ -7,8 +7,12 @@ scikit-learn's to 1e-6; features are rounded to single precision before either s
 |---|---|
 | logistic | `coefficients` (labels by d), `intercepts`; with two labels one row, for the second |
 | svm | `vectors` (m by d), `dual` (labels - 1 by m), `intercepts` (per pair of labels), `counts` (per label), `gamma` |
+| ridge | `vectors` (m by d), `dual` (labels by m; with two labels one row), `intercepts`, `gamma` |
 | knn | `examples` (n by d), `codes` (n: the label's place), `neighbours` |
 | mlp | `weights_0`, `biases_0`, `weights_1`, `biases_1` |
+
+Support vectors of more rows than `KERNEL_ROWS` are stored as the ridge that they are. Where there are several members,
+names begin with the member's number (`0/`, `1/`, ...), and `columns` holds where its features begin and end.
 """  # fmt: skip
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .classifiers import Fitted, Scaling
+from .classifiers import ENSEMBLE, Fitted, Member, Scaling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,9 +35,21 @@ def arrays_of(fitted: Fitted, classifier: str) -> Arrays:
     """Everything that `Predictor` needs. float64, but for examples and vectors, which are single precision exactly."""
     import numpy as np
 
-    (inner,) = fitted.calibrated.calibrated_classifiers_
-    found = _TAKE_APART[classifier](inner.estimator)
-    found["centre"], found["factor"] = fitted.scaling.centre, fitted.scaling.factor
+    if len(fitted.members) == 1:
+        return _arrays_of_member(fitted.members[0])
+    found = {}
+    for number, member in enumerate(fitted.members):
+        columns = {"columns": np.array([member.start, member.end], dtype=np.float64)}
+        found |= {f"{number}/{name}": one for name, one in (_arrays_of_member(member) | columns).items()}
+    return found
+
+
+def _arrays_of_member(member: Member) -> Arrays:
+    import numpy as np
+
+    (inner,) = member.calibrated.calibrated_classifiers_
+    found = _TAKE_APART[member.classifier](inner.estimator)
+    found["centre"], found["factor"] = member.scaling.centre, member.scaling.factor
     found["slope"] = np.array([one.a_ for one in inner.calibrators])
     found["offset"] = np.array([one.b_ for one in inner.calibrators])
     single = ("vectors", "examples")
@@ -51,11 +67,25 @@ class Predictor:
 
     def probabilities(self, features: np.ndarray) -> np.ndarray:
         """n by labels; rows sum to 1."""
+        kinds = ENSEMBLE if self.classifier == "ensemble" else (self.classifier,)
+        if "centre" in self.arrays:
+            return self._of_member(features, kinds[0], self.arrays)
+        members: dict[int, Arrays] = {}
+        for name, value in self.arrays.items():
+            number, _, rest = name.partition("/")
+            members.setdefault(int(number), {})[rest] = value
+        total = 0
+        for number, arrays in members.items():
+            start, end = arrays["columns"].astype(int)
+            total = total + self._of_member(features[:, start:end], kinds[number % len(kinds)], arrays)
+        return total / len(members)
+
+    def _of_member(self, features: np.ndarray, classifier: str, arrays: Arrays) -> np.ndarray:
         import numpy as np
 
-        scaling = Scaling(self.arrays["centre"], self.arrays["factor"])
-        scores = _SCORES[self.classifier](scaling(features), self.arrays, len(self.labels))
-        found = _sigmoid(-(self.arrays["slope"] * scores + self.arrays["offset"]))
+        scaled = Scaling(arrays["centre"], arrays["factor"])(features)
+        scores = _SCORES[classifier](scaled, arrays, len(self.labels))
+        found = _sigmoid(-(arrays["slope"] * scores + arrays["offset"]))
         if len(self.labels) == 2:
             return np.column_stack([1 - found[:, 0], found[:, 0]])
         total = found.sum(axis=1, keepdims=True)
@@ -80,39 +110,61 @@ def _logistic(features, arrays: Arrays, n_labels: int):
     return features @ arrays["coefficients"].T + arrays["intercepts"]
 
 
-# ---- support vectors ----
+# ---- support vectors, kernel ridge ----
 
 
 def _take_svm(estimator) -> Arrays:
     import numpy as np
 
-    given = callable(estimator.kernel)  # scikit-learn keeps no vectors then, but what it was trained on
+    if hasattr(estimator, "dual_"):
+        return _take_ridge(estimator)
     return {
-        "vectors": estimator._BaseLibSVM__Xfit[estimator.support_] if given else estimator.support_vectors_,
+        # With a kernel of its own scikit-learn keeps no vectors, but what it was trained on.
+        "vectors": estimator._BaseLibSVM__Xfit[estimator.support_],
         "dual": estimator.dual_coef_,
         "intercepts": estimator.intercept_,
         "counts": estimator.n_support_,
-        "gamma": np.array([estimator.kernel.keywords["gamma"] if given else estimator.gamma]),
+        "gamma": np.array([estimator.kernel.keywords["gamma"]]),
+    }
+
+
+def _take_ridge(estimator) -> Arrays:
+    import numpy as np
+
+    # Of two labels only the second one's score counts.
+    first = 1 if len(estimator.classes_) == 2 else 0
+    return {
+        "vectors": estimator.vectors_,
+        "dual": estimator.dual_[first:],
+        "intercepts": estimator.intercepts_[first:],
+        "gamma": np.array([estimator.gamma]),
     }
 
 
 def _svm(features, arrays: Arrays, n_labels: int):
     import numpy as np
 
-    vectors, dual = arrays["vectors"].astype(np.float64), arrays["dual"]
-    gamma, intercepts = arrays["gamma"][0], arrays["intercepts"]
-    ends = np.concatenate([[0], np.cumsum(arrays["counts"]).astype(int)])
+    dual, intercepts = arrays["dual"], arrays["intercepts"]
     found = np.empty((len(features), 1 if n_labels == 2 else n_labels))
+    for start, kernel in _kernels(features, arrays):
+        if "counts" not in arrays or n_labels == 2:
+            found[start : start + AT_ONCE] = kernel @ dual.T + intercepts
+        else:
+            ends = np.concatenate([[0], np.cumsum(arrays["counts"]).astype(int)])
+            found[start : start + AT_ONCE] = _votes(kernel, dual, intercepts, ends, n_labels)
+    return found
+
+
+def _kernels(features, arrays: Arrays):
+    """The radial kernel of a few rows with all vectors, and where these rows begin."""
+    import numpy as np
+
+    vectors, gamma = arrays["vectors"].astype(np.float64), arrays["gamma"][0]
     squares = (vectors**2).sum(axis=1)
     for start in range(0, len(features), AT_ONCE):
         part = features[start : start + AT_ONCE]
         distance = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ vectors.T
-        kernel = np.exp(-gamma * np.maximum(distance, 0))
-        if n_labels == 2:
-            found[start : start + AT_ONCE, 0] = kernel @ dual[0] + intercepts[0]
-        else:
-            found[start : start + AT_ONCE] = _votes(kernel, dual, intercepts, ends, n_labels)
-    return found
+        yield start, np.exp(-gamma * np.maximum(distance, 0))
 
 
 def _votes(kernel, dual, intercepts, ends, n_labels: int):
@@ -182,5 +234,11 @@ def _mlp(features, arrays: Arrays, n_labels: int):
     return raised / raised.sum(axis=1, keepdims=True)
 
 
-_TAKE_APART = {"logistic": _take_logistic, "svm": _take_svm, "knn": _take_knn, "mlp": _take_mlp}
-_SCORES = {"logistic": _logistic, "svm": _svm, "knn": _knn, "mlp": _mlp}
+_TAKE_APART = {
+    "logistic": _take_logistic,
+    "svm": _take_svm,
+    "ridge": _take_ridge,
+    "knn": _take_knn,
+    "mlp": _take_mlp,
+}
+_SCORES = {"logistic": _logistic, "svm": _svm, "ridge": _svm, "knn": _knn, "mlp": _mlp}

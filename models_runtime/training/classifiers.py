@@ -7,24 +7,32 @@ distance. Features are rounded to single precision, which is how they are stored
 Probabilities come from Platt's sigmoid per label, fitted on scores of inputs that the classifier had not seen (inner
 folds that keep groups together), and made to sum to 1; the label is the most probable one. With `balanced`, inputs
 weigh inversely to how frequent their label is, both for the classifier (k-NN takes no weights) and for its calibration.
+
+`ensemble` is the mean of the probabilities of `ENSEMBLE`. Features that fall into parts (layers of a language model)
+get a classifier for each part, and the mean of those counts.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from .ridge import kernel_ridge_class
 
 if TYPE_CHECKING:
     import numpy as np
 
 CLASSIFIERS = {
     "svm": "Support vector machine (radial kernel)",
+    "ridge": "Kernel ridge regression (radial kernel)",
+    "ensemble": "Both of these, averaged",
     "logistic": "Logistic regression",
     "knn": "Nearest neighbours",
     "mlp": "Neural network with one hidden layer",
 }
+ENSEMBLE = ("svm", "ridge")
 LEXICAL_WEIGHT = 6.0
 INNER_FOLDS = 3
 # Fewer than this, and a score of five folds says next to nothing.
@@ -38,7 +46,8 @@ class TooLittle(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Which classifier, and how. `strength` is C of SVM and logistic regression (greater: fits closer)."""
+    """Which classifier, and how. `strength` is C of SVM and logistic regression, and twice the reciprocal of the ridge
+    (greater: fits closer)."""
 
     classifier: str = "svm"
     balanced: bool = True
@@ -57,13 +66,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What is learnt from: features (n by d, float64), a label and a group per row, and the place where the measures of
-    shared words begin among the features (d where there are none). Groups are claims or questions."""
+    """What is learnt from: features (n by d), a label and a group per row, and the place where the measures of shared
+    words begin among the features (d where there are none). Groups are claims or questions. The features fall into
+    `parts` of equal width."""
 
     features: np.ndarray
     labels: Sequence[str]
     groups: Sequence[str]
     lexical_from: int
+    parts: int = 1
     columns: dict[str, np.ndarray] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +91,13 @@ class Data:
             self.columns["labels"][places].tolist(),
             self.columns["groups"][places].tolist(),
             self.lexical_from,
+            self.parts,
         )
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each part of the features begins and ends."""
+        width = self.features.shape[1] // self.parts
+        return [(place * width, (place + 1) * width) for place in range(self.parts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,7 @@ class Scaling:
     def of(cls, features: np.ndarray, lexical_from: int) -> Scaling:
         import numpy as np
 
+        features = np.asarray(features, dtype=np.float64)
         spread = features.std(axis=0)
         factor = np.where(spread > 1e-12, 1 / np.maximum(spread, 1e-12), 0.0)
         if 0 < lexical_from < len(factor):
@@ -107,16 +125,29 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """A trained classifier with its scaling: scikit-learn's own object, alive until it is stored."""
+class Member:
+    """One trained classifier on the features from `start` to `end`: scikit-learn's own object."""
 
-    labels: tuple[str, ...]
+    classifier: str
+    start: int
+    end: int
     scaling: Scaling
     calibrated: Any  # CalibratedClassifierCV with one classifier
 
     def probabilities(self, features: np.ndarray) -> np.ndarray:
+        return self.calibrated.predict_proba(self.scaling(features[:, self.start : self.end]))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was trained, alive until it is stored: the mean of its members counts."""
+
+    labels: tuple[str, ...]
+    members: tuple[Member, ...]
+
+    def probabilities(self, features: np.ndarray) -> np.ndarray:
         """n by labels; rows sum to 1."""
-        return self.calibrated.predict_proba(self.scaling(features))
+        return sum(member.probabilities(features) for member in self.members) / len(self.members)
 
 
 def what_is_missing(labels: Sequence[str], groups: Sequence[str], minimum: int = MIN_PER_LABEL) -> list[str]:
@@ -165,6 +196,19 @@ def grouped_folds(data: Data, folds: int, seed: int) -> list[tuple[np.ndarray, n
 
 def fit(data: Data, settings: Settings) -> Fitted:
     """Train on all of `data`. Deterministic: the same data in the same order and settings give the same classifier."""
+    import numpy as np
+
+    folds = grouped_folds(data, INNER_FOLDS, settings.seed)
+    classifiers = ENSEMBLE if settings.classifier == "ensemble" else (settings.classifier,)
+    members = tuple(
+        _fit_member(data, replace(settings, classifier=classifier), span, folds)
+        for span in data.spans()
+        for classifier in classifiers
+    )
+    return Fitted(tuple(map(str, np.unique(np.array(data.labels, dtype=str)))), members)
+
+
+def _fit_member(data: Data, settings: Settings, span: tuple[int, int], folds: list) -> Member:
     import warnings
 
     import numpy as np
@@ -172,27 +216,25 @@ def fit(data: Data, settings: Settings) -> Fitted:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.class_weight import compute_sample_weight
 
-    scaling = Scaling.of(data.features, data.lexical_from)
+    features = data.features[:, slice(*span)]
+    scaling = Scaling.of(features, data.lexical_from - span[0])
     labels = np.array(data.labels, dtype=str)
     weights = compute_sample_weight("balanced", labels) if settings.balanced else None
-    scaled = scaling(data.features)
-    calibrated = CalibratedClassifierCV(
-        _estimator(settings, scaled),
-        method="sigmoid",
-        cv=grouped_folds(data, INNER_FOLDS, settings.seed),
-        ensemble=False,
-    )
+    scaled = scaling(features)
+    calibrated = CalibratedClassifierCV(_estimator(settings, scaled), method="sigmoid", cv=folds, ensemble=False)
     with warnings.catch_warnings():
         # That the network stopped at its limit is meant; that k-NN takes no weights is said above.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Since .* does not appear to accept sample_weight")
         calibrated.fit(scaled, labels, sample_weight=weights)
-    return Fitted(tuple(map(str, calibrated.classes_)), scaling, calibrated)
+    return Member(settings.classifier, *span, scaling, calibrated)
 
 
-# Up to so many rows the matrix of all kernel values is kept (300 MB), which the linear algebra library fills many times
-# faster than libsvm computes them one by one.
+# Up to so many rows all kernel values are computed, by the linear algebra library and not one by one as libsvm does.
+# Beyond it, time and memory would grow with the square and the cube of the rows: support vectors give way to the ridge,
+# and the ridge to one on `LANDMARKS` of the rows.
 KERNEL_ROWS = 6000
+LANDMARKS = 2000
 
 
 def _estimator(settings: Settings, scaled: np.ndarray):
@@ -203,10 +245,12 @@ def _estimator(settings: Settings, scaled: np.ndarray):
     from sklearn.svm import SVC
 
     n = len(scaled)
-    if settings.classifier == "svm":
+    if settings.classifier in ("svm", "ridge"):
         gamma = 1 / (scaled.shape[1] * max(float(scaled.var()), 1e-12))
-        kernel = {"kernel": functools.partial(rbf_kernel, gamma=gamma)} if n <= KERNEL_ROWS else {"gamma": gamma}
-        return SVC(C=settings.strength, cache_size=500, **kernel)
+        if settings.classifier == "svm" and n <= KERNEL_ROWS:
+            return SVC(C=settings.strength, kernel=functools.partial(rbf_kernel, gamma=gamma))
+        landmarks = LANDMARKS if n > KERNEL_ROWS else None
+        return kernel_ridge_class()(2 / settings.strength, gamma, landmarks, settings.seed)
     if settings.classifier == "logistic":
         # Some 1,500 features and few labels: a strength of 1 stands for C = 0.001.
         return LogisticRegression(C=settings.strength / 1000, max_iter=2000)

@@ -8,8 +8,9 @@ Of all pairs of a claim and a passage, the one with the greatest cosine stands f
   long text does not drown what it says about the claim.
 - `LEXICAL`: cosines and the measures of `characteristics`, which are 0 where undefined.
 
-The representation `embeddings` leaves out the measures, `lexical` leaves out the embeddings (and needs no model at all
-except for choosing the sentence: there the greatest overlap decides).
+The representation `embeddings` leaves out the measures, `lexical` leaves out the embeddings and needs no model: the
+pair and the sentence are those that share most of the claim's words. `hidden-states` chooses as `lexical` does, and
+is the states of a causal language model that reads both texts at once (`hidden`), layer by layer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from ..contracts import CheckerInput, InputError
 from ..failures import is_interruption
 from ..inputs import read_claims, read_passages
 from ..text import content_words, sentence_offsets, words
+from .hidden import HiddenEncoder, HiddenStates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +38,9 @@ REPRESENTATIONS = {
     "combined": "Sentence embeddings and shared words",
     "embeddings": "Sentence embeddings",
     "lexical": "Shared words",
+    "hidden-states": "Hidden states of a language model",
 }
+HIDDEN = "hidden-states"
 LEXICAL = (
     "overlap",
     "content_overlap",
@@ -68,7 +72,7 @@ _NUMBER = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The features of one input (floats, in the order of `Features.names`), and where it looked.
+    """The features of one input (floats, in the order above), and where it looked.
 
     `field` is `evidence` or `passages[i]`; `start` and `end` are the sentence that decided, in code points of it.
     """
@@ -94,31 +98,49 @@ class _Pair:
 
 
 class Features:
-    """Turns inputs into rows of numbers. The embedding model is loaded when it is first needed."""
+    """Turns inputs into rows of numbers. Models are loaded when they are first needed."""
 
-    def __init__(self, representation: str = "combined", device: str = "auto") -> None:
+    def __init__(
+        self, representation: str = "combined", device: str = "auto", hidden: HiddenStates | None = None
+    ) -> None:
         if representation not in REPRESENTATIONS:
             raise ValueError(f"{representation!r} is not one of {', '.join(REPRESENTATIONS)}")
-        self.representation, self.device = representation, device
+        if (representation == HIDDEN) != (hidden is not None):
+            raise ValueError(f"{HIDDEN} need a model and its layers, and nothing else does")
+        self.representation, self.device, self.hidden = representation, device, hidden
         self._encoder = None
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any], device: str) -> Features:
+        """As `describe` said of others."""
+        hidden = None
+        if described["representation"] == HIDDEN:
+            hidden = HiddenStates(described["encoder"], described["layers"], described["pooling"])
+        return cls(described["representation"], device, hidden)
 
     @property
     def encoder(self):
         if self._encoder is None:
-            from ..checkers.embedding import Encoder
+            if self.hidden:
+                self._encoder = HiddenEncoder(self.hidden, self.device)
+            else:
+                from ..checkers.embedding import Encoder
 
-            self._encoder = Encoder(MODEL, self.device, TOKEN_BUDGET)
+                self._encoder = Encoder(MODEL, self.device, TOKEN_BUDGET)
         return self._encoder
 
     @property
     def uses_embeddings(self) -> bool:
-        return self.representation != "lexical"
+        return self.representation in ("combined", "embeddings")
 
     def describe(self) -> dict[str, Any]:
         """What the features depend on. JSON."""
         said = {"representation": self.representation, "features": VERSION}
         libraries = ["spacy"]
-        if self.uses_embeddings:
+        if self.hidden:
+            said |= self.encoder.describe()
+            libraries += ["transformers", "torch"]
+        elif self.uses_embeddings:
             from ..model_files import weights_hash
 
             said |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
@@ -126,14 +148,42 @@ class Features:
         return said | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
 
     def used_device(self) -> str:
+        if self.hidden:
+            return self.encoder.loaded.device
         return str(self.encoder.model.device) if self.uses_embeddings else "cpu"
+
+    def lexical_from(self, width: int) -> int:
+        """The place where the measures of shared words begin among `width` features; `width` where there are none."""
+        if self.representation in ("embeddings", HIDDEN):
+            return width
+        return max(0, width - len(LEXICAL) - len(COSINES))
+
+    def parts(self) -> int:
+        """Into how many parts of equal size the features fall that a classifier of its own should learn from."""
+        return len(self.encoder.places) if self.hidden else 1
 
     def rows(self, inputs: Sequence[CheckerInput]) -> list[Row | Exception]:
         """A row per input, or why there is none: an InputError, or what nobody foresaw."""
         read = [_read(item) for item in inputs]
+        if self.hidden:
+            return self._hidden_rows(read)
         texts = [text for pairs in read if isinstance(pairs, list) for pair in pairs for text in _texts(pair)]
         embedded = self.encoder.embed(texts) if self.uses_embeddings else None
         return [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
+
+    def _hidden_rows(self, read: Sequence[list[_Pair] | Exception]) -> list[Row | Exception]:
+        found: list[Any] = list(read)
+        chosen = {place: _nearest_by_words(pairs) for place, pairs in enumerate(read) if isinstance(pairs, list)}
+        outcome = self.encoder.states([(pair.claim, pair.text) for pair, _, _ in chosen.values()])
+        for index, (place, (pair, sentence, nearness)) in enumerate(chosen.items()):
+            error = outcome.failures.get(index)
+            if error is not None and not isinstance(error, InputError):
+                error = InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False)
+            start, end = pair.sentences[sentence]
+            found[place] = error or Row(
+                outcome.values[index].reshape(-1), pair.field, start, end, pair.sentence(sentence), nearness
+            )
+        return found
 
     def _row(self, pairs: list[_Pair], embedded) -> Row:
         if embedded is None:

@@ -16,18 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..contracts import CheckerInput
+from ..contracts import CheckerInput, ModelError
 from . import store
 from .arrays import arrays_of
 from .classifiers import MIN_GROUPS_PER_LABEL, MIN_PER_LABEL, Data, Settings, TooLittle, fit, what_is_missing
 from .evaluation import FOLDS, SHARES, cross_validate
-from .features import COSINES, LEXICAL, Features
+from .features import Features
+from .hidden import HiddenStates
 
 if TYPE_CHECKING:
     import numpy as np
 
 # Inputs are embedded in portions, so that a long job can be stopped in between.
 PORTION = 64
+# Features that are held at once: 4 GB of hidden states.
+MOST_NUMBERS = 1_000_000_000
 Beat = Callable[[int, int, str], None]
 
 
@@ -63,6 +66,7 @@ def train(
     settings: Settings,
     *,
     representation: str = "combined",
+    hidden: HiddenStates | None = None,
     minimum: int = MIN_PER_LABEL,
     skip_rare: bool = False,
     device: str = "auto",
@@ -72,12 +76,13 @@ def train(
 ) -> Trained:
     """Evaluate a classifier per dimension by cross-validation, train it on everything, and store it.
 
+    `hidden` names the language model of the representation `hidden-states`, and is given with no other.
     `skip_rare` leaves out labels with too few examples, and dimensions with fewer than two labels then, instead of
     refusing; what was left out is said in the metadata. TooLittle says what is missing. `beat(done, total, doing)` is
     called often and may raise to stop; nothing is stored then.
     """
     rows, dimensions = _checked(examples, minimum, skip_rare)
-    features = Features(representation, device)
+    features = Features(representation, device, hidden)
     trainings = len(dimensions) * (len({*shares, 1.0}) * folds + 1)
     portions = -(-len(rows) // PORTION)
     total = portions + trainings
@@ -88,7 +93,7 @@ def train(
     done, arrays, figures = portions, {}, {}
     for dimension, found in dimensions.items():
         places = [i for i, one in enumerate(rows) if one.labels.get(dimension) in found.labels]
-        data = _data(matrix, rows, groups, places, dimension, representation)
+        data = _data(matrix, rows, groups, places, dimension, features)
         if missing := what_is_missing(data.labels, data.groups, minimum):  # texts without features were left out
             raise TooLittle(f"{dimension}: " + "; ".join(missing))
 
@@ -192,15 +197,19 @@ def _matrix(features: Features, rows: Sequence[Example], beat: Callable[[int], N
                 failed.add(place)
             else:
                 found.append(row.values)
+        if found and len(rows) * len(found[0]) > MOST_NUMBERS:
+            raise ModelError(
+                f"{len(rows):,} texts with {len(found[0]):,} numbers each are more than the memory is meant for "
+                f"({MOST_NUMBERS:,} numbers); choose fewer layers"
+            )
     if not found:
         raise TooLittle("None of the labelled texts can be read: each is empty or has nothing to look for")
     return np.array(found), failed
 
 
-def _data(matrix, rows, groups, places: list[int], dimension: str, representation: str) -> Data:
-    width = matrix.shape[1]
-    lexical_from = width if representation == "embeddings" else max(0, width - len(LEXICAL) - len(COSINES))
-    return Data(matrix[places], [rows[i].labels[dimension] for i in places], [groups[i] for i in places], lexical_from)
+def _data(matrix, rows, groups, places: list[int], dimension: str, features: Features) -> Data:
+    labels, groups = [rows[i].labels[dimension] for i in places], [groups[i] for i in places]
+    return Data(matrix[places], labels, groups, features.lexical_from(matrix.shape[1]), features.parts())
 
 
 def data_for(
@@ -208,9 +217,10 @@ def data_for(
 ) -> Data:
     """What a classifier of that dimension is trained on, for experiments; what has no readable text is left out."""
     rows = [one for one in examples if dimension in one.labels]
-    matrix, failed = _matrix(Features(representation, device), rows, lambda done: None)
+    features = Features(representation, device)
+    matrix, failed = _matrix(features, rows, lambda done: None)
     rows = [row for place, row in enumerate(rows) if place not in failed]
-    return _data(matrix, rows, _groups(rows), list(range(len(rows))), dimension, representation)
+    return _data(matrix, rows, _groups(rows), list(range(len(rows))), dimension, features)
 
 
 def _out_of_fold(dimension: str, rows: Sequence[Example], probabilities: np.ndarray) -> dict[str, np.ndarray]:

@@ -13,6 +13,7 @@ from models_runtime.training.arrays import Predictor, arrays_of
 from models_runtime.training.classifiers import CLASSIFIERS, Data, fit, grouped_folds, what_is_missing
 from models_runtime.training.evaluation import cross_validate
 from models_runtime.training.features import COSINES, LEXICAL, Features
+from models_runtime.training.ridge import kernel_ridge_class
 
 WORDS = ["harbour", "ice", "winter", "boat", "captain", "storm", "bridge", "river", "market", "church"]
 
@@ -77,15 +78,62 @@ def test_arrays_say_what_scikit_learn_says(classifier, n_labels):
     assert len(set(found.argmax(axis=1))) == n_labels  # or the comparison would say little
 
 
-def test_support_vectors_are_the_same_however_kernels_are_computed(monkeypatch):
-    """Many rows are too many for the matrix of all kernel values; libsvm computes them one by one then."""
-    data, asked = blobs(3), np.random.default_rng(9).normal(size=(300, 12)) * 2
-    found = fit(data, Settings("svm")).probabilities(asked)
-    monkeypatch.setattr(classifiers, "KERNEL_ROWS", 0)
-    fitted = fit(data, Settings("svm"))
-    assert np.abs(fitted.probabilities(asked) - found).max() < 1e-3  # libsvm stops at a tolerance
-    stored = Predictor(fitted.labels, "svm", arrays_of(fitted, "svm")).probabilities(asked)
-    assert np.abs(stored - fitted.probabilities(asked)).max() < 1e-6
+@pytest.mark.parametrize("landmarks", [None, 240, 60])
+def test_a_kernel_ridge_solves_its_equations(landmarks):
+    """Residual and dual are proportional, row by row: y - score = ridge / weight * dual. As many landmarks as rows
+    change nothing; fewer come close."""
+    draw = np.random.default_rng(2)
+    features, labels = draw.normal(size=(240, 3)), draw.integers(0, 3, 240)
+    weights = draw.uniform(0.5, 2, 240)
+    machine = kernel_ridge_class()(0.7, 0.2, landmarks, 0).fit(features, labels, weights)
+    scores = machine.decision_function(features)
+    if landmarks == 60:
+        exact = kernel_ridge_class()(0.7, 0.2, None, 0).fit(features, labels, weights).decision_function(features)
+        assert machine.dual_.shape == (3, 60) and np.abs(scores - exact).max() > 1e-3
+        assert np.corrcoef(scores.ravel(), exact.ravel())[0, 1] > 0.98
+        return
+    residual = np.eye(3)[labels] - scores
+    assert residual == pytest.approx(0.7 / (weights / weights.mean())[:, None] * machine.dual_.T, abs=1e-8)
+    # By the equations themselves, with the kernel written out.
+    kernel = np.exp(-0.2 * ((features[:, None] - features[None]) ** 2).sum(axis=2))
+    assert scores == pytest.approx(kernel @ machine.dual_.T + np.eye(3)[labels].mean(axis=0), abs=1e-8)
+
+
+@pytest.mark.parametrize("classifier", ["svm", "ridge", "ensemble"])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_beyond_a_number_of_rows_landmarks_stand_for_all(classifier, n_labels, monkeypatch):
+    data = blobs(n_labels)
+    asked = data.features
+    exact = fit(data, Settings(classifier)).probabilities(asked)
+    monkeypatch.setattr(classifiers, "KERNEL_ROWS", 200)
+    monkeypatch.setattr(classifiers, "LANDMARKS", 80)
+    fitted = fit(data, Settings(classifier))
+    arrays = arrays_of(fitted, classifier)
+    assert {len(value) for name, value in arrays.items() if name.endswith("vectors")} == {80}
+    found = fitted.probabilities(asked)
+    assert np.abs(Predictor(fitted.labels, classifier, arrays).probabilities(asked) - found).max() < 1e-6
+    assert (found.argmax(axis=1) == exact.argmax(axis=1)).mean() > 0.85  # chance: 1 / 2 and 1 / 3
+
+
+def test_an_ensemble_is_the_mean_of_its_members():
+    data, asked = blobs(3), np.random.default_rng(9).normal(size=(50, 12))
+    alone = [fit(data, Settings(classifier)).probabilities(asked) for classifier in ("svm", "ridge")]
+    assert fit(data, Settings("ensemble")).probabilities(asked) == pytest.approx(sum(alone) / 2)
+
+
+def test_parts_of_the_features_get_a_classifier_each():
+    data, asked = blobs(3), np.random.default_rng(9).normal(size=(50, 12))
+    halves = Data(data.features, data.labels, data.groups, 12, parts=2)
+    alone = [
+        fit(Data(data.features[:, part], data.labels, data.groups, 6), Settings("logistic")).probabilities(
+            asked[:, part]
+        )
+        for part in (slice(0, 6), slice(6, 12))
+    ]
+    fitted = fit(halves, Settings("logistic"))
+    assert fitted.probabilities(asked) == pytest.approx(sum(alone) / 2)
+    stored = Predictor(fitted.labels, "logistic", arrays_of(fitted, "logistic"))
+    assert stored.probabilities(asked) == pytest.approx(sum(alone) / 2, abs=1e-6)
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -158,8 +206,9 @@ def test_a_memory_is_perfect_on_what_it_saw_and_helpless_out_of_fold():
     data = twins(80, 4, np.random.default_rng(3))
     settings = Settings("knn", neighbours=1, balanced=False)
     fitted = fit(data, settings)
-    neighbours = fitted.calibrated.calibrated_classifiers_[0].estimator
-    assert (neighbours.predict(fitted.scaling(data.features)) == np.array(data.labels)).all()
+    (member,) = fitted.members
+    neighbours = member.calibrated.calibrated_classifiers_[0].estimator
+    assert (neighbours.predict(member.scaling(data.features)) == np.array(data.labels)).all()
     figures = cross_validate(data, settings, shares=())
     # Were a row's group trained on, its three twins would give it away and this would be 1.
     assert figures.scores.accuracy < 0.7
