@@ -94,3 +94,43 @@ def confusion(matrix: list[list[int]], labels: list[dict]) -> Confusion:
                 )
             )
     return Confusion(LEFT + width + RIGHT, TOP + height + 34, cells, rows, columns)
+
+
+CURVE_LEFT, CURVE_TOP, CURVE_SIZE = 48, 16, 280
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Points in a square from 0 to 1 both ways."""
+
+    points: str
+    dots: list[tuple[float, float, str]]  # x, y, words
+    x_axis: list[tuple[int, str]]
+    y_axis: list[tuple[int, str]]
+    left: int = CURVE_LEFT
+    top: int = CURVE_TOP
+    right: int = CURVE_LEFT + CURVE_SIZE
+    bottom: int = CURVE_TOP + CURVE_SIZE
+    middle: int = CURVE_LEFT + CURVE_SIZE // 2
+    width: int = CURVE_LEFT + CURVE_SIZE + 24
+    height: int = CURVE_TOP + CURVE_SIZE + 48
+
+
+def reliability(bins: list[dict]) -> Reliability:
+    """Share right by mean probability, of the bins that hold units."""
+    filled = [row for row in bins if row["n"]]
+    dots = [
+        (
+            round(CURVE_LEFT + row["confidence"] * CURVE_SIZE, 1),
+            round(CURVE_TOP + (1 - row["accuracy"]) * CURVE_SIZE, 1),
+            f"{row['n']} units, mean probability {row['confidence']:.3f}: {row['accuracy']:.3f} right",
+        )
+        for row in filled
+    ]
+    steps = [(step / 4, f"{step / 4:g}") for step in range(5)]
+    return Reliability(
+        points=" ".join(f"{x},{y}" for x, y, _ in dots),
+        dots=dots,
+        x_axis=[(round(CURVE_LEFT + at * CURVE_SIZE), words) for at, words in steps],
+        y_axis=[(round(CURVE_TOP + (1 - at) * CURVE_SIZE), words) for at, words in steps],
+    )

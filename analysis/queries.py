@@ -19,10 +19,15 @@ def runs_with_suggestions(project: Project) -> list[CheckerRun]:
 def newest_labelling_runs(project: Project) -> list[CheckerRun]:
     """Of each checker that gives labels, its newest run that is done; the newest first."""
     found: dict[str, CheckerRun] = {}
-    for run in runs_with_suggestions(project):
-        if run.checker not in scorers():
-            found.setdefault(run.checker, run)
+    for run in labelling_runs(runs_with_suggestions(project)):
+        found.setdefault(run.checker, run)
     return list(found.values())
+
+
+def labelling_runs(runs: list[CheckerRun]) -> list[CheckerRun]:
+    """Those of the runs whose checkers give labels."""
+    without = scorers()
+    return [run for run in runs if run.checker not in without]
 
 
 def has_labelling_run(project: Project) -> bool:

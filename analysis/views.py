@@ -17,6 +17,7 @@ from analysis.reports import alternative_annotator, annotators, coverage, stored
 from analysis.reports.agreement import GROUPS
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
+from analysis.reports.probabilities import BINS
 from analysis.reports.reference import REFERENCES
 from analysis.reports.tables import tables_of
 from analysis.reports.tabular import WRITERS
@@ -147,17 +148,32 @@ def project_comparison(request, slug):
     if request.GET.get("score"):
         names = queries.score_names(next(found for found in runs if str(found.uuid) == run))
         parameters["score"] = _chosen(request, "score", names, "")
+    others = [found for found in queries.labelling_runs(runs) if str(found.uuid) != run]
+    if run not in [str(found.uuid) for found in queries.labelling_runs(runs)]:
+        others = []  # scores have no labels that could be set against another run's
+    # Where somebody chose for the run what stood at the other, there is no other any more.
+    other = "" if request.GET.get("other", "") in ("", run) else request.GET["other"]
+    if other:
+        parameters["other"] = _chosen(request, "other", [str(found.uuid) for found in others], "")
     report = stored.stored_report(project, "comparison", parameters, request.user)
     pictures = {
         dimension["dimension"]: charts.confusion(dimension["confusion"], dimension["labels"])
         for dimension in report.result.get("dimensions", [])
     }
+    reliability = {
+        dimension["dimension"]: charts.reliability(dimension["probabilities"]["bins"])
+        for dimension in report.result.get("dimensions", [])
+        if dimension["probabilities"]
+    }
     context = {
         "runs": runs,
+        "reliability": reliability,
         "run": run,
         "references": references,
         "reference": reference,
         "touched": touched,
+        "other": other,
+        "others": others,
         "pictures": pictures,
     }
     return _render(request, "comparison", project, report, context)
@@ -313,6 +329,8 @@ def _in_words(project, name: str, figure: str) -> str:
         if parts[0] == "label":
             return f"{dimension.title}, with a label {dimension.label(parts[1]).title}"
         return f"{dimension.title}, {AGREEMENT_PARTS[parts[0]]}"
+    if len(parts) == 3:
+        return f"{dimension.title}, {_of_comparison(*parts)}"
     people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
     return f"{dimension.title}, people: {people}, checker: {checker}"
 
@@ -338,6 +356,13 @@ def _person_name(project, pseudonym: str) -> str:
 
 def _checker_name(project, run: str) -> str:
     return next((found.checker for found in project.checker_runs.filter(uuid=run)), "a checker")
+
+
+def _of_comparison(part: str, which: str, _units: str) -> str:
+    if part == "only":
+        return "where this run alone is right" if which == "run" else "where the other run alone is right"
+    low = int(which) / BINS
+    return f"where its greatest probability lies between {low:.1f} and {low + 1 / BINS:.1f}"
 
 
 FAILURE_PARTS = {"gained": "of this run only", "lost": "of the other run only"}

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from analysis import frames, queries
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, named_figure, number
+from analysis.reports.probabilities import probabilities
 from analysis.reports.reference import REFERENCES, Reference, checker_codes, references
-from annotation.models import CheckerRun, Project
+from analysis.reports.versus import versus
+from annotation.models import CheckerRun, Job, Project
 from annotation.queries.suggestions import scorers
 from annotation.task_types import Dimension, TaskType
 
@@ -18,12 +20,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def compute(project: Project, run: str, reference: str = "majority", touched: bool = False, score: str = "") -> dict:
+def compute(
+    project: Project, run: str, reference: str = "majority", touched: bool = False, score: str = "", other: str = ""
+) -> dict:
     """The comparison report of one checker run.
 
     `run` is the run's UUID; `reference` a key of REFERENCES; with `touched`, labels given after the checker's
-    suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first). Wrong
-    values raise ValueError.
+    suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first); `other`
+    is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`). Wrong values
+    raise ValueError.
     """
     checker_run = CheckerRun.objects.filter(project=project, uuid=run).select_related("job").first()
     if checker_run is None:
@@ -46,6 +51,25 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         if side.dimension in frames.dimensions_to_show(kind, everything) or side.people.counts()["decided"]
     ]
     gives_scores_only = checker_run.checker in scorers()
+    against = _other(project, checker_run, other)
+    rivals, versus_people = {}, people
+    if against is not None:
+        rivals = checker_codes(kind, units, with_derived_labels(kind, frames.suggestion_frame(against)))
+        both = frames.untouched_by_all(labels, [checker_run, against])
+        versus_people = references(kind, project, reference, units, everything if touched else both)
+    behind = {name: ids for side in sides for name, ids in _behind(side, units).items()}
+    found_probabilities, found_versus = {}, {}
+    for side in sides:
+        slug = side.dimension.slug
+        found_probabilities[slug], ids = probabilities(
+            side.dimension, checker_run, side.people.code, side.checker_not_asked, units
+        )
+        behind |= ids
+        if against is not None:
+            found_versus[slug], ids = versus(
+                side.dimension, versus_people[slug].code, side.checker, rivals[slug][0], units
+            )
+            behind |= ids
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
     values = frames.score_frame(checker_run, score) if score else None
@@ -62,6 +86,9 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         "touched": touched,
         "score": score,
         "scores": scores,
+        "other": {"run": str(against.uuid), "checker": against.checker, "version": against.version}
+        if against is not None
+        else None,
         "n_units": len(units),
         "dimensions": [
             {
@@ -77,11 +104,27 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
                 **_figures(side, units),
                 "with_unasked": _with_unasked(kind, side, units),
                 "correlations": _correlations(side, units, values),
+                "probabilities": found_probabilities[side.dimension.slug],
+                "versus": found_versus.get(side.dimension.slug),
             }
             for side in sides
         ],
-        "behind": {name: ids for side in sides for name, ids in _behind(side, units).items()},
+        "behind": behind,
     }
+
+
+def _other(project: Project, run: CheckerRun, uuid: str) -> CheckerRun | None:
+    """The run that this one is set against; None where none is named."""
+    if not uuid:
+        return None
+    found = CheckerRun.objects.filter(project=project, uuid=uuid, job__state=Job.State.DONE).first()
+    if found is None:
+        raise ValueError(f"project {project.slug} has no finished checker run {uuid!r}")
+    if found == run:
+        raise ValueError("a run does not differ from itself; name another as the other one")
+    if found.checker in scorers() or run.checker in scorers():
+        raise ValueError("two runs are set against people by their labels; one of these gives scores only")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +156,8 @@ def _figures(side: Sides, units: pd.DataFrame) -> dict:
         "labels": [{"label": label.value, "title": label.title} for label in dimension.labels],
         "accuracy": figure(result.accuracy),
         "macro_f1": figure(result.macro_f1),
+        "balanced_accuracy": figure(result.balanced_accuracy),
+        "mcc": figure(result.mcc),
         "per_label": [
             {
                 "label": row.label,

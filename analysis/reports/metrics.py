@@ -37,7 +37,7 @@ REPORTS: dict[str, Report] = {
             "comparison",
             "A checker against people",
             "analysis.reports.comparison",
-            ("run", "reference", "touched", "score"),
+            ("run", "reference", "touched", "score", "other"),
         ),
         Report("annotators", "Annotators", "analysis.reports.annotators", ("checkers", "units")),
         Report(

@@ -21,7 +21,7 @@ REST_PER_SECOND = 5
 
 
 # Raised when results get another shape, so that pages do not meet one that was stored before.
-SHAPE = 3
+SHAPE = 4
 
 
 def parameters_hash(parameters: dict) -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.reports import people_tables
+from analysis.reports import people_tables, run_tables
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
 
+CLASSIFICATION = (
+    ("accuracy", "Accuracy"),
+    ("balanced_accuracy", "Balanced accuracy"),
+    ("macro_f1", "Macro-F1"),
+    ("mcc", "Matthews's correlation"),
+)
 MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
 
 
@@ -107,7 +113,7 @@ def _comparison(result: dict) -> list[Table]:
     for dimension in result["dimensions"]:
         rows = []
         if result["gives"] != "scores":
-            rows += [measure("Accuracy", dimension["accuracy"]), measure("Macro-F1", dimension["macro_f1"])]
+            rows += [measure(title, dimension[name]) for name, title in CLASSIFICATION]
         rows += [measure(f"{one['title']} with {result['score']}", one) for one in dimension["correlations"]]
         if result["gives"] != "scores":
             rows += _with_unasked(dimension)
@@ -119,6 +125,10 @@ def _comparison(result: dict) -> list[Table]:
         per_label = [(row["title"], *(row[name] for name in names)) for row in dimension["per_label"]]
         tables.append(Table(f"{dimension['title']}: per label", columns, per_label))
         tables.append(confusion(f"{dimension['title']}: people (rows) and checker", dimension))
+        if dimension["probabilities"]:
+            tables += run_tables.probabilities(dimension["title"], dimension["probabilities"])
+        if dimension["versus"]:
+            tables += run_tables.versus(result, dimension["title"], dimension["versus"])
     return tables
 
 

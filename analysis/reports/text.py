@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.reports import tabular
-from analysis.reports.tables import tables_of
+from analysis.reports import run_tables, tabular
+from analysis.reports.tables import CLASSIFICATION, tables_of
 
 
 def as_text(result: dict) -> str:
@@ -94,8 +94,7 @@ def _comparison(result: dict) -> list[str]:
             f"{dimension['title']}: {dimension['n_labels_untouched']} untouched of {dimension['n_labels_all']} labels",
             f"  reference: {votes['decided']} decided ({votes['single']} by one label), {votes['tied']} tied, "
             f"{votes['not_asked']} not asked, {votes['unlabelled']} without labels",
-            _measure({"title": "Accuracy", **dimension["accuracy"]}),
-            _measure({"title": "Macro-F1", **dimension["macro_f1"]}),
+            *(_measure({"title": title, **dimension[name]}) for name, title in CLASSIFICATION),
         ]
         if unasked := dimension["with_unasked"]:
             lines.append(f"  with {unasked['label']} as a label:")
@@ -108,6 +107,12 @@ def _comparison(result: dict) -> list[str]:
         lines.append("  rows: people, columns: checker, in the same order")
         for label, row in zip(dimension["labels"], dimension["confusion"], strict=True):
             lines.append(f"  {label['label']:<{width}} " + " ".join(f"{count:>7}" for count in row))
+        parts = (
+            run_tables.probabilities("Probabilities", dimension["probabilities"]) if dimension["probabilities"] else []
+        )
+        if dimension["versus"]:
+            parts += run_tables.versus(result, "Two runs", dimension["versus"])
+        lines += ["", tabular.as_text(parts)] if parts else []
     return lines
 
 

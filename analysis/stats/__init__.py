@@ -4,12 +4,14 @@ from .alpha import Alpha, krippendorff_alpha
 from .alternative import AlternativeTest, PersonTest, alternative_annotator_test, benjamini_yekutieli
 from .annotators import LatentTruth, dawid_skene, mace
 from .bootstrap import Estimate, Interval
+from .calibration import Calibration, ReliabilityBin, calibration
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
+from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from .differences import AgreementDifference, agreement_difference
 from .fleiss import FleissKappa, fleiss_kappa
 from .labels import Labels, encode
@@ -37,6 +39,8 @@ __all__ = [
     "AgreementDifference",
     "Alpha",
     "AlternativeTest",
+    "Areas",
+    "Calibration",
     "ChanceCorrected",
     "Classification",
     "CohenKappa",
@@ -61,15 +65,20 @@ __all__ = [
     "PercentAgreement",
     "PermutationTest",
     "PersonTest",
+    "ReliabilityBin",
     "ResponseCoverage",
     "SpanAgreement",
+    "Threshold",
+    "ThresholdSweep",
     "agreement_difference",
     "agreement_permutation_test",
     "agreement_with_others",
     "alternative_annotator_test",
+    "areas",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "brennan_prediger",
+    "calibration",
     "character_alpha",
     "classification",
     "cohen_kappa",
@@ -100,5 +109,6 @@ __all__ = [
     "span_agreement",
     "spearman",
     "steiger_test",
+    "threshold_sweep",
     "williams_test",
 ]

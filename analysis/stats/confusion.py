@@ -11,6 +11,7 @@ from .bootstrap import Estimate, SumSample, divide
 from .labels import code_column
 
 NO_PAIR = "no unit has both a reference and a prediction"
+ONE_LABEL = "the reference or the predictions have one label only (0/0)"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Classification:
 
     Attributes
     ----------
-    accuracy, macro_f1 : Estimate
+    accuracy, macro_f1, balanced_accuracy, mcc : Estimate
         Each with its own interval.
     labels : tuple of LabelFigures
         One per category, in order.
@@ -46,6 +47,8 @@ class Classification:
 
     accuracy: Estimate
     macro_f1: Estimate
+    balanced_accuracy: Estimate
+    mcc: Estimate
     labels: tuple[LabelFigures, ...]
     confusion: np.ndarray
     categories: tuple[str, ...]
@@ -61,7 +64,10 @@ def classification(
 
     Accuracy is the share of equal labels. Per label ``F1 = 2 tp / (2 tp + fp + fn)``. Macro-F1 is the unweighted mean
     of F1 over the labels that occur in the reference or the predictions: a label on one side only counts with F1 = 0, a
-    label on neither side (0/0) is left out of the mean. In every bootstrap resample the same rule holds.
+    label on neither side (0/0) is left out of the mean. In every bootstrap resample the same rule holds. Balanced
+    accuracy is the mean recall over the labels that occur in the reference. Matthews's correlation coefficient is the
+    form for any number of labels, ``(c s - sum_k p_k t_k) / sqrt((s^2 - sum_k p_k^2) (s^2 - sum_k t_k^2))`` with c
+    equal labels of s, and p_k predictions and t_k references of label k.
 
     Parameters
     ----------
@@ -74,13 +80,14 @@ def classification(
     Returns
     -------
     Classification
-        Accuracy and macro-F1 undefined where no unit has both labels.
+        All undefined where no unit has both labels; Matthews's coefficient also where either side has one label only.
 
     References
     ----------
     Sokolova and Lapalme (2009), Information Processing and Management 45(4), table 3 (per-label figures);
     doi:10.1016/j.ipm.2009.03.002. The mean of F1 scores, not the F1 of mean precision and recall: Opitz and Burst
-    (2019), arXiv:1911.03347.
+    (2019), arXiv:1911.03347. Matthews's coefficient: Gorodkin (2004), Computational Biology and Chemistry 28(5-6),
+    367-374; doi:10.1016/j.compbiolchem.2004.09.006.
 
     Examples
     --------
@@ -112,7 +119,7 @@ def classification(
         sample = SumSample(features, pattern, drawn_from, statistic)
         return Estimate(
             estimate=sample.value(),
-            undefined="" if len(pattern) else NO_PAIR,
+            undefined=NO_PAIR if not len(pattern) else ONE_LABEL if np.isnan(sample.value()) else "",
             n_units=len(reference),
             n_pairable=len(pattern),
             n_labels=2 * len(pattern),
@@ -123,6 +130,8 @@ def classification(
     return Classification(
         accuracy=estimate_of(accuracy_of),
         macro_f1=estimate_of(macro_f1_of),
+        balanced_accuracy=estimate_of(balanced_accuracy_of),
+        mcc=estimate_of(mcc_of),
         labels=_per_label(confusion, categories),
         confusion=confusion,
         categories=categories,
@@ -144,6 +153,21 @@ def macro_f1_of(sums: np.ndarray) -> np.ndarray:
     f1 = _f1(*np.split(sums, 3, axis=1))
     present = ~np.isnan(f1)
     return divide(np.where(present, f1, 0).sum(axis=1), present.sum(axis=1))
+
+
+def balanced_accuracy_of(sums: np.ndarray) -> np.ndarray:
+    hits, support, _ = np.split(sums, 3, axis=1)
+    recall = divide(hits, support)
+    present = ~np.isnan(recall)
+    return divide(np.where(present, recall, 0).sum(axis=1), present.sum(axis=1))
+
+
+def mcc_of(sums: np.ndarray) -> np.ndarray:
+    hits, support, predicted = np.split(sums, 3, axis=1)
+    n = support.sum(axis=1)
+    together = hits.sum(axis=1) * n - (support * predicted).sum(axis=1)
+    spread = (n**2 - (predicted**2).sum(axis=1)) * (n**2 - (support**2).sum(axis=1))
+    return divide(together, np.sqrt(spread))
 
 
 def _f1(hits: np.ndarray, support: np.ndarray, predicted: np.ndarray) -> np.ndarray:

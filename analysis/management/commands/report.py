@@ -26,7 +26,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--run", help="comparison, matched, difference: the run's UUID, or a checker's slug for its newest run"
         )
-        parser.add_argument("--other", help="difference: the run that it starts from, as for --run")
+        parser.add_argument(
+            "--other", help="difference: the run that it starts from; comparison: one set against the same people"
+        )
         parser.add_argument("--reference", help="whose labels: majority, imported or adjudicated")
         parser.add_argument("--score", help="comparison: which of the run's scores is correlated")
         parser.add_argument("--checkers", choices=list(CHECKERS), help="annotators: with checkers as raters or without")

@@ -1,0 +1,53 @@
+"""Two runs against the same people: is one of them closer, and more than chance would have it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import named_figure, number
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import PairedTest
+
+
+def versus(
+    dimension: Dimension, people: np.ndarray, run: np.ndarray, other: np.ndarray, units: pd.DataFrame
+) -> tuple[dict, dict[str, list[int]]]:
+    """Figures of the run minus those of the other, over units that people and both runs label, and the units behind
+    them. All are codes, one entry per unit, -1 for none."""
+    import numpy as np
+
+    from analysis.stats import classification, labeller_difference
+
+    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
+    found = labeller_difference(people, run, other, dimension.values, cluster)
+    shared = (people >= 0) & (run >= 0) & (other >= 0)
+    sides = {
+        name: classification(np.where(shared, people, -1), codes, dimension.values)
+        for name, codes in (("run", run), ("other", other))
+    }
+    ids = units["unit"].to_numpy()
+    right = {"run": shared & (run == people) & (other != people), "other": shared & (other == people) & (run != people)}
+    return {
+        "figures": [
+            named_figure(name, title, getattr(found, name))
+            | {side: number(getattr(one, name).estimate) for side, one in sides.items()}
+            for name, title in (("accuracy", "Accuracy"), ("macro_f1", "Macro-F1"))
+        ],
+        "n_only_run": found.only_a_right,
+        "n_only_other": found.only_b_right,
+        "tests": [_test(found.mcnemar), _test(found.permutation)],
+    }, {f"{dimension.slug}/only/{side}/units": ids[where].tolist() for side, where in right.items()}
+
+
+def _test(test: PairedTest) -> dict:
+    return {
+        "name": test.name,
+        "statistic": number(test.statistic),
+        "p_value": number(test.p_value),
+        "undefined": test.undefined,
+    }
