@@ -69,7 +69,7 @@ def entries(spacy: Package, openai: Package) -> tuple[tuple[CheckerInfo, str], .
                         4096,
                         16,
                         32_768,
-                        hint="They must fit into the model's window beside the text. An answer cut off there fails.",
+                        hint="Fewer where the model has less room beside the text. An answer that is cut off fails.",
                     ),
                     *PATIENCE,
                 ),

@@ -24,7 +24,9 @@ from .reading import distinct, failed_extraction, read_source
 
 FROM = "from"
 # Characters of the sentence that a piece comes from; a longer one is looked for by its beginning.
-FROM_LENGTH = 600
+FROM_LENGTH = 400
+# Less room than this for the answer is not worth asking for.
+LEAST_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,9 @@ class Form:
 
 
 FORMS = {
-    "triplet": Form("extract-triplets", "triplets", 300),
-    "atomic_claim": Form("extract-claims", "claims", 600),
-    "aspect": Form("extract-aspects", "aspects", 300, has_from=False),
+    "triplet": Form("extract-triplets", "triplets", 200),
+    "atomic_claim": Form("extract-claims", "claims", 500),
+    "aspect": Form("extract-aspects", "aspects", 200, has_from=False),
 }
 
 
@@ -92,9 +94,18 @@ class LlmExtractor:
         messages = prompts.both(
             self.instructions, prompts.texts_before(named, f"The {self.form.name}, in the JSON form that is asked for:")
         )
-        most = self.parameters["max_tokens"]
-        body = exchange.ask(messages, **json_options(self.form.name, self._schema(exchange.is_vllm), most))
-        return read_pieces(read_json(body, most), self.kind, text, self.parameters["most"])
+        room = self.parameters["max_tokens"]
+        while True:
+            exchange.prompts, exchange.outputs = [], []
+            try:
+                body = exchange.ask(messages, **json_options(self.form.name, self._schema(exchange.is_vllm), room))
+            except InputError as error:
+                # The answer's room counts as well, and servers refuse what might not fit before they write anything.
+                if error.reason != "context-too-long" or room // 4 < LEAST_TOKENS:
+                    raise
+                room //= 4
+                continue
+            return read_pieces(read_json(body, room), self.kind, text, self.parameters["most"])
 
     def _fields(self) -> tuple[str, ...]:
         """Of one piece, in the order in which the model is to write them: what it rests on comes first."""

@@ -137,7 +137,7 @@ def test_an_empty_list_is_an_answer_and_an_answer_that_says_nothing_is_not_sent(
         (said([FROZE, {"head": "a", "relation": "b", "tail": "c"}]), "malformed"),
         (said([FROZE | {"why": "x"}]), "malformed"),
         (said([FROZE | {"tail": 1963}]), "malformed"),
-        (said([FROZE | {"tail": "x" * 301}]), "malformed"),
+        (said([FROZE | {"tail": "x" * 201}]), "malformed"),
         (said([FROZE | {"tail": "a\0b"}]), "malformed"),
         (said([FROZE | {"tail": "\ud83d"}]), "malformed"),
         (said([FROZE | {"tail": ""}]), "malformed"),
@@ -225,6 +225,19 @@ def test_a_server_that_stays_away_or_changes_is_no_texts_failure(serve, monkeypa
     monkeypatch.delenv(VARIABLE)
     with pytest.raises(ModelError, match=f"set {VARIABLE}"):
         extract(source())
+
+
+def test_where_the_window_has_less_room_the_answer_gets_less_and_what_fits_nowhere_fails(serve):
+    def answer(request, n):
+        too_long = Reply({"error": {"message": "This model's maximum context length is 2048 tokens."}}, 400)
+        return too_long if request["max_tokens"] > 1500 or "endless" in user(request) else said([FROZE])
+
+    server = serve(answer)
+    fits, never = extract(source(), source("endless", key="2"), max_tokens=4000)
+    assert len(fits.pieces) == 1 and len(fits.trace["prompt"]) == 2
+    assert never.error.reason == "context-too-long" and len(never.trace["prompt"]) == 2
+    asked = [(request["max_tokens"], "endless" in user(request)) for request in server.requests]
+    assert sorted(asked) == [(250, True), (1000, False), (1000, True), (4000, False), (4000, True)]
 
 
 def test_no_more_at_a_time_than_the_endpoint_takes(serve):

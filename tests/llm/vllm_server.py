@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from models_runtime.checkers.llm import PROMPTS
 from models_runtime.llm import prompts
 from tests.models_runtime.tiny import tiny_llama
 from tests.suggesting.workers import kill_session
@@ -30,7 +29,7 @@ def python_of_vllm() -> Path:
 
 def make_model(folder: Path) -> Path:
     """Its tokenizer knows the words of the prompts, so that these are not one token per letter."""
-    texts = [prompts.shipped(name).instructions for names in PROMPTS.values() for name in names]
+    texts = [prompts.shipped(path.stem).instructions for path in sorted(prompts.FOLDER.glob("*.md"))]
     return tiny_llama(folder, texts * 20, positions=MAX_TOKENS)
 
 
