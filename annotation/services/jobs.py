@@ -8,26 +8,32 @@ before its `not_before`; the sweep sends somebody to it then.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import random
-import threading
 import time
-import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from celery import current_app
 from django.conf import settings
-from django.db import DatabaseError, connection, connections, transaction
-from django.db.models import DateTimeField, Exists, F, Max, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db import transaction
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from annotation.models import Chunk, Job
+from annotation.services.leases import (
+    FINISH_INDEX,
+    UNFINISHED,
+    JobCancelled,
+    JobError,
+    Lease,
+    LeaseLost,
+    claim_chunk,
+    kept_alive,
+    takeable,
+)
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +52,6 @@ HANDLERS = {
     Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
 }
 
-# The last chunk of every job; it is given out only when all others are done.
-FINISH_INDEX = 2_000_000_000
 MAX_ATTEMPTS = 4
 # The wait before a chunk is tried again after an error doubles from attempt to attempt up to this many seconds.
 MAX_RETRY_SECONDS = 120.0
@@ -56,22 +60,7 @@ MAX_LEASES = 5
 # A worker goes on with a job's chunks for this long before it lets other jobs have a turn.
 TURN_SECONDS = 10.0
 MAX_WAKE_MESSAGES = 8
-# How often a worker looks whether its job was cancelled while a chunk is in its hands.
-CANCEL_SECONDS = 1.0
 BROKER_RETRIES = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
-UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
-
-
-class JobError(Exception):
-    """The job cannot succeed however often it is tried; the message is shown to its owner."""
-
-
-class JobCancelled(Exception):
-    """Somebody asked for the job to stop."""
-
-
-class LeaseLost(Exception):
-    """The lease ran out and the chunk may be somebody else's: nothing may be written for it any more."""
 
 
 class Handler(Protocol):
@@ -161,115 +150,6 @@ def _send(job: Job, messages: int, expires: float = 300.0) -> None:
         except Exception as error:  # every transport fails in its own way, and none of them may undo what is committed
             log.warning("The broker took no message for job %s: %s", job.uuid, error)
             return
-
-
-@dataclass
-class Lease:
-    """A worker's hold on one chunk. `beat()` between steps notices cancelling and a lost lease."""
-
-    chunk: Chunk
-    token: uuid.UUID
-    _cancelled: threading.Event
-    _lost: threading.Event
-    _last_progress: float = 0.0
-
-    def beat(self) -> None:
-        if self._lost.is_set():
-            raise LeaseLost
-        if self._cancelled.is_set():
-            raise JobCancelled
-
-    def progress(self, done: int, total: int, message: str = "", *, force: bool = False) -> None:
-        """Show how far the job is; at most once a second, so that progress does not itself become load."""
-        self.beat()
-        now = time.monotonic()
-        if not force and now - self._last_progress < 1.0:
-            return
-        self._last_progress = now
-        Job.objects.filter(pk=self.chunk.job_id).update(
-            progress_done=done, progress_total=total, **({"message": message} if message else {})
-        )
-        if Job.objects.filter(pk=self.chunk.job_id, cancel_requested=True).exists():
-            self._cancelled.set()
-            raise JobCancelled
-
-    def complete(self) -> None:
-        """Close the chunk. Belongs into the transaction that stores its results; raises if the lease was lost."""
-        changed = Chunk.objects.filter(pk=self.chunk.pk, lease_token=self.token, state=Chunk.State.LEASED).update(
-            state=Chunk.State.DONE, done_at=timezone.now(), lease_token=None, lease_expires_at=None, error=""
-        )
-        if not changed:
-            raise LeaseLost
-        if self.chunk.size:
-            Job.objects.filter(pk=self.chunk.job_id).update(progress_done=F("progress_done") + self.chunk.size)
-
-
-def claim_chunk(job_id: int) -> Lease | None:
-    """Take the job's next open chunk, or None where there is none to take now."""
-    now = timezone.now()
-    with transaction.atomic():
-        others = Chunk.objects.filter(job_id=job_id).exclude(index=FINISH_INDEX)
-        candidates = Chunk.objects.filter(_takeable(now), job_id=job_id, job__state__in=UNFINISHED)
-        if others.exclude(state=Chunk.State.DONE).exists():
-            candidates = candidates.exclude(index=FINISH_INDEX)
-        if connection.features.has_select_for_update_skip_locked:
-            candidates = candidates.select_for_update(skip_locked=True, of=("self",))
-        chunk = candidates.order_by("index").first()
-        if chunk is None:
-            return None
-        token = uuid.uuid4()
-        Chunk.objects.filter(pk=chunk.pk).update(
-            state=Chunk.State.LEASED,
-            lease_token=token,
-            lease_expires_at=now + timedelta(seconds=settings.CHUNK_LEASE_SECONDS),
-            attempts=F("attempts") + 1,
-            started_at=now,
-            not_before=None,
-        )
-        # Also locks the job's row, so that nothing is taken from a job while it is being cancelled.
-        taken = Job.objects.filter(pk=job_id, state__in=UNFINISHED, cancel_requested=False).update(
-            state=Job.State.RUNNING, started_at=Coalesce("started_at", Value(now, DateTimeField()))
-        )
-        if not taken:
-            transaction.set_rollback(True)
-            return None
-    chunk.refresh_from_db()
-    return Lease(chunk, token, threading.Event(), threading.Event())
-
-
-@contextlib.contextmanager
-def kept_alive(lease: Lease):
-    """Extend the lease from a thread while the work goes on; a killed process stops extending with everything else."""
-    stop = threading.Event()
-
-    def extend() -> None:
-        due = time.monotonic() + settings.CHUNK_LEASE_SECONDS / 4
-        while not stop.wait(min(CANCEL_SECONDS, settings.CHUNK_LEASE_SECONDS / 4)):
-            try:
-                if Job.objects.filter(pk=lease.chunk.job_id, cancel_requested=True).exists():
-                    lease._cancelled.set()
-                if time.monotonic() < due:
-                    continue
-                kept = Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
-                    lease_expires_at=timezone.now() + timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
-                )
-                due = time.monotonic() + settings.CHUNK_LEASE_SECONDS / 4
-                if not kept:
-                    lease._lost.set()
-                    break
-            except DatabaseError as error:
-                # Tried again; if it stays away, the lease runs out and whoever takes the chunk next does it again.
-                log.warning("Could not extend the lease of chunk %s: %s", lease.chunk.pk, error)
-                connections.close_all()
-        connections.close_all()
-
-    thread = threading.Thread(target=extend, name=f"lease-{lease.chunk.pk}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def work_on(job_id: int, *, turn_seconds: float | None = TURN_SECONDS) -> bool:
@@ -389,18 +269,12 @@ def resume(job: Job) -> None:
         transaction.on_commit(lambda: wake(job))
 
 
-def _takeable(now: datetime) -> Q:
-    """Chunks that a worker may take."""
-    is_due = Q(not_before=None) | Q(not_before__lte=now)
-    return Q(is_due, state=Chunk.State.OPEN) | Q(state=Chunk.State.LEASED, lease_expires_at__lt=now)
-
-
 def _jobs_to_take(now: datetime) -> QuerySet[Job]:
     """Unfinished jobs in which there is something to take now: a part, or the end once all parts are done."""
     parts = Chunk.objects.filter(job=OuterRef("pk")).exclude(index=FINISH_INDEX)
     is_at_end = ~Exists(parts.exclude(state=Chunk.State.DONE))
-    end = Chunk.objects.filter(_takeable(now), job=OuterRef("pk"), index=FINISH_INDEX)
-    return Job.objects.filter(Exists(parts.filter(_takeable(now))) | (is_at_end & Exists(end)), state__in=UNFINISHED)
+    end = Chunk.objects.filter(takeable(now), job=OuterRef("pk"), index=FINISH_INDEX)
+    return Job.objects.filter(Exists(parts.filter(takeable(now))) | (is_at_end & Exists(end)), state__in=UNFINISHED)
 
 
 def next_retry(job: Job) -> Chunk | None:

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from annotation.models import Chunk, Job, RunFailure, Score, Suggestion
-from annotation.services import jobs, run_predicting, suggesting
+from annotation.services import jobs, leases, run_predicting, suggesting
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -145,7 +145,7 @@ def in_a_thread(function, *args) -> threading.Thread:
 
 
 def test_cancelling_stops_within_a_chunk_and_resuming_repeats_nothing(monkeypatch):
-    monkeypatch.setattr(jobs, "CANCEL_SECONDS", 0.05)
+    monkeypatch.setattr(leases, "CANCEL_SECONDS", 0.05)
     run = start(30, delay_ms=100)  # a second for each chunk of ten
     worker = in_a_thread(jobs.run_here, Job.objects.get(pk=run.job_id))
     while run.job.chunks.filter(state=Chunk.State.DONE).count() < 1:
