@@ -24,6 +24,8 @@ from ..contracts import PredictionError
 from ..text import words
 from .stages import Scored, Sought, best
 
+NO_WORDS = "no-words"
+
 
 class BM25Stage:
     name = "bm25"
@@ -60,7 +62,7 @@ class BM25Stage:
 
         asked = [word for text in sought.texts for word in words(text)]
         if not asked:
-            return PredictionError("no-words", "the query has no words", permanent=True)
+            return PredictionError(NO_WORDS, "the query has no words", permanent=True)
         ids = [self._vocabulary[word] for word in asked if word in self._vocabulary]
         if not ids:
             return []

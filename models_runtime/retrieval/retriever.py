@@ -9,7 +9,7 @@ from typing import Any
 
 from ..contracts import CheckerInfo, InputError, PredictionError
 from ..inputs import check_text
-from .bm25 import BM25Stage
+from .bm25 import NO_WORDS, BM25Stage
 from .chunkers import Chunker
 from .contracts import Document, Hit, Query, Ranking
 from .corpus import Corpus
@@ -115,10 +115,10 @@ class StagedRetriever:
         rankings: dict[int, dict[str, Scored]] = {number: {} for number in asked}
         for stage in self.stages:
             for number, scored in zip(asked, stage.search(list(asked.values()), depth), strict=True):
-                if isinstance(scored, PredictionError):
-                    errors.setdefault(number, scored)
-                else:
+                if not isinstance(scored, PredictionError):
                     rankings[number][stage.name] = scored
+                elif scored.reason != NO_WORDS or len(self.stages) == 1:  # without words there is still a meaning
+                    errors.setdefault(number, scored)
         return {number: self._fused(by_name) for number, by_name in rankings.items() if number not in errors}
 
     def _fused(self, rankings: dict[str, Scored]) -> list[tuple[int, dict[str, float]]]:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, LabelSpace, Prediction
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
 from ..failures import is_interruption
 from ..inputs import failed, read_claim, read_passages
 from ..retrieval.contracts import Document, Query, Ranking
@@ -61,7 +61,7 @@ class GroundingScorer:
         for number, item in enumerate(inputs):
             try:
                 read.append((number, read_claim(item), tuple(read_passages(item))))
-            except Exception as error:
+            except InputError as error:
                 predictions[number] = failed(item, error)
         queries, rankings = [], []
         # Inputs come in the order of their units: the triplets of one answer look into the same passages.

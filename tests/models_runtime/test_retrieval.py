@@ -9,6 +9,8 @@ import math
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models_runtime import load_retriever
 from models_runtime.checkers.embedding import Embedded, Encoder, packaged_model_folder
@@ -20,6 +22,7 @@ from models_runtime.contracts import (
     UnknownCheckerError,
 )
 from models_runtime.retrieval import dense, stages
+from models_runtime.retrieval.chunkers import CHUNKERS
 from models_runtime.retrieval.contracts import Document, Query
 
 from .tiny import tiny_bert
@@ -370,6 +373,64 @@ def test_a_bad_document_is_refused_by_name_and_leaves_nothing_half_done(slug, ba
         retriever.search([Query("q", "ice")], 1)
     retriever.index(SEA)
     assert ranked(retriever.search([Query("q", "ice")], 1)[0]) == [("ice", 0)]
+
+
+def test_a_query_without_words_is_searched_by_its_meaning_where_there_is_one():
+    found = {slug: indexed(slug, SEA).search([Query("1", "?!"), Query("2", "ice")], 3) for slug in SLUGS}
+    assert [one.error and one.error.reason for one in found["bm25"]] == ["no-words", None]
+    assert found["dense"][0].error is None and ranked(found["hybrid"][0]) == ranked(found["dense"][0])
+
+
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.text("ice sea.\n", max_size=60),
+    st.text(st.sampled_from("😀🌊👩‍🔬🇩🇪❤️"), max_size=20),
+    st.text(st.characters(categories=["Cs", "L"]), max_size=10),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(TEXTS, max_size=6),
+    queries=st.lists(TEXTS, max_size=4),
+    chunker=st.sampled_from(CHUNKERS),
+    size=st.integers(1, 4),
+    top=st.integers(1, 9),
+)
+def test_whatever_the_texts_rankings_are_whole_or_there_is_a_reason(texts, queries, chunker, size, top):
+    retriever = load_retriever("bm25", {"chunker": chunker, "chunk_words": size, "chunk_overlap": size - 1})
+    documents = [Document(str(place), text) for place, text in enumerate(texts)]
+    try:
+        retriever.index(documents)
+    except InputError as error:
+        assert error.reason in ("nul-character", "lone-surrogate")
+        return
+    asked = [Query(str(place), text, None if place % 2 else frozenset("024")) for place, text in enumerate(queries)]
+    found = retriever.search(asked, top)
+    assert [one.id for one in found] == [query.id for query in asked]
+    for query, one in zip(asked, found, strict=True):
+        if one.error:
+            assert one.error.reason in (*UNREADABLE, "no-words") and not one.hits
+            continue
+        assert [hit.rank for hit in one.hits] == list(range(1, len(one.hits) + 1)) and len(one.hits) <= top
+        assert [hit.score for hit in one.hits] == sorted((hit.score for hit in one.hits), reverse=True)
+        for hit in one.hits:
+            passage = hit.passage
+            assert passage.text == texts[int(passage.document)][passage.start : passage.end] != ""
+            assert query.documents is None or passage.document in query.documents
+
+
+def test_a_model_fetched_from_the_hub_is_found_by_its_name(tmp_path, monkeypatch):
+    kept = tmp_path / "models--me--minilm"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("abc")
+    (kept / "snapshots").mkdir()
+    (kept / "snapshots" / "abc").symlink_to(packaged_model_folder())
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    named, packaged = (indexed("dense", SEA, model=model) for model in ("me/minilm", "all-MiniLM-L6-v2"))
+    assert named.search([Query("1", "ice")], 3)[0].hits == packaged.search([Query("1", "ice")], 3)[0].hits
+    assert named.describe()["model"] == "me/minilm"
+    assert named.describe()["revision"] == packaged.describe()["revision"]
 
 
 def test_two_documents_of_one_id_are_refused():
