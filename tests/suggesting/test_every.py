@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,10 +13,12 @@ from annotation.queries.queues import PATIENCE, queue_states
 from annotation.services import jobs, running_every, suggesting
 from annotation.services.checker_inputs import why_not
 from annotation.task_types import task_type
+from config.celery import app
 from models_runtime import registry
 from models_runtime.llm.endpoints import VARIABLE
 from tests import factories
 from tests.kinds import IDENTIFIERS, make_kind_project
+from tests.suggesting.workers import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -179,3 +182,14 @@ def test_a_command_that_names_neither_or_both_is_refused(project, arguments, pro
     with pytest.raises(CommandError, match=problem):
         call_command("run_checker", project.slug, *arguments)
     assert not CheckerRun.objects.exists()
+
+
+def test_the_examples_of_the_docs_serve_every_queue_there_is():
+    examples = re.findall(r"```Procfile\n(.*?)```", (ROOT / "docs" / "deployment.md").read_text("utf-8"), re.DOTALL)
+    served = {
+        name for example in examples for names in re.findall(r"-Q ([\w,]+)", example) for name in names.split(",")
+    }
+    assert served == {queue.name for queue in app.conf.task_queues}
+    assert sum(len(re.findall(r" -B | beat\b", example)) for example in examples) == 1  # one clock
+    nodes = re.findall(r"-n (\S+)@%h", "".join(examples))
+    assert len(nodes) == len(set(nodes)) == sum(example.count("celery") for example in examples)
