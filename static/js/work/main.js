@@ -1,10 +1,11 @@
 // The labelling page: which item is on the screen, what happens when one is answered, and the way back and forth.
 // The next item is fetched ahead, so an answer swaps the page at once and travels in the background.
 
-import { createItem } from "./answers.js";
+import { createAhead } from "./ahead.js";
 import { createChooser } from "./choosing.js";
+import { createMaker } from "./making.js";
 import { createDrafts, createOutbox, createServer, createStore, createTrail, uuid } from "./outbox.js";
-import { announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
+import { afterPaint, announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
 
 const work = document.getElementById("work");
@@ -20,11 +21,8 @@ const trail = createTrail(space, work.dataset.recent.split(" ").filter(Boolean))
 
 let item = null; // on the screen; null while there is nothing to label
 let open = null; // the item that is not answered yet; differs from `item` while somebody looks back
-let ahead = null; // {item, at} fetched but never shown, or {empty, retry}
-let fetching = null;
 let pollTimer = 0;
 const sent = new Set(); // assignments this page answered or skipped; an offer of one of them crossed its answer
-let leaseTimer = 0;
 let waitTimer = 0;
 
 function tell(text, kind = "") {
@@ -35,32 +33,6 @@ function tell(text, kind = "") {
 }
 
 // ---- items in and out ----
-
-/** Building the item after this one must not delay the one that was just asked for. */
-const afterPaint = (work) => (document.hidden ? setTimeout(work, 0) : requestAnimationFrame(() => setTimeout(work, 0)));
-
-const saveDraft = (one) => (one.stage !== "sent" || one.isChanged) && drafts.set(one.payload.assignment, one.draft());
-
-function build(html, payload) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  const node = document.importNode(template.content.querySelector("[data-item]"), true);
-  return makeItem(node, payload ?? JSON.parse(node.querySelector('script[type="application/json"]').textContent));
-}
-
-function makeItem(node, payload) {
-  const made = createItem(node, payload, () => {
-    saveDraft(made);
-    refresh();
-  });
-  if (made.revision > 0) made.stage = "sent";
-  const draft = drafts.get(payload.assignment);
-  if (draft) {
-    made.restore(draft);
-    if (made.revision > 0) made.stage = "review";
-  }
-  return made;
-}
 
 /** The status line and the submit button follow the item on the screen. */
 function refresh() {
@@ -81,7 +53,7 @@ function refresh() {
 function showWays() {
   for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
   one('[data-do="back"]').disabled = position() <= 0;
-  one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead);
+  one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead.isKnown());
 }
 
 const position = () => {
@@ -132,7 +104,7 @@ function showEmpty(html, retrySeconds) {
   one('[data-do="forward"]').disabled = true;
   announce(one("h2", stage)?.textContent ?? "");
   clearTimeout(pollTimer);
-  if (retrySeconds > 0) pollTimer = setTimeout(lookAgain, retrySeconds * 1000);
+  if (retrySeconds > 0) pollTimer = setTimeout(ahead.lookAgain, retrySeconds * 1000);
 }
 
 function showLoading() {
@@ -141,76 +113,31 @@ function showLoading() {
   stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: "Fetching the next item" }));
 }
 
-/** Take over what the server offers as the next item. One that we hold already is ignored, one too many is given back. */
-function receive(offer) {
-  if (!offer) return;
-  if (offer.state === "empty") {
-    if (!ahead?.item) ahead = { empty: offer.html, retry: offer.retry_seconds };
-  } else {
-    const { assignment } = offer.payload;
-    const isDone = sent.has(assignment) || outbox.has(assignment);
-    if (isDone && !item && !open && !outbox.isBusy()) setTimeout(lookAgain, 200); // no answer brings another one
-    if (isDone || [open, ahead?.item].some((held) => held?.payload.assignment === assignment)) return;
-    if (ahead?.item) return server.release(assignment);
-    ahead = { item: build(offer.html, offer.payload) };
-    performance.mark("assay:ahead");
-    clearTimeout(leaseTimer);
-    if (offer.payload.lease_seconds) leaseTimer = setTimeout(renewAhead, offer.payload.lease_seconds * 800);
-  }
-  if (!item && !open) advance();
-  else if (item) showWays();
-}
-
-function fetchAhead() {
-  if (ahead?.item || fetching) return fetching;
-  fetching = server.next(open?.payload.assignment)
-    .then((offer) => {
-      fetching = null;
-      receive(offer);
-    })
-    .catch((error) => {
-      fetching = null;
-      if (item || open || ahead) return;
-      showEmpty("", 0);
-      stage.append(document.importNode(one("template[data-offline]").content, true));
-      pollTimer = setTimeout(lookAgain, error.message === "401" ? 30000 : 5000);
-    });
-  return fetching;
-}
-
-function renewAhead() {
-  if (!ahead?.item) return;
-  ahead = null; // its lease is nearly over; the server extends it or gives another one
-  fetchAhead();
-}
-
-function lookAgain() {
-  if (ahead && !ahead.item) ahead = null;
-  if (!item && !open) fetchAhead();
+function showUnreachable(error) {
+  showEmpty("", 0);
+  stage.append(document.importNode(one("template[data-offline]").content, true));
+  pollTimer = setTimeout(ahead.lookAgain, error.message === "401" ? 30000 : 5000);
 }
 
 /** From an answered item to the next one. */
 function advance() {
   open = null;
-  if (ahead?.item) {
-    open = ahead.item;
-    ahead = null;
-    clearTimeout(leaseTimer);
+  const next = ahead.take();
+  if (next?.item) {
+    open = next.item;
     show(open);
     fetchSoon();
-  } else if (ahead) {
-    const { empty, retry } = ahead;
-    ahead = null;
-    showEmpty(empty, retry);
+  } else if (next) {
+    showEmpty(next.empty, next.retry);
   } else {
     showLoading();
-    fetchAhead();
+    ahead.fetch();
   }
 }
 
 /** The answer to a submit usually brings the next item along; ask only when it did not. */
 function fetchSoon() {
-  setTimeout(() => ahead || outbox.isBusy() || fetchAhead(), 0);
+  setTimeout(() => ahead.isKnown() || outbox.isBusy() || ahead.fetch(), 0);
 }
 
 // ---- answering ----
@@ -231,12 +158,12 @@ function submit() {
   if (left > 0 && !isSeen) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
   const waits = prefill === "after" && isOpen && !isSeen && navigator.onLine;
-  const next = waits || !isOpen ? open : ahead?.item;
+  const next = waits || !isOpen ? open?.payload.assignment : ahead.assignment();
   const body = {
     client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
     text_hash: answered.payload.text_hash, guideline_version: answered.payload.guideline_version,
     options_version: answered.payload.options_version,
-    judgements: answered.judgements(), want_next: isOpen, after: next?.payload.assignment ?? null,
+    judgements: answered.judgements(), want_next: isOpen, after: next ?? null,
     ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
   };
   answered.isChanged = false;
@@ -264,7 +191,7 @@ function stateChanged(state) {
   showSaveState(state, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
   if (!state.waiting || !open) return;
   if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) finish(open); // no suggestion will come soon
-  else if (!ahead && !state.isSignedOut && !outbox.isBusy()) fetchAhead(); // no answer brings the next item
+  else if (!ahead.isKnown() && !state.isSignedOut && !outbox.isBusy()) ahead.fetch(); // no answer brings the next item
 }
 
 function answered(entry, reply) {
@@ -284,8 +211,8 @@ function answered(entry, reply) {
     } else finish(held);
   } else if (held && reply.suggestions?.length) held.suggest(reply.suggestions); // too late to wait for; there when looked back at
   const next = () => {
-    receive(reply.ahead);
-    if (!ahead && open) fetchSoon();
+    ahead.receive(reply.ahead);
+    if (!ahead.isKnown() && open) fetchSoon();
   };
   if (item) afterPaint(next);
   else next();
@@ -312,7 +239,7 @@ async function reopen(entry) {
   found.isChanged = true;
   found.stage = "review";
   outbox.discard(entry.id);
-  saveDraft(found);
+  maker.save(found);
   show(found);
   const aboutWords = entry.refusal?.errors?.find((error) => error.field === "free_text");
   if (aboutWords) {
@@ -324,13 +251,13 @@ async function reopen(entry) {
 function skip(reason, isFlagged) {
   const skipped = item;
   const { assignment } = skipped.payload;
-  const next = ahead?.item;
+  const next = ahead.assignment();
   drafts.remove(assignment);
   skipped.stage = "sent";
   sent.add(assignment);
   advance();
   outbox.add("skip", assignment, server.skipUrl(assignment), {
-    client_id: uuid(), reason, flag: isFlagged, want_next: true, after: next?.payload.assignment ?? null,
+    client_id: uuid(), reason, flag: isFlagged, want_next: true, after: next,
   });
 }
 
@@ -347,7 +274,7 @@ async function look(assignment) {
   if (trail.page(assignment)) return trail.page(assignment);
   try {
     const { html, payload } = await server.item(assignment);
-    const found = build(html, payload);
+    const found = maker.build(html, payload);
     trail.keep(assignment, found);
     return found;
   } catch (error) {
@@ -384,6 +311,16 @@ function undo() {
 
 // ---- buttons and keys ----
 
+const maker = createMaker(drafts, refresh);
+const ahead = createAhead(server, maker.build, {
+  open: () => open,
+  isIdle: () => !item && !open,
+  isAnswered: (assignment) => sent.has(assignment) || outbox.has(assignment),
+  isSending: () => outbox.isBusy(),
+  advance,
+  changed: () => item && showWays(),
+  unreachable: showUnreachable,
+});
 const outbox = createOutbox(space, server.token, { answered, refused, state: stateChanged });
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
@@ -401,7 +338,7 @@ const actions = {
   guidelines: () => openDialog("guidelines"),
   skip: () => askSkip(false),
   flag: () => askSkip(true),
-  retry: lookAgain,
+  retry: ahead.lookAgain,
   comment() {
     if (!item) return;
     one("[data-comment-box]", item.node).open = true;
@@ -424,18 +361,17 @@ one("[data-single-keys]").checked = settings.get("single-keys") !== false;
 one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
 
 window.addEventListener("pagehide", () => {
-  if (item) saveDraft(item);
-  if (ahead?.item) server.release(ahead.item.payload.assignment);
-  ahead = null;
+  if (item) maker.save(item);
+  ahead.giveBack();
 });
-window.addEventListener("pageshow", (event) => event.persisted && fetchAhead());
+window.addEventListener("pageshow", (event) => event.persisted && ahead.fetch());
 window.addEventListener("storage", (event) => {
   // Answered in another tab, whether it is on the screen here, fetched ahead, or still on its way from the server.
   if (!event.key?.startsWith(`assay:outbox:${space}:`) || !event.newValue) return;
   const { assignment, refusal } = JSON.parse(event.newValue);
   if (refusal) return void sent.delete(assignment);
   sent.add(assignment);
-  if (ahead?.item?.payload.assignment === assignment) ahead = null;
+  ahead.forget(assignment);
   if (open?.stage === "open" && open.payload.assignment === assignment) {
     notice("other-tab", "warning", "The item that was here has been answered in another tab.", [["Dismiss", () => {}]]);
     open.stage = "sent";
@@ -447,18 +383,18 @@ window.addEventListener("storage", (event) => {
 
 const first = one("[data-item]", stage);
 if (first) {
-  const made = makeItem(first, JSON.parse(one('script[type="application/json"]', first).textContent));
+  const made = maker.make(first);
   open = made;
   if (outbox.has(made.payload.assignment)) {
     made.stage = "sent"; // answered before the reload, still on its way
     advance();
   } else {
     show(made);
-    fetchAhead();
+    ahead.fetch();
   }
 } else {
   one('[data-do="back"]').disabled = !trail.length();
   const seconds = Number(work.dataset.retrySeconds);
-  if (seconds > 0) pollTimer = setTimeout(lookAgain, seconds * 1000);
+  if (seconds > 0) pollTimer = setTimeout(ahead.lookAgain, seconds * 1000);
 }
 outbox.start();

@@ -150,3 +150,6 @@ export function listenToKeys(actions, { first, own, isOn }) {
     if (!(event.repeat && ONCE.has(action))) actions[action]();
   });
 }
+
+/** Building the item after this one must not delay the one that was just asked for. */
+export const afterPaint = (work) => (document.hidden ? setTimeout(work, 0) : requestAnimationFrame(() => setTimeout(work, 0)));

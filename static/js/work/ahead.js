@@ -1,0 +1,78 @@
+// The item after the one on the screen, fetched before anybody asks for it; or the news that there is none.
+
+/**
+ * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
+ * `isAnswered(assignment)` by this browser, `isSending()` an answer), and is told to `advance()`, that the ways out of
+ * the item have `changed()`, and that the server is `unreachable(error)`.
+ */
+export function createAhead(server, build, page) {
+  let held = null; // {item} never shown, or {empty, retry}
+  let fetching = null;
+  let leaseTimer = 0;
+
+  const holds = (assignment) => held?.item?.payload.assignment === assignment;
+
+  /** Take over what the server offers. One that we hold already is ignored, one too many is given back. */
+  function receive(offer) {
+    if (!offer) return;
+    if (offer.state === "empty") {
+      if (!held?.item) held = { empty: offer.html, retry: offer.retry_seconds };
+    } else {
+      const { assignment } = offer.payload;
+      const isDone = page.isAnswered(assignment);
+      if (isDone && page.isIdle() && !page.isSending()) setTimeout(lookAgain, 200); // no answer brings another one
+      if (isDone || holds(assignment) || page.open()?.payload.assignment === assignment) return;
+      if (held?.item) return void server.release(assignment);
+      held = { item: build(offer.html, offer.payload) };
+      performance.mark("assay:ahead");
+      clearTimeout(leaseTimer);
+      if (offer.payload.lease_seconds) leaseTimer = setTimeout(renew, offer.payload.lease_seconds * 800);
+    }
+    if (page.isIdle()) page.advance();
+    else page.changed();
+  }
+
+  function fetch() {
+    if (held?.item || fetching) return;
+    fetching = server.next(page.open()?.payload.assignment)
+      .then((offer) => {
+        fetching = null;
+        receive(offer);
+      })
+      .catch((error) => {
+        fetching = null;
+        if (page.isIdle() && !held) page.unreachable(error);
+      });
+  }
+
+  function renew() {
+    if (!held?.item) return;
+    held = null; // its lease is nearly over; the server extends it or gives another one
+    fetch();
+  }
+
+  function lookAgain() {
+    if (held && !held.item) held = null;
+    if (page.isIdle()) fetch();
+  }
+
+  return {
+    receive, fetch, lookAgain,
+    isKnown: () => held !== null,
+    assignment: () => held?.item?.payload.assignment ?? null,
+    /** {item}, {empty, retry} or null, which is not held any longer. */
+    take() {
+      const taken = held;
+      held = null;
+      if (taken?.item) clearTimeout(leaseTimer);
+      return taken;
+    },
+    forget(assignment) {
+      if (holds(assignment)) held = null;
+    },
+    giveBack() {
+      if (held?.item) server.release(held.item.payload.assignment);
+      held = null;
+    },
+  };
+}
