@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .bootstrap import one_blas_thread
 from .labels import Labels
+from .patterns import RaterPatterns, rater_patterns
 
 NO_LABEL = "no unit has a label"
 
@@ -156,12 +158,15 @@ def mace(
     q = len(labels.categories)
     smoothing = 0.01 / q if smoothing is None else smoothing
     rng = np.random.default_rng(seed)
-    best = None
-    for _ in range(max(n_restarts, 1)):
-        found = _mace_once(labels, n_iterations, smoothing, rng)
-        if best is None or found[0] > best[0]:
-            best = found
-    likelihood, posterior, theta = best
+    best, patterns = None, rater_patterns(labels)
+    with one_blas_thread():
+        for _ in range(max(n_restarts, 1)):
+            found = _mace_once(patterns, labels.n_raters, q, n_iterations, smoothing, rng)
+            if best is None or found[0] > best[0]:
+                best = found
+    likelihood, of_pattern, theta = best
+    posterior = np.full((labels.n_units, q), 1 / q)
+    posterior[patterns.units] = of_pattern[patterns.pattern]
     labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
     has_labels = np.bincount(labels.rater, minlength=labels.n_raters) > 0
     return LatentTruth(
@@ -178,28 +183,30 @@ def mace(
     )
 
 
-def _mace_once(labels: Labels, n_iterations: int, smoothing: float, rng: np.random.Generator) -> tuple:
-    n_raters, q = labels.n_raters, len(labels.categories)
+def _mace_once(
+    patterns: RaterPatterns, n_raters: int, q: int, n_iterations: int, smoothing: float, rng: np.random.Generator
+) -> tuple:
+    """Log-likelihood, posterior of every pattern, and theta."""
     theta = rng.uniform(0.25, 0.75, n_raters)
     habit = rng.uniform(0.5, 1.5, (n_raters, q))
     habit /= habit.sum(axis=1, keepdims=True)
-    rows = np.arange(labels.n_labels)
+    times, knows = patterns.times, np.eye(q)[None]
     for _ in range(n_iterations + 1):
-        guessed = ((1 - theta)[:, None] * habit)[labels.rater, labels.value]
-        evidence = np.full((labels.n_units, q), -np.log(q))
-        of_label = np.tile(_log(guessed)[:, None], (1, q))
-        of_label[rows, labels.value] = _log(guessed + theta[labels.rater])
-        np.add.at(evidence, labels.unit, of_label)
+        guessed = (1 - theta)[:, None] * habit
+        chance = guessed[:, :, None] + theta[:, None, None] * knows  # rater, label, true category
+        evidence = patterns.said @ _log(chance).reshape(-1, q) - np.log(q)
         posterior, log_sum = _normalised(evidence)
-        # The chance that this label was known: its category is true, and theta explains it rather than the habit.
-        known = posterior[labels.unit, labels.value] * theta[labels.rater] / (theta[labels.rater] + guessed)
-        knowing = np.bincount(labels.rater, known, n_raters) + smoothing
-        guessing = np.full((n_raters, q), smoothing)
-        np.add.at(guessing, (labels.rater, labels.value), 1 - known)
+        expected = (patterns.said.T @ (times[:, None] * posterior)).reshape(n_raters, q, q)
+        # The chance that a label was known: its category is true, and theta explains it rather than the habit.
+        share = theta[:, None] + guessed
+        known = np.einsum("jll->jl", expected) * np.divide(
+            theta[:, None], share, out=np.zeros_like(share), where=share > 0
+        )
+        knowing = known.sum(axis=1) + smoothing
+        guessing = expected.sum(axis=2) - known + smoothing
         theta = knowing / (knowing + guessing.sum(axis=1) - (q - 1) * smoothing)
         habit = guessing / guessing.sum(axis=1, keepdims=True)
-    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
-    return float(log_sum[labelled].sum()), posterior, theta
+    return float(times @ log_sum), posterior, theta
 
 
 def _shares(labels: Labels) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy import sparse
 from .annotators import LatentTruth
 from .bootstrap import one_blas_thread
 from .labels import Labels
+from .patterns import rater_patterns
 
 SMALL = 1e-300
 FEW_UNITS = "fewer than two units or clusters to resample"
@@ -58,18 +59,17 @@ def competence_intervals(
     unlabelled = np.full(labels.n_raters, np.nan)
     if found.undefined:
         return _nothing(unlabelled, level, found.undefined)
-    units = np.unique(labels.unit)
+    patterns = rater_patterns(labels)
+    units, pattern, first = patterns.units, patterns.pattern, patterns.first
     groups = units if labels.cluster is None else labels.cluster[units]
     distinct, group = np.unique(groups, return_inverse=True)
     n_clusters = None if labels.cluster is None else len(distinct)
     if len(distinct) < 2:
         return _nothing(unlabelled, level, FEW_UNITS, n_clusters)
-    said, pattern, first = _patterns(labels, units)
-    model = _Fit(said, labels.n_raters, len(labels.categories), found.confusion is None)
+    model = _Fit(patterns.said, labels.n_raters, len(labels.categories), found.confusion is None)
     rng = np.random.default_rng(seed)
     with one_blas_thread():
-        weight = np.bincount(pattern, minlength=len(first)).astype(float)
-        start = model.start(found.posterior[units[first]], found.competence, weight)
+        start = model.start(found.posterior[units[first]], found.competence, patterns.times)
         values = np.empty((n_resamples, labels.n_raters))
         for row in values:
             drawn = np.bincount(rng.integers(0, len(distinct), len(distinct)), minlength=len(distinct))
@@ -85,19 +85,6 @@ def _nothing(unlabelled: np.ndarray, level: float, reason: str, n_clusters: int 
     return CompetenceIntervals(
         low=unlabelled, high=unlabelled, level=level, n_resamples=0, n_clusters=n_clusters, undefined=reason
     )
-
-
-def _patterns(labels: Labels, units: np.ndarray) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Distinct units as rows of (rater, label) indicators, which one each unit is, and a unit of each."""
-    q = len(labels.categories)
-    row = np.searchsorted(units, labels.unit)
-    column = labels.rater.astype(np.int64) * q + labels.value
-    tag = np.random.default_rng(20250704).integers(0, 2**64, labels.n_raters * q, dtype=np.uint64)
-    content = np.zeros(len(units), dtype=np.uint64)
-    np.add.at(content, row, tag[column])
-    _, first, pattern = np.unique(content, return_index=True, return_inverse=True)
-    table = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(len(units), labels.n_raters * q))
-    return sparse.csr_array(table[first]), pattern, first
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .alpha import krippendorff_alpha
+from .bootstrap import one_blas_thread
 from .labels import Labels
 
 WITHIN_RATERS = "labels permuted within each rater"
@@ -91,12 +92,13 @@ def agreement_permutation_test(
     others = np.bincount(unit) - 1
     rng = np.random.default_rng(seed)
     observed = _disagreement(unit, value, distance, others)
-    drawn = np.array(
-        [
-            _disagreement(unit, np.concatenate([rng.permutation(part) for part in parts]), distance, others)
-            for _ in range(n_permutations)
-        ]
-    )
+    with one_blas_thread():
+        drawn = np.array(
+            [
+                _disagreement(unit, np.concatenate([rng.permutation(part) for part in parts]), distance, others)
+                for _ in range(n_permutations)
+            ]
+        )
     as_large = int((drawn <= observed * (1 + 1e-12) + 1e-12).sum())
     chance = 1 - drawn / _expected(value, distance)
     return PermutationTest(

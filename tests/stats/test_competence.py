@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, agreement_with_others, competence_intervals, dawid_skene, mace, shares_of_others
-from analysis.stats.competence import _Fit, _patterns
+from analysis.stats.competence import _Fit
+from analysis.stats.patterns import rater_patterns
 
 RIGHT = (0.95, 0.85, 0.75, 0.65, 0.4)
 
@@ -24,13 +25,12 @@ def planted(rng, n=150, missing=0.2, cluster=None):
 def test_fitting_patterns_as_they_are_ends_where_the_model_ended(model):
     labels = planted(np.random.default_rng(1))
     found = model(labels)
-    units = np.unique(labels.unit)
-    said, pattern, first = _patterns(labels, units)
-    assert (said.sum(axis=1) == np.bincount(labels.unit)[units[first]]).all()
-    fit = _Fit(said, 5, 3, found.confusion is None)
-    weight = np.bincount(pattern).astype(float)
-    start = fit.start(found.posterior[units[first]], found.competence, weight)
-    assert fit.competence(start, weight) == pytest.approx(found.competence, abs=0.01)
+    patterns = rater_patterns(labels)
+    examples = patterns.units[patterns.first]
+    assert (patterns.said.sum(axis=1) == np.bincount(labels.unit)[examples]).all()
+    fit = _Fit(patterns.said, 5, 3, found.confusion is None)
+    start = fit.start(found.posterior[examples], found.competence, patterns.times)
+    assert fit.competence(start, patterns.times) == pytest.approx(found.competence, abs=0.01)
 
 
 @pytest.mark.parametrize("model", [dawid_skene, mace])

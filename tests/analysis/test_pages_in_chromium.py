@@ -1,0 +1,84 @@
+"""The pages of figures in a browser, with every part folded out: nothing that axe calls grave, nothing wider than a
+phone but tables, which scroll by themselves."""
+
+import os
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.factories import make_suggestions
+from tests.web.looks import grave_problems
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+N = 36
+SCALE = ("refutes", "insufficient-neutral", "supports")
+
+
+@pytest.fixture
+def project():
+    project = project_of(N, claims=N // 2)
+    for place, name in enumerate(("Anna", "Ben", "Cleo")):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            stance = SCALE[number % 3] if (number + place) % 7 else SCALE[(number + 1) % 3]
+            if number % 8 == 7:
+                say(item, rater, "not_relevant", active_ms=4000 + 100 * number)
+            else:
+                say(item, rater, "relevant", stance, active_ms=9000 + 300 * number)
+    for checker, wrong in (("first", 4), ("second", 6)):
+        run = make_suggestions(project, checker=checker, labels={"relevance": "relevant", "stance": "supports"})
+        for number, item in enumerate(items_of(project)):
+            label = SCALE[number % 3] if number % wrong else SCALE[(number + 2) % 3]
+            values = project.type.dimension("stance").values
+            share = {
+                value: 0.6 - number % 5 / 20 if value == label else (0.4 + number % 5 / 20) / 5 for value in values
+            }
+            Suggestion.objects.filter(run=run, unit=item.anchor, dimension="stance").update(
+                label=label, probability=share[label], probabilities=share
+            )
+    return project
+
+
+def pages_of(project) -> dict[str, str]:
+    first, second = project.checker_runs.order_by("pk")
+    names = {
+        "agreement": "project_agreement",
+        "annotators": "project_annotators",
+        "alternative": "project_alternative_annotator",
+        "comparison": "project_comparison",
+    }
+    found = {name: reverse(address, args=[project.slug]) for name, address in names.items()}
+    found["comparison"] += f"?run={first.uuid}&other={second.uuid}"
+    found["annotators"] += "?checkers=with"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("dark", 1280),
+        pytest.param("light", 1280, marks=pytest.mark.slow),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+    ],
+)
+def test_pages_of_figures_look_right(open_context, client, project, scheme, width):
+    client.force_login(project.created_by)
+    for address in pages_of(project).values():
+        client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    size = {"width": width, "height": 900}
+    page = open_context(project.created_by, color_scheme=scheme, viewport=size).new_page()
+    for name, address in pages_of(project).items():
+        page.goto(address)
+        for summary in page.locator("#figures > section > details > summary, #figures details summary").all():
+            if summary.is_visible() and not summary.evaluate("element => element.parentElement.open"):
+                summary.click()
+        assert page.locator("#figures table").count() > 1
+        assert grave_problems(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/{name}-{scheme}-{width}.png", full_page=True)
