@@ -11,12 +11,13 @@ nothing judged is rewritten; it is refused, kept as it is, or gets a new version
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from annotation.formats.records import RowError
@@ -31,6 +32,7 @@ from annotation.services.staged_job import found_in, guard_of, make_items, open_
 
 SOURCES_AT_ONCE = 200
 ROWS_AT_ONCE = 1000
+PAUSE_SECONDS = 0.02
 BY_HAND = "by hand"
 
 
@@ -196,13 +198,9 @@ class PublishingHandler:
         batch = job.batch
         if job.result["is_unchanged"]:
             discard(batch, lease.beat)
-            with transaction.atomic():
-                guard_of(lease)()
-                noted = _note_keys(job, batch)
         else:
-            with transaction.atomic():
-                publish(batch, job.parameters["on_judged"], guard_of(lease))
-                noted = _note_keys(job, batch)
+            publish(batch, job.parameters["on_judged"], guard_of(lease))
+        noted = _note_keys(job, batch, lease)
         projects = {project.pk: project for project in (job.project, *projects_with_retired_items(batch))}
         made = {pk: make_items(project, lease) for pk, project in projects.items()}[job.project_id]
         job.refresh_from_db(fields=["result"])
@@ -216,9 +214,13 @@ class PublishingHandler:
 HANDLER = PublishingHandler()
 
 
-def _note_keys(job: Job, batch: ContentBatch) -> int:
+def _note_keys(job: Job, batch: ContentBatch, lease: Lease) -> int:
     """Say on each draft what it became, and let drafts follow their sources to new versions. How many became content;
-    the same ones again where this is repeated."""
+    the same ones again where this is repeated.
+
+    In short transactions, so that annotators go on submitting. Should a worker die in between and nobody go on,
+    the next publishing finds that the drafts that are left say the same as pieces that are there.
+    """
     kind = DRAFT_KINDS[job.parameters["kind"]]
     mine = drafts_of(job.project, kind)
     rows = kind.model.objects.filter(batch=batch, metadata__has_key="draft").order_by("pk")
@@ -226,22 +228,27 @@ def _note_keys(job: Job, batch: ContentBatch) -> int:
     for part in _batches(rows.values_list("metadata__draft", "key").iterator(chunk_size=ROWS_AT_ONCE)):
         keys = dict(part)
         became = [(draft, keys[str(draft.uuid)]) for draft in mine.filter(uuid__in=list(keys)).only("pk", "uuid")]
-        noted += _note(became)
+        noted += _note(became, lease)
     pieces = kind.model.objects.published().filter(dataset=job.dataset_id)
     for part in _batches(job.result["same"]):
         same = dict(part)
         there = set(pieces.filter(key__in=set(same.values())).values_list("key", flat=True))
         also = [(draft, same[draft.pk]) for draft in mine.filter(pk__in=list(same)).only("pk")]
-        noted += _note([(draft, key) for draft, key in also if key in there])
-    _follow(kind, batch)
+        noted += _note([(draft, key) for draft, key in also if key in there], lease)
+    with transaction.atomic():
+        guard_of(lease)()
+        _follow(kind, batch)
     return noted
 
 
-def _note(drafts: list[tuple[Draft, str]]) -> int:
-    for draft, key in drafts:
-        draft.published_key = key
-    Draft.objects.bulk_update([draft for draft, _ in drafts], ["published_key"], batch_size=500)
-    return len(drafts)
+def _note(drafts: list[tuple[Draft, str]], lease: Lease) -> int:
+    rows = [(key, draft.pk) for draft, key in drafts]
+    with transaction.atomic(), connection.cursor() as cursor:
+        guard_of(lease)()
+        cursor.executemany(f'UPDATE "{Draft._meta.db_table}" SET published_key = %s WHERE id = %s', rows)
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        time.sleep(PAUSE_SECONDS)  # SQLite has one writer: it is somebody else's turn
+    return len(rows)
 
 
 def _batches(rows: Iterable) -> Iterator[list]:

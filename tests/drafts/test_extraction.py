@@ -191,8 +191,7 @@ def test_a_text_that_was_replaced_after_the_start_is_a_failure(monkeypatch):
     assert jobs.run_here(run.job).result["failures"] == {"withdrawn": 1}
 
 
-def test_a_server_that_is_away_is_no_texts_fault(monkeypatch, settings):
-    settings.CHUNK_RETRY_SECONDS = 0.01
+def test_a_server_that_is_away_is_no_texts_fault(monkeypatch):
     project = make_drafting_project()
     script(monkeypatch, dict.fromkeys(ANSWERS, UnavailableError("nobody answers")))
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)

@@ -209,6 +209,26 @@ def test_a_worker_that_dies_between_staging_and_the_end_loses_nothing(project, m
     assert all(draft.published_key for draft in drafts(project))
 
 
+def test_what_was_published_and_not_noted_is_not_published_twice(project, monkeypatch):
+    accept_all(project)
+    job = draft_publishing.start(project.created_by, project, wake_workers=False)
+
+    def die(*_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(draft_publishing, "_note", die)
+        with pytest.raises(SystemExit):
+            jobs.run_here(job)
+    assert len(triplets(project)) == 3 and not any(draft.published_key for draft in drafts(project))
+    job.chunks.filter(index=jobs.FINISH_INDEX).update(lease_expires_at=timezone.now())
+    jobs.request_cancel(job)
+    job = publish(project)
+    assert (job.state, job.result["noted"]) == ("done", 3), job.message
+    assert len(triplets(project)) == Triplet.objects.count() == 3
+    assert all(draft.published_key for draft in drafts(project)) and Assignment.objects.count() == 2
+
+
 def test_a_cancelled_publishing_can_be_started_anew(project):
     accept_all(project)
     job = draft_publishing.start(project.created_by, project, wake_workers=False)
