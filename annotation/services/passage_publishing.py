@@ -1,8 +1,8 @@
 """The best passages of a retrieval run become evidence of its claims or questions, and pages of work.
 
 The key of a passage comes from the claim, the run and the rank, so publishing again changes nothing, and publishing
-more of each ranking only adds. Its metadata trace it: `retrieval` has the run, its score, the document and the place in
-it (code points). Words that the claim has as evidence already are left out; so is everything for a question that was
+more of each ranking only adds. Its metadata trace it: `retrieval` has run and corpus, score, the document and the place
+in it (code points). Words that the claim has as evidence already are left out; so is everything for a question that was
 judged with the passages that it had, since another passage would alter what was judged.
 """
 
@@ -162,6 +162,7 @@ class Passages:
             metadata={
                 "retrieval": {
                     "run": str(self.run.uuid),
+                    "corpus": self.run.corpus,
                     "score": passage.score,
                     "document": passage.document,
                     "start": passage.start,

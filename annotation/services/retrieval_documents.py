@@ -43,12 +43,15 @@ def documents_of(run: RetrievalRun) -> Iterator[Document]:
 def _of_data_set(run: RetrievalRun) -> Iterator[Document]:
     last = 0
     while True:
-        rows = list(evidence_of(run).filter(pk__gt=last).order_by("pk").values_list("pk", "key", "text")[:AT_ONCE])
+        rows = evidence_of(run).filter(pk__gt=last).order_by("pk")
+        rows = list(rows.values_list("pk", "key", "text", "metadata__retrieval__corpus")[:AT_ONCE])
         if not rows:
             return
         last = rows[-1][0]
-        for _, key, text in rows:
-            if text.strip():
+        for _, key, text, found_in in rows:
+            # Passages that were published from this data set's own documents are there already.
+            is_copy = run.corpus == OWN and found_in in (OWN, EACH)
+            if text.strip() and not is_copy:
                 yield Document(key, text)
 
 

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import DatasetGrant, Evidence, Item, Job, Membership, RetrievalRun
 from annotation.services import jobs, retrieval_index
+from models_runtime import registry
 from tests.factories import join, make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
 from tests.world import client_of, label_one
@@ -32,10 +33,10 @@ def client(project):
 
 
 def filled(**changed) -> dict:
-    values = {"asks": "claim", "corpus": "own", "top": "3", "chunker": "whole", "chunk_words": "128",
-              "chunk_overlap": "0", "k1": "1.5", "b": "0.75", "reranker": "", "rerank_top": "50", "device": "auto",
-              "token_budget": "4096"}  # fmt: skip
-    return {"retriever": "bm25"} | {f"bm25-{name}": value for name, value in (values | changed).items()}
+    """The form as it is sent: every parameter's default, but for what is changed."""
+    defaults = {each.name: each.default for each in registry.get_info("bm25").parameters}
+    values = defaults | {"asks": "claim", "corpus": "own", "top": "3", "chunker": "whole"} | changed
+    return {"retriever": "bm25"} | {f"bm25-{name}": value for name, value in values.items() if value is not False}
 
 
 def numbers(page: str) -> dict[str, str]:

@@ -45,7 +45,14 @@ def test_passages_become_evidence_with_where_they_come_from_and_pages_of_work(wi
     assert (light.text, light.rank, light.is_gold, light.url) == (words, 1, None, "")
     score = run.rankings.get(claim__key="light").passages.get(rank=1).score
     assert light.metadata == {
-        "retrieval": {"run": str(run.uuid), "score": score, "document": "light/a", "start": 0, "end": len(words)}
+        "retrieval": {
+            "run": str(run.uuid),
+            "corpus": "papers",
+            "score": score,
+            "document": "light/a",
+            "start": 0,
+            "end": len(words),
+        }
     }
     assert job.result["new_evidence"] == job.result["new_items"] == 3
     items = Item.objects.filter(project=run.project)
@@ -83,6 +90,17 @@ def test_words_that_the_claim_has_already_are_left_out_and_counted(tmp_path):
     assert (other.url, other.publisher) == ("https://fish/b.example.org", "The Example")
     texts = list(Evidence.objects.published().values_list("claim__key", "text"))
     assert len(texts) == len(set(texts))
+
+
+def test_published_copies_of_its_own_documents_are_not_searched_as_further_documents(tmp_path, settings):
+    project = harbour(tmp_path)
+    first = search(project, top=5, parameters=WHOLE)
+    assert publish(first, top=5).result["new_evidence"] > 0
+    again = search(project, top=5, parameters=WHOLE)
+    assert again.corpus_hash == first.corpus_hash and again.provenance["documents"] == len(EVIDENCE)
+    corpus(tmp_path, settings, rows=(("", "further", "A harbour in ice is closed.", None),))
+    assert publish(search(project, corpus="papers", top=1, parameters=WHOLE), top=1).result["new_evidence"] > 0
+    assert search(project, top=5, parameters=WHOLE).provenance["documents"] > len(EVIDENCE)
 
 
 def test_the_same_words_twice_in_one_ranking_are_published_once(tmp_path, settings):

@@ -11,6 +11,7 @@ from annotation.services.retrieval import RetrievalProblem, SameRetrieval
 from models_runtime import registry
 from models_runtime.contracts import ParameterError, PredictionError, UnavailableError, Usage
 from models_runtime.retrieval.contracts import Hit, Passage, Ranking
+from tests.factories import make_project
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, found, harbour, search, start
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,8 +63,6 @@ def scripted(monkeypatch):
 
 
 def asked(tmp_path, *texts: str):
-    from tests.factories import make_project
-
     lines = [{"claim": {"id": f"c{n}", "text": text}, "passages": [{"id": f"c{n}/p", "text": f"Passage {n}."}]}
              for n, text in enumerate(texts)]  # fmt: skip
     return make_project(bring_in(tmp_path, *lines), overlap=1)
@@ -86,6 +85,21 @@ def test_every_claim_gets_its_ranking_with_scores_places_and_provenance(tmp_path
     assert run.job.result["gold"] == {"queries": 3, "hit": 3, "gold": 3, "found": 3}
     assert run.job.result["answered"] == 3 and run.job.result["failed"] == 0
     assert run.device_seconds > 0
+
+
+def test_meaning_finds_what_shares_no_word(tmp_path):
+    """With the real MiniLM; that the two sentences are near each other is what it is known for."""
+    lines = [
+        {"claim": {"id": "cat", "text": "One cat sleeps upon the sofa."},
+         "passages": [{"id": "near", "text": "Some kitten naps on a couch."}, {"id": "far", "text": "Taxes rose."}]},
+        {"claim": {"id": "tax", "text": "People owe more money to governments."}},
+    ]  # fmt: skip
+    run = search(make_project(bring_in(tmp_path, *lines)), retriever="dense", top=2, parameters=WHOLE)
+    assert found(run) == {"cat": ["near", "far"], "tax": ["far", "near"]}
+    best = run.rankings.get(claim__key="cat").passages.get(rank=1)
+    assert 0.4 < best.score <= 1 and best.scores == {"dense": best.score}
+    assert run.provenance["model"] == "all-MiniLM-L6-v2" and run.provenance["documents"] == 2
+    assert search(run.project, top=2, parameters=WHOLE).provenance["retriever"] == "bm25"
 
 
 def test_gold_of_another_claim_is_not_found_gold(tmp_path, scripted):
@@ -248,8 +262,6 @@ def test_cancelled_and_resumed(tmp_path, scripted, monkeypatch):
 
 
 def test_atomic_claims_and_questions_are_searched_for(tmp_path):
-    from tests.factories import make_project
-
     line = {
         "question": {"id": "q", "text": "When did the harbour freeze?"},
         "passages": [{"id": "q/a", "text": "It froze in 1963."}, {"id": "q/b", "text": "A lighthouse stands there."}],
