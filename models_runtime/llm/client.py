@@ -29,7 +29,10 @@ POLL_SECONDS = 1.0
 # What a proxy answers while the server behind it is away.
 BEHIND_A_PROXY = (502, 503, 504)
 # Signs in the texts of vLLM, OpenAI, llama.cpp and others that the request is longer than the model takes.
-TOO_LONG = ("context_length_exceeded", "context length", "context size", "context window", "maximum model length")
+TOO_LONG = (
+    *("context_length_exceeded", "context length", "context size", "context window"),
+    *("maximum model length", "fewer output tokens"),
+)
 
 # One line per request would fill a worker's log.
 logging.getLogger("httpx2").setLevel(logging.WARNING)

@@ -90,7 +90,7 @@ def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], .
             CheckerInfo(
                 slug="aspect-alignment",
                 version="1",
-                kind="llm",
+                kind="alignment",
                 title="Alignment of aspects",
                 summary="Shows a language model all sentences of an answer and all aspects at once, and asks which "
                 "sentence deals with which aspect.",

@@ -229,7 +229,8 @@ def test_a_server_that_stays_away_or_changes_is_no_texts_failure(serve, monkeypa
 
 def test_where_the_window_has_less_room_the_answer_gets_less_and_what_fits_nowhere_fails(serve):
     def answer(request, n):
-        too_long = Reply({"error": {"message": "This model's maximum context length is 2048 tokens."}}, 400)
+        told = f"max_tokens={request['max_tokens']} cannot be greater than max_model_len=1500. "
+        too_long = Reply({"error": {"message": f"{told}Please request fewer output tokens."}}, 400)
         return too_long if request["max_tokens"] > 1500 or "endless" in user(request) else said([FROZE])
 
     server = serve(answer)
