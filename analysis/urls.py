@@ -14,6 +14,7 @@ urlpatterns = [
         views.project_alternative_annotator,
         name="project_alternative_annotator",
     ),
+    path("projects/<slug:slug>/prevalence/", views.project_prevalence, name="project_prevalence"),
     path("projects/<slug:slug>/rates/", views.project_rates, name="project_rates"),
     path("projects/<slug:slug>/coverage/", views.project_coverage, name="project_coverage"),
     path("projects/<slug:slug>/tables/<slug:name>/", views.project_report_tables, name="project_report_tables"),

@@ -25,7 +25,11 @@ from annotation.access import project_with_labels_for
 from annotation.models import UnitKind
 
 # Pages without a tab of their own stand behind another's.
-TABS = {"annotators": "project_agreement", "alternative_annotator": "project_comparison"}
+TABS = {
+    "annotators": "project_agreement",
+    "alternative_annotator": "project_comparison",
+    "prevalence": "project_comparison",
+}
 
 
 def _render(request, name: str, project, report: StoredReport | None, context: dict):
@@ -72,6 +76,7 @@ def _links(project, name: str) -> list[tuple[str, str]]:
     pages = (
         ("annotators", "Annotators", True),
         ("alternative_annotator", "Could a checker stand in for a person?", queries.has_labelling_run(project)),
+        ("prevalence", "How common each label is", queries.has_labelling_run(project)),
         ("rates", "Rates by model", _has_rates(project)),
         ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
     )
@@ -131,6 +136,21 @@ def project_alternative_annotator(request, slug):
         "has_run": True,
     }
     return _render(request, "alternative_annotator", project, report, context)
+
+
+@login_required
+@require_GET
+def project_prevalence(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    runs = queries.labelling_runs(queries.runs_with_suggestions(project))
+    if not runs:
+        return _render(request, "prevalence", project, None, {})
+    references = {name: REFERENCES[name] for name in queries.references_of(project)}
+    run = _chosen(request, "run", [str(found.uuid) for found in runs], str(runs[0].uuid))
+    reference = _chosen(request, "reference", references, "majority")
+    report = stored.stored_report(project, "prevalence", {"run": run, "reference": reference}, request.user)
+    context = {"runs": runs, "run": run, "references": references, "reference": reference}
+    return _render(request, "prevalence", project, report, context)
 
 
 @login_required
@@ -318,6 +338,8 @@ def _in_words(project, name: str, figure: str) -> str:
         return _difference_in_words(project.type, figure)
     slug, *parts = figure.split("/")
     dimension = with_derived(project.type).dimension(slug)
+    if name == "prevalence":
+        return f"{dimension.title}, {PREVALENCE_PARTS[parts[0]]}"
     if name == "annotators":
         return f"{dimension.title}, {_of_annotators(project, dimension, parts)}"
     if name == "alternative-annotator":
@@ -335,6 +357,12 @@ def _in_words(project, name: str, figure: str) -> str:
     return f"{dimension.title}, people: {people}, checker: {checker}"
 
 
+PREVALENCE_PARTS = {
+    "both": "labelled by people and the checker",
+    "others": "labelled by the checker only",
+    "people": "labelled by people only",
+    "neither": "labelled by neither",
+}
 ANNOTATOR_PARTS = {
     "uncertain": "whose label stays open by Dawid-Skene",
     "outvoted": "where Dawid-Skene finds another label than the majority",

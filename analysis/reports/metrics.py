@@ -46,6 +46,9 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.alternative_annotator",
             ("epsilon", "scoring", "min_units"),
         ),
+        Report(
+            "prevalence", "How common each label is", "analysis.reports.prevalence", ("run", "reference", "touched")
+        ),
         Report("rates", "Label and abstain rates", "analysis.reports.rates", ("reference",)),
         Report("matched", "Matched documents and claims", "analysis.reports.matched", ("reference", "run", "touched")),
         Report("difference", "The difference of two checker runs", "analysis.reports.difference", ("run", "other")),

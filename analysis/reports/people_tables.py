@@ -96,6 +96,22 @@ def _speed(title: str, speed: dict) -> list[Table]:
     ]
 
 
+def prevalence(result: dict) -> list[Table]:
+    columns = (*intervals("Together"), "Reliance", *intervals("People alone"), "By people", "of", "Checker alone")
+    return [
+        Table(
+            f"{dimension['title']}: share of units, {result['checker']} {result['version']} and people",
+            ("Label", *columns, "Units with both", "Checker's only"),
+            [
+                (row["title"], *estimate(row["powered"]), row["powered"]["power"], *estimate(row["people"]))
+                + (row["n_by_people"], row["people"]["n"], row["checker"], dimension["n_both"], dimension["n_others"])
+                for row in dimension["labels"]
+            ],
+        )
+        for dimension in result["dimensions"]
+    ]
+
+
 def alternative_annotator(result: dict) -> list[Table]:
     tables = []
     for dimension in result["dimensions"]:

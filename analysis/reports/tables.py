@@ -228,4 +228,5 @@ _BUILDERS: dict[str, Callable[[dict], list[Table]]] = {
     "difference": _difference,
     "annotators": people_tables.annotators,
     "alternative-annotator": people_tables.alternative_annotator,
+    "prevalence": people_tables.prevalence,
 }

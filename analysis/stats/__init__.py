@@ -30,6 +30,7 @@ from .paired import (
 )
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .permutation import PermutationTest, agreement_permutation_test
+from .prevalence import PoweredMean, prediction_powered_mean
 from .rates import LabelRates, ModelRates, label_rates
 from .spans import Marked, SpanAgreement, character_alpha, span_agreement
 from .usage import ContextUsage, context_usage
@@ -65,6 +66,7 @@ __all__ = [
     "PercentAgreement",
     "PermutationTest",
     "PersonTest",
+    "PoweredMean",
     "ReliabilityBin",
     "ResponseCoverage",
     "SpanAgreement",
@@ -103,6 +105,7 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "pooled_percent_agreement",
+    "prediction_powered_mean",
     "response_coverage",
     "scott_pi",
     "shares_of_others",

@@ -21,6 +21,12 @@ def percent(figure: dict) -> str:
     return f"{100 * figure['estimate']:.2f}"
 
 
+@register.filter
+def share(value: float | None) -> str:
+    """A share as per cent."""
+    return "undefined" if value is None else f"{100 * value:.2f}"
+
+
 def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
     if figure is None:
         return ""

@@ -49,6 +49,7 @@ def pages_of(project) -> dict[str, str]:
         "annotators": "project_annotators",
         "alternative": "project_alternative_annotator",
         "comparison": "project_comparison",
+        "prevalence": "project_prevalence",
     }
     found = {name: reverse(address, args=[project.slug]) for name, address in names.items()}
     found["comparison"] += f"?run={first.uuid}&other={second.uuid}"
@@ -77,7 +78,7 @@ def test_pages_of_figures_look_right(open_context, client, project, scheme, widt
         for summary in page.locator("#figures > section > details > summary, #figures details summary").all():
             if summary.is_visible() and not summary.evaluate("element => element.parentElement.open"):
                 summary.click()
-        assert page.locator("#figures table").count() > 1
+        assert page.locator("#figures table").count() > 1, name
         assert grave_problems(page) == [], name
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
         if folder := os.environ.get("SCREENSHOTS"):

@@ -33,6 +33,7 @@ OF_PROJECT = (
     "project_difference",
     "project_annotators",
     "project_alternative_annotator",
+    "project_prevalence",
 )
 OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "account", "mfa_index",
            "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip

@@ -24,7 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json", *WRITERS], default="table")
         parser.add_argument("--raters", choices=["all", "members", "imported"], help="agreement: whose labels")
         parser.add_argument(
-            "--run", help="comparison, matched, difference: the run's UUID, or a checker's slug for its newest run"
+            "--run",
+            help="comparison, prevalence, matched, difference: the run's UUID, or a checker's slug for its newest run",
         )
         parser.add_argument(
             "--other", help="difference: the run that it starts from; comparison: one set against the same people"
@@ -46,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         names = {parameter for report in REPORTS.values() for parameter in report.parameters}
         parameters = {key: options[key] for key in sorted(names) if options[key] is not None}
-        if name == "comparison" or "run" in parameters:
+        if name in ("comparison", "prevalence") or "run" in parameters:
             parameters["run"] = self.run_of(found, parameters.get("run"))
         if "other" in parameters:
             parameters["other"] = self.run_of(found, parameters["other"])

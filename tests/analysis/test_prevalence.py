@@ -1,0 +1,112 @@
+"""How common a label is, from few labels by people and all of a checker's."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from analysis.stats import prediction_powered_mean
+from annotation.models import Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = pytest.mark.django_db
+N, BY_PEOPLE = 40, 16
+
+
+def is_relevant(number: int) -> bool:
+    return number % 4 != 0
+
+
+def says_relevant(number: int) -> bool:
+    return is_relevant(number) != (number % 5 == 0)
+
+
+@pytest.fixture
+def run():
+    project = project_of(N, claims=N)
+    anna = make_rater(project, "Anna")
+    for number, item in enumerate(items_of(project)[:BY_PEOPLE]):
+        say(item, anna, *(("relevant", "supports") if is_relevant(number) else ("not_relevant",)))
+    run = make_suggestions(project, checker="first", labels={"relevance": "relevant", "stance": "supports"})
+    for number, item in enumerate(items_of(project)):
+        label = "relevant" if says_relevant(number) else "not_relevant"
+        Suggestion.objects.filter(run=run, unit=item.anchor, dimension="relevance").update(label=label)
+    return run
+
+
+def report_of(run, **parameters):
+    return get_report("prevalence").compute(run.project, run=str(run.uuid), **parameters)
+
+
+def test_figures_are_those_of_the_statistic_and_units_are_counted(run):
+    dimension = of_dimension(report_of(run), "relevance")
+    assert (dimension["n_both"], dimension["n_others"], dimension["n_neither"]) == (BY_PEOPLE, N - BY_PEOPLE, 0)
+    relevant = dimension["labels"][0]
+    human = np.array([is_relevant(number) for number in range(BY_PEOPLE)], dtype=float)
+    machine = np.array([says_relevant(number) for number in range(N)], dtype=float)
+    expected = prediction_powered_mean(human, machine[:BY_PEOPLE], machine[BY_PEOPLE:])
+    assert relevant["powered"]["estimate"] == pytest.approx(expected.estimate)
+    assert relevant["people"]["estimate"] == human.mean() and relevant["n_by_people"] == human.sum()
+    assert relevant["checker"] == pytest.approx(machine.mean())
+    assert 0 <= relevant["powered"]["low"] < relevant["powered"]["high"] <= 1
+
+
+def test_a_question_that_is_not_asked_has_none_of_its_labels(run):
+    """The stance is asked of relevant evidence only: its shares are of all units, so together they are relevance's."""
+    report = report_of(run)
+    stance = of_dimension(report, "stance")
+    supports = next(row for row in stance["labels"] if row["label"] == "supports")
+    relevant = of_dimension(report, "relevance")["labels"][0]
+    assert stance["n_both"] == BY_PEOPLE and supports["people"]["estimate"] == relevant["people"]["estimate"]
+    assert supports["powered"]["estimate"] == pytest.approx(relevant["powered"]["estimate"])
+    assert len(report["behind"]["stance/others"]) == N - BY_PEOPLE
+
+
+def test_labels_that_the_checker_touched_count_only_when_asked(run):
+    ben = make_rater(run.project, "Ben")
+    say(items_of(run.project)[N - 1], ben, "relevant", shown=True)
+    assert of_dimension(report_of(run), "relevance")["n_both"] == BY_PEOPLE
+    assert of_dimension(report_of(run, touched=True), "relevance")["n_both"] == BY_PEOPLE + 1
+
+
+def test_nobody_labelled_anything_yet():
+    project = project_of(4)
+    run = make_suggestions(project, checker="first")
+    row = of_dimension(report_of(run), "relevance")["labels"][0]
+    assert row["powered"]["estimate"] is None and "fewer than two" in row["people"]["undefined"]
+
+
+def test_page_and_command(client, run, capsys):
+    project = run.project
+    client.force_login(project.created_by)
+    address = reverse("project_prevalence", args=[project.slug])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    stored = StoredReport.objects.get()
+    powered = of_dimension(stored.result, "relevance")["labels"][0]["powered"]
+    assert f"{100 * powered['estimate']:.2f}" in page and f"--run {run.uuid}" in page
+    call_command("report", project.slug, "prevalence", "--run", "first", "--format", "json")
+    assert json.loads(capsys.readouterr().out) == stored.result
+    for form in ("table", "md", "csv", "latex"):
+        call_command("report", project.slug, "prevalence", "--format", form)
+        assert "Relevant" in capsys.readouterr().out
+    behind = reverse("project_behind", args=[project.slug, "prevalence"])
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/others"}).content.decode()
+    assert f"{N - BY_PEOPLE} units" in answer and "by the checker only" in answer
+    with pytest.raises(CommandError, match="no such finished"):
+        call_command("report", project.slug, "prevalence", "--run", "nobody")
+
+
+def test_without_a_run_the_page_says_so(client):
+    project = project_of(2)
+    client.force_login(project.created_by)
+    page = client.get(reverse("project_prevalence", args=[project.slug])).content.decode()
+    assert "Nothing to work with yet" in page
