@@ -232,6 +232,15 @@ def test_publishing_needs_the_right_to_change_the_data_set(project, client):
     assert Evidence.objects.count() == len(EVIDENCE)
 
 
+def test_what_it_cost_is_told_in_money_where_prices_are_set(project, client, settings):
+    run = search(project, parameters=WHOLE)
+    RetrievalRun.objects.filter(pk=run.pk).update(device_seconds=1800)
+    settings.HOUR_PRICES, settings.CURRENCY = {"cpu": 0.5}, "EUR"
+    page = client.get(f"/retrieval/{run.uuid}/").content.decode()
+    # Half an hour for 50 cents an hour; 1,000 queries would cost a thousand thirds of it.
+    assert "Money, EUR" in page and '<td class="num">0.25</td><td class="num">83.33</td>' in page
+
+
 def test_queries_to_the_database_do_not_grow_with_rankings(tmp_path, client, project):
     def count(run, address):
         with CaptureQueriesContext(connection) as captured:
