@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from annotation.access import may_edit_dataset
 from annotation.models import Draft, ExtractedSource, ExtractionRun, Job, Project, User
@@ -85,24 +85,28 @@ def sources_to_review(
     project: Project, kind: DraftKind, *, state: str = "", run: ExtractionRun | None = None, failed: bool = False
 ) -> QuerySet:
     """Sources that a run has dealt with or that have drafts, in the order of the data set. `state` is one of STATES."""
-    here = {kind.source: OuterRef("pk")}
-    mine = drafts_of(project, kind).filter(**here)
-    read = ExtractedSource.objects.filter(run__project=project, run__kind=kind.name, **here)
+    mine = drafts_of(project, kind)
+    read = ExtractedSource.objects.filter(run__project=project, run__kind=kind.name)
     found = kind.source_model.objects.filter(dataset=project.dataset_id).order_by("pk")
+
+    def are_in(rows: QuerySet) -> Q:
+        # Looked up once for all sources: asked for each of them, SQLite would read all drafts of the project each time.
+        return Q(pk__in=rows.values(kind.source_column))
+
     if run is not None:
         read, mine = read.filter(run=run), mine.filter(run=run)
-        found = found.filter(Exists(read))
+        found = found.filter(are_in(read))
     else:
-        found = found.filter(Exists(read) | Exists(mine))
+        found = found.filter(are_in(read) | are_in(mine))
     if failed:
-        found = found.filter(Exists(read.exclude(reason="")))
-    undecided = Exists(mine.filter(state=Draft.State.PROPOSED))
+        found = found.filter(are_in(read.exclude(reason="")))
+    undecided = are_in(mine.filter(state=Draft.State.PROPOSED))
     chosen = {
         "to-review": undecided,
-        "reviewed": Exists(mine) & ~undecided,
-        "to-publish": Exists(mine.filter(state=Draft.State.ACCEPTED, published_key="")),
-        "published": Exists(mine.exclude(published_key="")),
-        "empty": ~Exists(mine) & Exists(read.filter(reason="")),
+        "reviewed": are_in(mine) & ~undecided,
+        "to-publish": are_in(mine.filter(state=Draft.State.ACCEPTED, published_key="")),
+        "published": are_in(mine.exclude(published_key="")),
+        "empty": are_in(read.filter(reason="")) & ~are_in(mine),
     }
     return found.filter(chosen[state]) if state in chosen else found
 

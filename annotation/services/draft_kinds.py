@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.formats.content_parts import PARTS as CONTENT_PARTS
 from annotation.models import Dataset, Draft, Project, UnitKind
 from annotation.services.content_kinds import KIND_NAMED, Kind
+from annotation.services.run_storing import storable
 from annotation.task_types import TaskType
 from models_runtime.extraction import PARTS
 
@@ -92,6 +93,11 @@ def sources_in(dataset: Dataset, task_type: TaskType, *, everything: bool = True
 
 def drafts_of(project: Project, kind: DraftKind) -> QuerySet[Draft]:
     return Draft.objects.filter(project=project, kind=kind.name)
+
+
+def as_words(text: str) -> str:
+    """A part as it is stored: without outer white space, with line ends as a form sends them back after reading."""
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def same_words(kind: DraftKind, parts: Mapping[str, str]) -> tuple[str, ...]:

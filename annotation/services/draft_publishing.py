@@ -93,7 +93,7 @@ class Publication:
             on_progress(first, len(ids))
             part = ids[first : first + SOURCES_AT_ONCE]
             drafts: dict[int, list[Draft]] = defaultdict(list)
-            accepted = waiting(self.project, self.kind).filter(**{f"{column}__in": part}).select_related("run")
+            accepted = waiting(self.project, self.kind).filter(**{f"{column}__in": part}).prefetch_related("run")
             for draft in accepted.order_by("pk"):
                 drafts[getattr(draft, column)].append(draft)
             yield from self._of_sources(drafts)

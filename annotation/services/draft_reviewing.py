@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Draft, Job, Project, User
 from annotation.services import jobs
-from annotation.services.draft_kinds import DraftKind, drafts_of
-from annotation.services.run_storing import storable
+from annotation.services.draft_kinds import DraftKind, as_words, drafts_of
 
 PART_CHARS = 10_000
 
@@ -46,7 +45,7 @@ def seen(draft: Draft) -> str:
 
 def cleaned(kind: DraftKind, given: Mapping[str, str]) -> dict[str, str]:
     """The parts as they are stored; ReviewError where there is nothing in them, or too much."""
-    parts = {name: storable(given.get(name, "")).strip() for name in kind.parts}
+    parts = {name: as_words(given.get(name, "")) for name in kind.parts}
     if not any(parts.values()):
         raise ReviewError(f"Write something: this {kind.one} is empty")
     for name, text in parts.items():

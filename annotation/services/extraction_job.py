@@ -11,7 +11,8 @@ from django.db.models import Count, F
 
 from annotation.models import Chunk, Draft, ExtractedSource, ExtractionRun, Job
 from annotation.services import jobs, run_predicting
-from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind
+from annotation.services.bulk import bulk_insert
+from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind, as_words
 from annotation.services.run_storing import SAMPLES_PER_REASON, kept_trace, storable
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo, Prediction, PredictionError, UnavailableError, Usage
@@ -147,20 +148,16 @@ def store(run: ExtractionRun, kind: DraftKind, found: Mapping[int, Extraction]) 
             )
         )
         drafts += [
-            Draft(
-                project_id=run.project_id,
-                run=run,
-                kind=kind.name,
-                **link,
-                index=index,
-                parts={name: storable(piece.parts[name]).strip() for name in kind.parts},
-                start=piece.start,
-                end=piece.end,
-            )
+            (run.project_id, run.pk, kind.name, source_id, index, _stored_parts(kind, piece), piece.start, piece.end)
             for index, piece in enumerate(extraction.pieces)
         ]
     ExtractedSource.objects.bulk_create(rows, batch_size=500)
-    Draft.objects.bulk_create(drafts, batch_size=500)
+    columns = ["project_id", "run_id", "kind", kind.source_column, "index", "parts", "start", "end"]
+    bulk_insert(Draft, drafts, columns)
+
+
+def _stored_parts(kind: DraftKind, piece: Piece) -> dict[str, str]:
+    return {name: as_words(piece.parts[name]) for name in kind.parts}
 
 
 def _add_usage(run: ExtractionRun, found: Iterable[Extraction]) -> None:

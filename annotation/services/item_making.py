@@ -179,7 +179,11 @@ def _fill(project: Project, units: dict[int, list[int]]) -> Made:
         item.planned = project.overlap if item.is_multiple else min(project.overlap, 1)
         item_units += [(item.pk, unit, index) for index, unit in enumerate(of_item)]
         assignments += [(project.pk, item.pk, item.position)] * item.planned
-    Item.objects.bulk_update(items, ["unit_count", "planned"], batch_size=500)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f'UPDATE "{Item._meta.db_table}" SET unit_count = %s, planned = %s WHERE id = %s',
+            [(item.unit_count, item.planned, item.pk) for item in items],
+        )
     bulk_insert(ItemUnit, item_units, ["item_id", "unit_id", "index"])
     bulk_insert(Assignment, assignments, ["project_id", "item_id", "position"])
     return Made(len(items), len(assignments))

@@ -51,12 +51,13 @@ def test_other_projects_draft_nothing(identifier):
 def test_drafts_hold_what_was_proposed_and_where_it_stands(monkeypatch):
     project = make_drafting_project()
     script(
-        monkeypatch, {ANSWERS[0]: [triplet("harbour", "froze in", "1963", 0, 26), (" ferries ", "stayed", "in\0port")]}
+        monkeypatch,
+        {ANSWERS[0]: [triplet("harbour", "froze in", "1963", 0, 26), (" ferries ", "stayed\r\nthere", "in\0port")]},
     )
     run = extract(project)
     first, second = drafts(project)
     assert (first.parts, first.start, first.end) == ({"head": "harbour", "relation": "froze in", "tail": "1963"}, 0, 26)
-    assert second.parts == {"head": "ferries", "relation": "stayed", "tail": "in\N{REPLACEMENT CHARACTER}port"}
+    assert second.parts == {"head": "ferries", "relation": "stayed\nthere", "tail": "in\N{REPLACEMENT CHARACTER}port"}
     assert (second.start, second.index, second.state) == (None, 1, "proposed")
     assert run.job.result == {"answered": 3, "failed": 0, "failures": {}, "empty": 2, "pieces": 2}
     assert (run.prompt_tokens, run.completion_tokens) == (30, 6)
