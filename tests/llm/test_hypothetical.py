@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from models_runtime.contracts import UnavailableError
-from models_runtime.llm import client, hypothetical, prompts
+from models_runtime.contracts import ModelError, UnavailableError
+from models_runtime.llm import asking, client, hypothetical, prompts
 from models_runtime.llm.asking import Server
 from models_runtime.llm.hypothetical import METHODS, expanded_query, hypothetical_documents
 
@@ -86,6 +86,14 @@ def test_a_server_that_stays_away_is_no_querys_failure(serve):
     assert hypothetical_documents(["ice"], asked)[0].texts
 
 
+def test_a_server_is_named_and_what_is_not_configured_is_refused_with_what_is(serve):
+    serve(drawn)
+    assert Server().endpoint == Server("main").endpoint
+    with pytest.raises(ModelError, match="no endpoint 'other'; there are main"):
+        Server("other")
+
+
 def test_examples_in_docstrings_hold():
-    results = doctest.testmod(hypothetical)
-    assert results.attempted and not results.failed
+    for module in (hypothetical, asking):
+        results = doctest.testmod(module)
+        assert results.attempted and not results.failed
