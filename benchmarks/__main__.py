@@ -24,6 +24,9 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "page": ("--quick",),
     "long_item": ("--quick",),
     "nli": ("--quick",),
+    "answer_probabilities": ("--quick",),
+    "web_memory": ("--quick",),
+    "gpu": ("--quick",),
     "trained": ("--quick",),
     "retrieval": ("--quick",),
 }
