@@ -74,7 +74,7 @@ def main() -> int:
     parser.add_argument(
         "--classifier", action="append", choices=list(CLASSIFIERS), help="may be repeated; default: all"
     )
-    parser.add_argument("--representation", default="combined", choices=("combined", "embeddings", "lexical"))
+    parser.add_argument("--representation", default="paired", choices=("paired", "combined", "embeddings", "lexical"))
     parser.add_argument("--nested", action="store_true", help="also let every fold choose its classifier")
     parser.add_argument("--quick", action="store_true", help="400 pairs, logistic regression")
     options = parser.parse_args()

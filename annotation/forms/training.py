@@ -3,7 +3,16 @@
 from django import forms
 
 from annotation.models import TrainedModel
-from annotation.services.training import CLASSIFIERS, MIN_PER_LABEL, REPRESENTATIONS, TrainingRequest
+from annotation.services.training import (
+    CLASSIFIERS,
+    HIDDEN,
+    MIN_PER_LABEL,
+    POOLINGS,
+    REPRESENTATIONS,
+    TrainingError,
+    TrainingRequest,
+    language_model,
+)
 
 
 class TrainingForm(forms.Form):
@@ -11,12 +20,29 @@ class TrainingForm(forms.Form):
     representation = forms.ChoiceField(
         label="What it sees",
         choices=list(REPRESENTATIONS.items()),
-        help_text="Embeddings carry meaning, shared words carry overlap, numbers and negations.",
+        help_text="Embeddings carry meaning, shared words carry overlap, numbers and negations. Hidden states need a "
+        "language model, which is named below.",
+    )
+    hidden_model = forms.CharField(
+        label="Language model, for hidden states",
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+    )
+    layers = forms.CharField(
+        label="Layers, for hidden states",
+        required=False,
+        max_length=200,
+        help_text="-1 is the last one. Several (8,16,24) or all: a classifier for each, averaged.",
+    )
+    pooling = forms.ChoiceField(
+        label="State of a layer, for hidden states", choices=list(POOLINGS.items()), required=False
     )
     classifier = forms.ChoiceField(
         label="Classifier",
         choices=list(CLASSIFIERS.items()),
-        help_text="Support vectors do best on pairs of sentences, and take hours with tens of thousands of labels.",
+        help_text="Support vectors do best on pairs of sentences. Beyond 6,000 labels they and the ridge become a "
+        "ridge on 2,000 of the texts, which keeps the time within bounds.",
     )
     minimum = forms.IntegerField(
         label="Labels of each kind, at least",
@@ -44,6 +70,27 @@ class TrainingForm(forms.Form):
         super().__init__(data)
         for name, field in self.fields.items():
             field.initial = getattr(TrainingRequest(), name)
+        # Of another machine than the workers' own: what is here says little, but is what can be told.
+        model, command = language_model()
+        self.fields["hidden_model"].initial = model
+        self.fields["hidden_model"].help_text = (
+            "A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
+            "machine with config.json, .safetensors weights and tokenizer."
+            + (f" {model} is not on this machine yet; fetch it with: {command}" if command else "")
+        )
+
+    def clean(self):
+        given = super().clean()
+        for name in ("layers", "pooling"):
+            given[name] = given.get(name) or getattr(TrainingRequest(), name)
+        if given.get("representation") != HIDDEN:
+            given |= {name: getattr(TrainingRequest(), name) for name in ("hidden_model", "layers", "pooling")}
+        if not self.errors:
+            try:
+                TrainingRequest(**given)
+            except TrainingError as error:
+                self.add_error("representation", str(error))
+        return given
 
     def request(self) -> TrainingRequest:
         """What was asked for, once the form is valid."""

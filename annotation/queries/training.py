@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+from django.core.cache import cache
 from django.db.models import QuerySet
 
 from annotation.models import CheckerRun, Project, TrainedModel
 from annotation.queries.exports import Moment
 from annotation.queries.training_labels import TRAINED, training_labels
+from annotation.queries.work import label_version
 from annotation.task_types import Dimension, TaskType
 
+KEPT_SECONDS = 24 * 3600
 # The picture of a learning curve, in units of its view box.
 WIDTH, HEIGHT = 480, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 34
@@ -36,8 +40,18 @@ def facts_of(model: TrainedModel) -> list[tuple[str, str]]:
         ("Texts and labels", f"sha256:{model.data_hash}" if model.data_hash else "–"),
         ("Revision", f"sha256:{model.file_hash}" if model.file_hash else "–"),
         ("Encoder", " ".join((said.get("encoder", ""), said.get("encoder_revision", ""))).strip() or "–"),
+        *_facts_of_layers(said),
         ("Settings", ", ".join(f"{name} {value}" for name, value in settings.items()) or "–"),
         ("Libraries", ", ".join(f"{name} {version}" for name, version in sorted(libraries.items())) or "–"),
+    ]
+
+
+def _facts_of_layers(said: dict) -> list[tuple[str, str]]:
+    if "layers" not in said:
+        return []
+    return [
+        ("Layers", f"{said['layers']} ({'the last token' if said['pooling'] == 'last' else 'mean over all tokens'})"),
+        ("Prompt", said["prompt"]),
     ]
 
 
@@ -50,14 +64,21 @@ class LabelCount:
 
 def label_counts(project: Project, source: str) -> tuple[list[LabelCount], int]:
     """How many labels there are to learn from now, per dimension; and of how many annotations none is taken because a
-    trained checker's suggestion was shown with them."""
-    found = training_labels(project, source, Moment.now(project))
+    trained checker's suggestion was shown with them. Counted once for every state of the labels: it reads them all."""
+    key = f"training-labels:{project.pk}:{source}:{label_version(project)}"
+    if (known := cache.get(key)) is None:
+        found = training_labels(project, source, Moment.now(project))
+        known = {"touched": found.touched, "counts": {}}
+        for dimension in _dimensions(project.type):
+            labels, groups = found.of(dimension.slug)
+            known["counts"][dimension.slug] = [dict(Counter(labels)), len(set(groups))]
+        cache.set(key, known, KEPT_SECONDS)
     counts = []
     for dimension in _dimensions(project.type):
-        labels, groups = found.of(dimension.slug)
-        rows = [(label.title, labels.count(label.value)) for label in dimension.labels]
-        counts.append(LabelCount(dimension.title, rows, len(set(groups))))
-    return counts, found.touched
+        numbers, groups = known["counts"][dimension.slug]
+        rows = [(label.title, numbers.get(label.value, 0)) for label in dimension.labels]
+        counts.append(LabelCount(dimension.title, rows, groups))
+    return counts, known["touched"]
 
 
 def _dimensions(kind: TaskType) -> list[Dimension]:

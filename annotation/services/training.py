@@ -18,7 +18,8 @@ from annotation.queries.exports import Moment
 from annotation.queries.training_labels import TrainingLabels, training_labels
 from annotation.services import jobs, trained_models
 from annotation.services.checker_inputs import checker_inputs, why_not
-from models_runtime.contracts import CheckerError
+from models_runtime import registry
+from models_runtime.contracts import CheckerError, ParameterError
 from models_runtime.training.classifiers import (
     CLASSIFIERS,
     MIN_GROUPS_PER_LABEL,
@@ -27,11 +28,14 @@ from models_runtime.training.classifiers import (
     TooLittle,
     what_is_missing,
 )
-from models_runtime.training.features import REPRESENTATIONS
+from models_runtime.training.features import HIDDEN, REPRESENTATIONS
+from models_runtime.training.hidden import POOLINGS as POOLINGS
+from models_runtime.training.hidden import HiddenStates
 from models_runtime.training.learning import Example, train
 
-QUEUE = "cpu"
+QUEUE, QUEUE_OF_HIDDEN = "cpu", "gpu"
 INPUTS_AT_ONCE = 500
+LANGUAGE_MODEL_OF = "answer-probabilities"  # this scorer's default is small enough for a laptop
 
 
 class TrainingError(Exception):
@@ -51,12 +55,36 @@ class TrainingRequest:
     minimum: int = MIN_PER_LABEL
     skip_rare: bool = False
     include_touched: bool = False
+    # Of the representation `hidden-states` only.
+    hidden_model: str = ""
+    layers: str = "-1"
+    pooling: str = "last"
 
     def __post_init__(self) -> None:
         if self.classifier not in CLASSIFIERS or self.representation not in REPRESENTATIONS:
             raise TrainingError(f"There is no classifier {self.classifier!r} on {self.representation!r}")
         if self.source not in TrainedModel.Source.values or self.minimum < MIN_PER_LABEL:
             raise TrainingError(f"The labels must be one of {', '.join(TrainedModel.Source.values)}")
+        try:
+            _ = self.hidden
+        except ParameterError as error:
+            raise TrainingError(f"Hidden states: {error}") from error
+
+    @property
+    def hidden(self) -> HiddenStates | None:
+        if self.representation != HIDDEN:
+            return None
+        return HiddenStates(self.hidden_model.strip(), self.layers, self.pooling)
+
+    @property
+    def queue(self) -> str:
+        """Whose workers train it, and run it afterwards."""
+        return QUEUE_OF_HIDDEN if self.hidden else QUEUE
+
+
+def language_model() -> tuple[str, str]:
+    """The language model that is offered first for hidden states, and what to type to fetch it; empty where it is."""
+    return registry.get_info(LANGUAGE_MODEL_OF).model, registry.fetch_command(LANGUAGE_MODEL_OF)
 
 
 def start_training(
@@ -76,7 +104,7 @@ def start_training(
         raise TooFewLabels(". ".join(problems) + ".")
     with transaction.atomic():
         job = jobs.create_job(
-            Job.Kind.TRAINING, user, project=project, queue=QUEUE, chunks=[({}, 0)], wake_workers=wake_workers
+            Job.Kind.TRAINING, user, project=project, queue=request.queue, chunks=[({}, 0)], wake_workers=wake_workers
         )
         return TrainedModel.objects.create(
             project=project,
@@ -138,6 +166,7 @@ class TrainingHandler:
                 examples_of(model.project, found, lease.beat),
                 Settings(request.classifier, balanced=request.balanced),
                 representation=request.representation,
+                hidden=request.hidden,
                 minimum=request.minimum,
                 skip_rare=request.skip_rare,
                 beat=lambda done, total, doing: lease.progress(done, total, doing),

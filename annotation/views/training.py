@@ -66,7 +66,8 @@ def training_run(request, uuid):
     """Let the trained checker judge every unit of its project."""
     model = trained_model_for(request.user, uuid)
     try:
-        run = suggesting.start_run(model.project, request.user, "trained", {"model": model.file_hash})
+        queue = training.TrainingRequest(**model.parameters).queue
+        run = suggesting.start_run(model.project, request.user, "trained", {"model": model.file_hash}, queue=queue)
     except suggesting.SameRun as same:
         run = same.run
         messages.info(request, "It has judged these units already")

@@ -8,9 +8,10 @@ Of all pairs of a claim and a passage, the one with the greatest cosine stands f
   long text does not drown what it says about the claim.
 - `LEXICAL`: cosines and the measures of `characteristics`, which are 0 where undefined.
 
-The representation `embeddings` leaves out the measures, `lexical` leaves out the embeddings and needs no model: the
-pair and the sentence are those that share most of the claim's words. `hidden-states` chooses as `lexical` does, and
-is the states of a causal language model that reads both texts at once (`hidden`), layer by layer.
+The representation `paired` has, before `LEXICAL`, what the encoder makes of both texts read together (module `paired`).
+`embeddings` leaves out the measures, `lexical` leaves out the embeddings and needs no model: the pair and the sentence
+are those that share most of the claim's words. `hidden-states` chooses as `lexical` does, and is the states of a causal
+language model that reads both texts at once (module `hidden`), layer by layer.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import importlib.metadata
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import characteristics
@@ -29,6 +30,7 @@ from ..failures import is_interruption
 from ..inputs import read_claims, read_passages
 from ..text import content_words, sentence_offsets, words
 from .hidden import HiddenEncoder, HiddenStates
+from .paired import PairReader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +38,12 @@ if TYPE_CHECKING:
 VERSION = "1"  # raised whenever the same input may get other features
 REPRESENTATIONS = {
     "combined": "Sentence embeddings and shared words",
+    "paired": "These, and both texts read together",
     "embeddings": "Sentence embeddings",
     "lexical": "Shared words",
     "hidden-states": "Hidden states of a language model",
 }
-HIDDEN = "hidden-states"
+HIDDEN, PAIRED = "hidden-states", "paired"
 LEXICAL = (
     "overlap",
     "content_overlap",
@@ -83,6 +86,7 @@ class Row:
     end: int
     quote: str
     nearness: float  # of that sentence to the claim
+    pair: tuple[str, str]  # the claim and the text that stand for the input
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,10 @@ class _Pair:
     field: str
     text: str
     sentences: list[tuple[int, int]]
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        return self.claim.strip(), self.text.strip()
 
     def sentence(self, index: int) -> str:
         start, end = self.sentences[index]
@@ -109,6 +117,7 @@ class Features:
             raise ValueError(f"{HIDDEN} need a model and its layers, and nothing else does")
         self.representation, self.device, self.hidden = representation, device, hidden
         self._encoder = None
+        self._reader: PairReader | None = None
 
     @classmethod
     def of(cls, described: Mapping[str, Any], device: str) -> Features:
@@ -131,7 +140,7 @@ class Features:
 
     @property
     def uses_embeddings(self) -> bool:
-        return self.representation in ("combined", "embeddings")
+        return self.representation in ("combined", PAIRED, "embeddings")
 
     def describe(self) -> dict[str, Any]:
         """What the features depend on. JSON."""
@@ -169,7 +178,27 @@ class Features:
             return self._hidden_rows(read)
         texts = [text for pairs in read if isinstance(pairs, list) for pair in pairs for text in _texts(pair)]
         embedded = self.encoder.embed(texts) if self.uses_embeddings else None
-        return [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
+        found = [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
+        return self._with_pairs(found) if self.representation == PAIRED else found
+
+    def _with_pairs(self, rows: list[Row | Exception]) -> list[Row | Exception]:
+        """The rows with the states of the pairs that they stand for put before the measures."""
+        import numpy as np
+
+        if self._reader is None:
+            self._reader = PairReader(self.encoder.model, TOKEN_BUDGET)
+        places = [place for place, row in enumerate(rows) if isinstance(row, Row)]
+        outcome = self._reader.states([rows[place].pair for place in places])
+        measures = len(LEXICAL) + len(COSINES)
+        for index, place in enumerate(places):
+            if error := outcome.failures.get(index):
+                message = f"{type(error).__name__}: {error}"
+                rows[place] = InputError("encoding-failed", message, permanent=False)
+            else:
+                values = rows[place].values
+                parts = [values[:-measures], outcome.values[index], values[-measures:]]
+                rows[place] = replace(rows[place], values=np.concatenate(parts))
+        return rows
 
     def _hidden_rows(self, read: Sequence[list[_Pair] | Exception]) -> list[Row | Exception]:
         found: list[Any] = list(read)
@@ -181,7 +210,13 @@ class Features:
                 error = InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False)
             start, end = pair.sentences[sentence]
             found[place] = error or Row(
-                outcome.values[index].reshape(-1), pair.field, start, end, pair.sentence(sentence), nearness
+                outcome.values[index].reshape(-1),
+                pair.field,
+                start,
+                end,
+                pair.sentence(sentence),
+                nearness,
+                pair.texts,
             )
         return found
 
@@ -209,7 +244,8 @@ class Features:
         blocks = [u, v, np.abs(u - v), u * v]
         if self.representation == "embeddings":
             start, end = pair.sentences[place]
-            return Row(np.concatenate(blocks), pair.field, start, end, pair.sentence(place), nearness)
+            values = np.concatenate(blocks)
+            return Row(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
         return _row_of([*blocks, np.array([u @ whole, nearness])], pair, place, nearness)
 
 
@@ -218,7 +254,7 @@ def _row_of(blocks: list, pair: _Pair, place: int, nearness: float) -> Row:
 
     start, end = pair.sentences[place]
     values = np.concatenate([*blocks, np.array(_measures(pair, place))])
-    return Row(values, pair.field, start, end, pair.sentence(place), nearness)
+    return Row(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
 
 
 def _read(item: CheckerInput) -> list[_Pair] | Exception:

@@ -430,3 +430,32 @@ def test_the_nearest_passage_and_sentence_stand_for_the_input():
         [CheckerInput("", {"claims": ("It rained.", "Paris"), "evidence": "Snow fell. Then Paris."})]
     )
     assert alternative.quote == "Then Paris."
+
+
+def test_texts_read_together_are_read_in_the_light_of_each_other():
+    """Against the encoder's own layers, each pair alone and without padding; the other features stay as they are."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    from models_runtime.checkers.embedding import packaged_model_folder
+
+    pairs = [("Ice melts.", "It is warm, and all the ice of the river melts."), ("Ice melts.", "No."), ("Snow", "No.")]
+    inputs = [CheckerInput("", {"claim": claim, "evidence": text}) for claim, text in pairs]
+    features = Features("paired", "cpu")
+    rows, plain = features.rows(inputs), Features("combined", "cpu").rows(inputs)
+    folder = packaged_model_folder()
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    measures = len(LEXICAL) + len(COSINES)
+    for (claim, text), row, other in zip(pairs, rows, plain, strict=True):
+        found = tokenizer(claim, text, return_tensors="pt")
+        with torch.no_grad():
+            states = model(**found, output_hidden_states=True).hidden_states[3][0].numpy()
+        sides = found["token_type_ids"][0].numpy()
+        expected = np.concatenate([states[sides == 0].mean(axis=0), states[sides == 1].mean(axis=0)])
+        assert row.values[4 * 384 : -measures] == pytest.approx(expected, abs=1e-4)
+        assert np.delete(row.values, slice(4 * 384, -measures)) == pytest.approx(other.values, abs=1e-5)
+        assert features.lexical_from(len(row.values)) == len(row.values) - measures
+    # The same evidence beside another claim is another thing; apart it is not.
+    assert (
+        np.abs(rows[1].values[-measures - 384 : -measures] - rows[2].values[-measures - 384 : -measures]).max() > 0.05
+    )

@@ -22,11 +22,13 @@ from annotation.models import (
     TrainedModel,
     Unit,
 )
+from annotation.queries import training as queries
 from annotation.queries.exports import Moment
 from annotation.queries.training_labels import GROUPS, training_labels
-from annotation.services import annotating, assigning, jobs, suggesting, trained_models, training
+from annotation.services import adjudicating, annotating, assigning, jobs, suggesting, trained_models, training
 from annotation.services.training import TrainingError, TrainingRequest
 from tests import factories
+from tests.models_runtime.tiny_causal import voting_llama
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -339,3 +341,75 @@ def test_the_kind_of_trained_checkers_is_that_of_the_registry():
     from models_runtime import get_info
 
     assert get_info("trained").kind == trained_models.KIND
+
+
+# ---- hidden states ----
+
+
+def test_hidden_states_of_a_language_model_are_learnt_from_and_run(tmp_path):
+    """The model's state says whether the text has the word: no measure of shared words could."""
+    model = str(voting_llama(tmp_path / "model", {"froze": "True", "never": "False"}))
+    project = make_project()
+    decide(project)
+    client = client_of(project.created_by)
+    address = reverse("project_training", args=[project.slug])
+    posted = {
+        "source": "decisions",
+        "representation": "hidden-states",
+        "hidden_model": model,
+        "layers": "-1",
+        "pooling": "last",
+        "classifier": "logistic",
+        "minimum": "10",
+        "skip_rare": "on",
+    }
+    for wrong, message in (
+        ({"hidden_model": "pythia"}, "neither the absolute path of a folder nor a hub name"),
+        ({"layers": "first"}, "neither “all” nor numbers"),
+    ):
+        assert message in client.post(address, posted | wrong).content.decode()
+    assert not TrainedModel.objects.exists()
+    response = client.post(address, posted)
+    trained = TrainedModel.objects.get()
+    assert trained.job.queue == "gpu"
+    job = jobs.run_here(trained.job)
+    assert job.state == Job.State.DONE, job.message
+    trained.refresh_from_db()
+    assert trained.figures["stance"]["evaluation"]["scores"]["accuracy"] == 1.0
+    assert trained.provenance["encoder_revision"].startswith("sha256:") and trained.provenance["layers"] == "1"
+    page = client.get(response.url).content.decode()
+    assert "Hidden states of a language model" in page and "1 (the last token)" in page
+    client.post(reverse("training_run", args=[trained.uuid]))
+    run = CheckerRun.objects.get()
+    assert run.job.queue == "gpu" and jobs.run_here(run.job).state == Job.State.DONE
+    assert Suggestion.objects.filter(run=run, dimension="stance").count() == 32
+
+
+def test_without_its_language_model_a_training_fails_with_what_to_type(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    project = make_project()
+    decide(project)
+    page = client_of(project.created_by).get(reverse("project_training", args=[project.slug])).content.decode()
+    assert "is not on this machine yet; fetch it with: hf download EleutherAI/pythia-410m" in page
+    request = TrainingRequest(
+        classifier="logistic", representation="hidden-states", skip_rare=True, hidden_model="EleutherAI/pythia-410m"
+    )
+    model = training.start_training(project, project.created_by, request, wake_workers=False)
+    job = jobs.run_here(model.job)
+    assert job.state == Job.State.FAILED and "hf download EleutherAI/pythia-410m" in job.message
+
+
+def test_labels_are_counted_once_for_every_state_of_the_labels(monkeypatch):
+    project = make_project(4)
+    decide(project)
+    counted = []
+    read = queries.training_labels
+    monkeypatch.setattr(queries, "training_labels", lambda *given, **more: counted.append(1) or read(*given, **more))
+    before = queries.label_counts(project, "decisions")
+    assert queries.label_counts(project, "decisions") == before and len(counted) == 1
+    assert dict(before[0][-1].rows)["Supports"] == 4
+    unit = Unit.objects.filter(evidence__text__contains="never").first()
+    adjudicating.decide(project, project.created_by, unit, "stance", "supports")
+    (_, stance), _ = queries.label_counts(project, "decisions")
+    assert dict(stance.rows)["Supports"] == 5 and len(counted) == 2
