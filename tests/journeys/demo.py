@@ -81,7 +81,8 @@ def heed_every_signal() -> None:
 
 
 @contextlib.contextmanager
-def running_demo(folder: Path, port: int | None = None):
+def running_demo(folder: Path, port: int | None = None, **more: str):
+    """`more` goes into its environment."""
     port = port or free_port()
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"demo-{time.monotonic_ns()}.log"
@@ -90,7 +91,7 @@ def running_demo(folder: Path, port: int | None = None):
         process = subprocess.Popen(
             ["scripts/demo.sh"],
             cwd=ROOT,
-            env=environment(folder, PORT=str(port)),
+            env=environment(folder, PORT=str(port), **more),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,

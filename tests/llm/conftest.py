@@ -1,4 +1,5 @@
 import json
+import socket
 
 import pytest
 
@@ -6,6 +7,7 @@ from models_runtime import registry
 from models_runtime.llm.endpoints import VARIABLE
 
 from .server import FakeServer
+from .vllm_server import VllmServer, make_model, python_of_vllm
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +33,21 @@ def serve(monkeypatch):
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("tiny-llama"))
+
+
+@pytest.fixture(scope="session")
+def server(model, tmp_path_factory):
+    """A real vLLM with `model`; one for all, since it takes a minute to start. Whoever kills it starts it again."""
+    python = python_of_vllm()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    found = VllmServer(python, model, port, tmp_path_factory.mktemp("vllm") / "vllm.log")
+    found.start()
+    yield found
+    found.kill()

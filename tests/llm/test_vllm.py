@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import socket
 import threading
 import time
 
@@ -19,26 +18,7 @@ from models_runtime.llm.endpoints import VARIABLE
 from tests import factories
 from tests.models_runtime.samples import SPACES, TRIPLETS, pair, triplet
 
-from .vllm_server import VllmServer, make_model, python_of_vllm
-
 pytestmark = [pytest.mark.slow, pytest.mark.services]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("tiny-llama"))
-
-
-@pytest.fixture(scope="module")
-def server(model, tmp_path_factory):
-    python = python_of_vllm()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    found = VllmServer(python, model, port, tmp_path_factory.mktemp("vllm") / "vllm.log")
-    found.start()
-    yield found
-    found.kill()
 
 
 @pytest.fixture(autouse=True)

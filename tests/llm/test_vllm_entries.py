@@ -4,7 +4,6 @@ made-up documents. The model is random: what it says proves only that forms hold
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from dataclasses import replace
@@ -22,7 +21,6 @@ from models_runtime.scorers.asked import QUESTIONS
 from tests.models_runtime.samples import TRIPLETS, pair, triplet
 
 from .test_vllm import brute_force
-from .vllm_server import VllmServer, make_model, python_of_vllm
 
 pytestmark = [pytest.mark.slow, pytest.mark.services]
 
@@ -32,23 +30,6 @@ SOURCES = [Source(str(n), "When does ice melt?", TEXT.format(n=n)) for n in rang
 PAIRS = [pair(f"Ice melts at {n} degrees", TEXT.format(n=n), str(n)) for n in range(12)]
 PIECES = [triplet(f"ice melts at {n}", "It is warm.", "Ice melts.", key=str(n)) for n in range(12)]
 SHORT = 12
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("tiny-llama"))
-
-
-@pytest.fixture(scope="module")
-def server(model, tmp_path_factory):
-    python = python_of_vllm()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    found = VllmServer(python, model, port, tmp_path_factory.mktemp("vllm") / "vllm.log")
-    found.start()
-    yield found
-    found.kill()
 
 
 @pytest.fixture(autouse=True)
