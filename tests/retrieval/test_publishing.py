@@ -24,7 +24,8 @@ def publish(run, top=2):
 
 
 def evidence_of(run, **only) -> dict[str, Evidence]:
-    return {each.key: each for each in Evidence.objects.published().filter(dataset=run.project.dataset, **only)}
+    found = Evidence.objects.published().filter(dataset=run.project.dataset, **only).order_by("pk")
+    return {each.key: each for each in found}
 
 
 @pytest.fixture
