@@ -73,10 +73,11 @@ def _state(report: StoredReport) -> str:
 
 def _links(project, name: str) -> list[tuple[str, str]]:
     """Further pages of figures that this project has: their names and titles."""
+    has_labels = queries.has_labelling_run(project)
     pages = (
         ("annotators", "Annotators", True),
-        ("alternative_annotator", "Could a checker stand in for a person?", queries.has_labelling_run(project)),
-        ("prevalence", "How common each label is", queries.has_labelling_run(project)),
+        ("alternative_annotator", "Could a checker stand in for a person?", has_labels),
+        ("prevalence", "How common each label is", has_labels),
         ("rates", "Rates by model", _has_rates(project)),
         ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from analysis.stats import PoweredMean
 
+NO_SPREAD = "no interval: by people all units have it or none has"
+
 
 def compute(project: Project, run: str, reference: str = "majority", touched: bool = False) -> dict:
     """The report on prevalence with one checker run, by its UUID.
@@ -122,7 +124,7 @@ def _figure(found: PoweredMean) -> dict:
         "low": None if low is None else max(low, 0.0),
         "high": None if high is None else min(high, 1.0),
         "undefined": found.undefined,
-        "interval": {"undefined": found.undefined},
+        "interval": {"undefined": found.undefined or (NO_SPREAD if low is None else "")},
         "n": found.n,
         "n_others": found.n_others,
         "n_clusters": found.n_clusters,

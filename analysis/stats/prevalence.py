@@ -61,7 +61,8 @@ def prediction_powered_mean(
     -------
     PoweredMean
         Undefined with fewer than two labelled units or clusters, and without other units (unless ``power = 0``). It
-        supposes that people labelled a random sample. Near 0 and 1 and with fewer than about ten units of the rarer
+        supposes that people labelled a random sample. Where all values are equal there is no interval (nan): the normal
+        approximation would make one of width 0. Near 0 and 1 and with fewer than about ten units of the rarer
         kind the interval, being symmetric, covers less than it says.
 
     Raises
@@ -114,10 +115,12 @@ def prediction_powered_mean(
         variance = n_clusters / (n_clusters - 1) * (sums**2).sum()
         quantile = stats.t.ppf((1 + level) / 2, n_labelled - 1)
     error = float(np.sqrt(variance))
+    # Rounding must not make an interval of nothing.
+    half = quantile * error if error > 1e-12 else np.nan
     return PoweredMean(
         estimate=estimate,
-        low=float(estimate - quantile * error),
-        high=float(estimate + quantile * error),
+        low=float(estimate - half),
+        high=float(estimate + half),
         standard_error=error,
         power=weight,
         n=n,

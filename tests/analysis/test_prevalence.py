@@ -65,6 +65,8 @@ def test_a_question_that_is_not_asked_has_none_of_its_labels(run):
     relevant = of_dimension(report, "relevance")["labels"][0]
     assert stance["n_both"] == BY_PEOPLE and supports["people"]["estimate"] == relevant["people"]["estimate"]
     assert supports["powered"]["estimate"] == pytest.approx(relevant["powered"]["estimate"])
+    nobody = next(row for row in stance["labels"] if row["label"] == "refutes")["people"]
+    assert nobody["estimate"] == 0 and nobody["low"] is None and "none has" in nobody["interval"]["undefined"]
     assert len(report["behind"]["stance/others"]) == N - BY_PEOPLE
 
 

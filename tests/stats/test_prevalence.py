@@ -71,6 +71,8 @@ def test_undefined_and_refused():
     nobody = prediction_powered_mean(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.zeros(0))
     assert "nothing to gain" in nobody.undefined
     assert prediction_powered_mean(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.zeros(0), power=0).estimate == 0.5
+    none = prediction_powered_mean(np.zeros(9), np.zeros(9), np.ones(5), power=0)
+    assert none.estimate == 0 and np.isnan(none.low) and np.isnan(none.high)
     with pytest.raises(ValueError, match="between 0 and 1"):
         prediction_powered_mean(*example(), power=2)
     with pytest.raises(ValueError, match="clusters"):
