@@ -72,6 +72,9 @@ def main() -> None:
     options = parser.parse_args()
     items = options.items or (300 if options.quick else 5000)
     seconds = options.seconds or (15 if options.quick else 120)
+
+    import psutil
+
     with served(fill, items) as (address, cookie):
         worker = subprocess.Popen(
             [sys.executable, "-m", "celery", "-q", "-A", "config", "worker", "-B", "--pool", "prefork"]
@@ -95,7 +98,9 @@ def main() -> None:
                 greatest = max(greatest, *resident_mb("gunicorn"))
                 of_worker = max(of_worker, *resident_mb("celery"))
         finally:
-            worker.terminate()
+            # Its runs are not to be finished.
+            for process in [*psutil.Process(worker.pid).children(recursive=True), worker]:
+                process.kill()
             worker.wait()
     print(f"{items:,} items, {len(CHECKERS) + 1} runs, {loaded:,} pages of {len(known)} addresses in {seconds:.0f} s")
     print(f"greatest web process {greatest:.0f} MB (aim: below {LIMIT_MB}), greatest worker process {of_worker:.0f} MB")
