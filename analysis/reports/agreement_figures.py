@@ -116,10 +116,11 @@ def pairs(coded: Labels, level: str) -> dict:
     from analysis.stats import cohen_kappa, cohen_kappa_table, scott_pi
 
     table = cohen_kappa_table(coded)
-    listed = sorted(table, key=lambda kappa: -kappa.n_pairable)[:MAX_PAIRS]
+    # By names, so that the same labels give the same rows, whoever was faster.
+    named = [(sorted((kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
+    listed = sorted(named, key=lambda row: (-row[1].n_pairable, row[0]))[:MAX_PAIRS]
     rows = []
-    for kappa in listed:
-        both = kappa.rater_a, kappa.rater_b
+    for both, kappa in listed:
         row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(kappa)}
         row["scott_pi"] = figure(scott_pi(coded, *both))
         for weights in ("linear", "quadratic"):

@@ -153,6 +153,7 @@ export function createOutbox(space, token, on) {
   const tab = tabName();
   let isSignedOut = false;
   let isPumping = false;
+  let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
   let timer = 0;
 
   const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => a.created - b.created);
@@ -242,7 +243,10 @@ export function createOutbox(space, token, on) {
 
   /** Sends what is due. `isUrgent` ignores the waiting times: the network came back, or somebody pressed a button. */
   async function pump(isUrgent = false) {
-    if (isPumping) return;
+    if (isPumping) {
+      isWanted ||= isUrgent;
+      return;
+    }
     isPumping = true;
     try {
       await alone(async () => {
@@ -254,6 +258,10 @@ export function createOutbox(space, token, on) {
     } finally {
       isPumping = false;
       report();
+    }
+    if (isWanted) {
+      isWanted = false;
+      return pump(true);
     }
     const left = entries().filter((entry) => !entry.refusal);
     if (left.length) {
