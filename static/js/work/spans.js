@@ -275,10 +275,10 @@ export function createHighlighter(stage, itemNow, page) {
   stage.addEventListener("pointerup", (event) => {
     if (event.pointerType !== "mouse" || event.button !== 0 || event.target.closest("button")) return;
     const byCharacter = event.shiftKey || event.altKey;
+    isByCharacter = byCharacter; // at once: a key may come before what waits for the selection
     setTimeout(() => {
       if (!itemNow()?.payload.unit_picks) return take(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
-      isByCharacter = byCharacter;
       if (!isWaiting() && selected(itemNow().spanTexts(), byCharacter)) page.tell("Press a number to say which it belongs to, or h for the current one");
     }, 0);
   });
