@@ -117,7 +117,7 @@ def join(page: Page, link: str) -> None:
 def run_checker(page: Page, project: str, title: str, units: str) -> None:
     """Start a checker, see how far it is, and that annotators will see what it says."""
     page.goto(f"{project}runs/")
-    entry = page.locator("details").filter(has_text=title)
+    entry = page.locator("details").filter(has=page.locator("summary", has_text=title))
     entry.locator("summary").click()
     entry.get_by_role("button", name="Start").click()
     page.wait_for_url("**/runs/*/")
