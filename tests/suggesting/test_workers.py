@@ -106,17 +106,20 @@ def is_done(run) -> bool:
     return state == Job.State.DONE
 
 
-def kill_in_the_middle(run, worker: Worker, n_done: int) -> list[int]:
-    """Kill the worker when that many parts are done and it works on others; their numbers."""
+def kill_in_the_middle(run, worker: Worker, n_done: int, left: set) -> list[int]:
+    """Kill the worker when that many parts are done and it works on others; their numbers. `left` has the leases of
+    those killed before, which may not have run out, and gets this one's."""
     wait_for(lambda: len(done_chunks(run)) >= n_done, f"{n_done} parts were done", worker)
-    in_hand = run.job.chunks.filter(state=Chunk.State.LEASED)
+    in_hand = run.job.chunks.filter(state=Chunk.State.LEASED).exclude(lease_token__in=set(left))
     worker.freeze()
     while not in_hand.exists():  # between two parts
         worker.thaw()
         time.sleep(0.02)
         worker.freeze()
     worker.kill()
-    return list(in_hand.values_list("index", flat=True))
+    held = dict(in_hand.values_list("index", "lease_token"))
+    left.update(held.values())
+    return list(held)
 
 
 @pytest.mark.parametrize("broker", [EMBEDDED, *SERVERS], indirect=True)
@@ -126,10 +129,10 @@ def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tm
     environment = worker_environment(tmp_path, broker.conf.broker_url, ASSAY_CHUNK_LEASE_SECONDS="6")
     waiting = {name: messages_in(broker, name) for name in ("cpu", "gpu", "llm")}
     assert waiting == {"cpu": jobs.MAX_WAKE_MESSAGES, "gpu": 0, "llm": 0}
-    taken, stored = Counter(range(20)), {}
+    taken, stored, left = Counter(range(20)), {}, set()
     for n_done in (3, 10):
         with running_worker(tmp_path, environment) as worker:
-            in_hand = kill_in_the_middle(run, worker, n_done)
+            in_hand = kill_in_the_middle(run, worker, n_done, left)
         before, stored = stored, done_chunks(run)
         assert n_done <= len(stored) < 20 and 1 <= len(in_hand) <= 2 and not set(in_hand) & set(stored)
         assert {index: stored[index] for index in before} == before
