@@ -25,7 +25,7 @@ from ..inputs import check_text, failed, read_claims, read_passages
 from ..labelling import check_spaces, kept_spans, without_answer
 from ..llm import prompts
 from ..llm.alignment import PROMPT, Alignable, ask_alignment
-from ..llm.asking import Outcome, Server, shares
+from ..llm.asking import Exchange, Outcome, Server, shares
 from ..text import sentence_offsets
 
 # As many inputs as a worker takes at once, so that the aspects of one answer come together.
@@ -56,6 +56,8 @@ class AspectAlignment:
         check_spaces(spaces)
         self.info, self.spaces, self.parameters = info, spaces, parameters
         self.server = Server.of(parameters)
+        own = parameters["prompt"].strip()
+        self.prompt = prompts.own(own, "$format") if own else prompts.shipped(PROMPT)
         self.slice_at_least = SLICE
 
     def describe(self) -> dict[str, Any]:
@@ -65,7 +67,7 @@ class AspectAlignment:
             "version": self.info.version,
             **self.server.describe(),
             "parameters": dict(self.parameters),
-            "prompts": {PROMPT: [prompts.shipped(PROMPT).described()]},
+            "prompts": {PROMPT: [self.prompt.described()]},
             "dimensions": [space.dimension for space in self.spaces],
         }
 
@@ -73,13 +75,16 @@ class AspectAlignment:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""
         prepared = [self._prepare(item) for item in inputs]
         answers = _answers([one for one in prepared if isinstance(one, _Work)])
-        outcomes = self.server.ask_each([answer.asked for answer in answers], ask_alignment)
+        outcomes = self.server.ask_each([answer.asked for answer in answers], self._ask)
         found = {
             id(work): prediction
             for answer, outcome in zip(answers, outcomes, strict=True)
             for work, prediction in zip(answer.work, self._predictions(answer, outcome), strict=True)
         }
         return [one if isinstance(one, Prediction) else found[id(one)] for one in prepared]
+
+    def _ask(self, answer: Alignable, exchange: Exchange) -> Aspects:
+        return ask_alignment(answer, exchange, self.prompt)
 
     def _prepare(self, item: CheckerInput) -> _Work | Prediction:
         try:

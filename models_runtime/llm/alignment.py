@@ -58,8 +58,11 @@ def align(server: Server, answers: Sequence[Alignable]) -> list[Alignment]:
     return found
 
 
-def ask_alignment(answer: Alignable, exchange: Exchange) -> tuple[tuple[int, ...], ...]:
-    """As `Alignment.aspects`. InputError where a text is none or the answer is malformed, refused or cut off."""
+def ask_alignment(
+    answer: Alignable, exchange: Exchange, prompt: prompts.Prompt | None = None
+) -> tuple[tuple[int, ...], ...]:
+    """As `Alignment.aspects`, by the shipped prompt or another one. InputError where a text is none or the
+    answer is malformed, refused or cut off."""
     question = check_text("question", answer.question)
     for name, texts in (("claim", answer.claims), ("aspect", answer.aspects)):
         for text in texts:
@@ -69,18 +72,21 @@ def ask_alignment(answer: Alignable, exchange: Exchange) -> tuple[tuple[int, ...
         return ((),) * len(answer.claims)
     found: list[tuple[int, ...]] = []
     for start in range(0, len(answer.claims), MOST_CLAIMS):
-        found += _ask(question, answer.claims[start : start + MOST_CLAIMS], answer.aspects, exchange)
+        part = answer.claims[start : start + MOST_CLAIMS]
+        found += _ask(question, part, answer.aspects, exchange, prompt or prompts.shipped(PROMPT))
     return tuple(found)
 
 
-def _ask(question: str, claims: Sequence[str], aspects: Sequence[str], exchange: Exchange) -> list[tuple[int, ...]]:
+def _ask(
+    question: str, claims: Sequence[str], aspects: Sequence[str], exchange: Exchange, prompt: prompts.Prompt
+) -> list[tuple[int, ...]]:
     numbers = [str(n) for n in range(1, len(claims) + 1)]
     named = [("question asked", question)] if question.strip() else []
     named += [(f"statement {n}", text) for n, text in zip(numbers, claims, strict=True)]
     named += [(f"aspect {n}", text) for n, text in enumerate(aspects, 1)]
     form = "{" + ", ".join(f'"{n}": [\u2026]' for n in numbers) + "}"
     messages = prompts.both(
-        prompts.shipped(PROMPT).with_values(format=form),
+        prompt.with_values(format=form, most=len(aspects)),
         prompts.texts_before(named, "The aspects of each statement, in the JSON form that is asked for:"),
     )
     # A number with its comma and white space is a few tokens; a statement's own number and marks are some more.

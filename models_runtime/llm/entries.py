@@ -97,7 +97,7 @@ def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], .
                 roles=("coverage",),
                 needs="server",
                 packages=(openai, spacy),
-                parameters=(ENDPOINT, *PATIENCE),
+                parameters=(ENDPOINT, FORMAT_PROMPT, *PATIENCE),
             ),
             "models_runtime.checkers.aspect_alignment:AspectAlignment",
         ),

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models_runtime import CheckerInput, LabelSpace, load, registry
-from models_runtime.contracts import SpaceError
+from models_runtime.contracts import ParameterError, SpaceError
 from models_runtime.llm import alignment, client
 from models_runtime.llm.alignment import Alignable, align
 from models_runtime.llm.asking import Server
@@ -170,6 +170,19 @@ def test_it_answers_coverage_alone_and_says_what_it_is(serve):
     description = checker.describe()
     assert json.loads(json.dumps(description)) == description and description["dimensions"] == ["coverage"]
     assert description["prompts"]["align-aspects"][0]["version"] == "1" and checker.slice_at_least == 256
+
+
+def test_instructions_of_ones_own_are_sent_and_named(serve):
+    server = serve(careful)
+    own = "Which of the aspects, at most $most, has each statement? $format"
+    (found,) = judge(asked("the year"), prompt=own)
+    assert found.labels["coverage"].label == "covered"
+    said = server.requests[-1]["messages"][0]["content"]
+    assert said.startswith("Which of the aspects, at most 1, has each statement? {")
+    described = load("aspect-alignment", COVERAGE, {"wait_seconds": 0, "prompt": own}).describe()["prompts"]
+    assert described != load("aspect-alignment", COVERAGE, {"wait_seconds": 0}).describe()["prompts"]
+    with pytest.raises(ParameterError, match="format"):
+        judge(asked("the year"), prompt="Say something.")
 
 
 def test_a_server_that_dies_is_waited_for(serve):
