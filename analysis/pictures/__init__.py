@@ -1,0 +1,29 @@
+"""Figures for pages and papers: described as plain data, drawn as vectors, with their numbers as a table."""
+
+from analysis.pictures.spec import (
+    Axis,
+    Interval,
+    Intervals,
+    Level,
+    Lines,
+    Matrix,
+    Picture,
+    Point,
+    Scatter,
+    Series,
+    from_dict,
+)
+
+__all__ = [
+    "Axis",
+    "Interval",
+    "Intervals",
+    "Level",
+    "Lines",
+    "Matrix",
+    "Picture",
+    "Point",
+    "Scatter",
+    "Series",
+    "from_dict",
+]
