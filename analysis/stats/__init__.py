@@ -11,9 +11,11 @@ from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
+from .coverage_detection import CoverageDetection, coverage_detection
 from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from .differences import AgreementDifference, agreement_difference
 from .fleiss import FleissKappa, fleiss_kappa
+from .icat import IcatCurve, IcatScores, icat_curve, icat_scores, mean_icat
 from .labels import Labels, encode
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
@@ -49,9 +51,12 @@ __all__ = [
     "ContextUsage",
     "Correlation",
     "CorrelationDifference",
+    "CoverageDetection",
     "Equivalence",
     "Estimate",
     "FleissKappa",
+    "IcatCurve",
+    "IcatScores",
     "Interval",
     "LabelFigures",
     "LabelRates",
@@ -88,12 +93,15 @@ __all__ = [
     "competence_intervals",
     "context_usage",
     "correlation_difference",
+    "coverage_detection",
     "dawid_skene",
     "encode",
     "equivalence",
     "fleiss_kappa",
     "gwet_ac",
     "holm",
+    "icat_curve",
+    "icat_scores",
     "kendall_tau_b",
     "krippendorff_alpha",
     "label_rates",
@@ -101,6 +109,7 @@ __all__ = [
     "mace",
     "majority",
     "mean_coverage",
+    "mean_icat",
     "mean_share",
     "pearson",
     "percent_agreement",
