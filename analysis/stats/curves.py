@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,7 @@ class Areas:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sorted:
+class SortedScores:
     """Scores in falling order, under a statistic of hits and misses at each distinct score."""
 
     truth: np.ndarray
@@ -43,13 +43,17 @@ class _Sorted:
         return len(self.truth), False
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
+        return np.concatenate([self._of(weights) for weights in self.weights(n_resamples, rng, clusters)])
+
+    def weights(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> Iterator[np.ndarray]:
+        """How often each unit occurs in each resample, in batches."""
         n = len(self.truth)
         group = np.arange(n)
         if clusters and self.cluster is not None:
             group = np.unique(self.cluster, return_inverse=True)[1]
         members = np.arange(int(group.max()) + 1)
-        batches = draw_weights(members, len(members), n_resamples, rng, max(n, BATCH_NUMBERS // 16))
-        return np.concatenate([self._of(weights[:, group]) for weights in batches])
+        for weights in draw_weights(members, len(members), n_resamples, rng, max(n, BATCH_NUMBERS // 16)):
+            yield weights[:, group]
 
     def _of(self, weights: np.ndarray) -> np.ndarray:
         hits = np.add.reduceat(weights * self.truth, self.start, axis=1)
@@ -103,7 +107,7 @@ def areas(score: np.ndarray, truth: np.ndarray, cluster: np.ndarray | None = Non
     undefined = common.pop("undefined")
     found = []
     for statistic in (_auc, _average_precision):
-        sample = _Sorted(truth[order].astype(float), start, None if group is None else group[order], statistic)
+        sample = SortedScores(truth[order].astype(float), start, None if group is None else group[order], statistic)
         estimate = np.nan if undefined else sample.value()
         found.append(Estimate(estimate=estimate, undefined=undefined, sample=sample, **common))
     share = float(truth.mean()) if len(truth) else np.nan
