@@ -3,22 +3,27 @@
 from .alpha import Alpha, krippendorff_alpha
 from .alternative import AlternativeTest, PersonTest, alternative_annotator_test, benjamini_yekutieli
 from .annotators import LatentTruth, dawid_skene, mace
+from .assignment import Assignment, assigned_similarity, similarity_matrix
 from .bootstrap import Estimate, Interval
 from .calibration import Calibration, ReliabilityBin, calibration
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
+from .copying import CopyRates, copy_rates
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
+from .correlation_tests import CorrelationTest, correlation_test
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
 from .coverage_detection import CoverageDetection, coverage_detection
 from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
+from .detection import Detection, detection
 from .differences import AgreementDifference, agreement_difference
 from .fleiss import FleissKappa, fleiss_kappa
 from .icat import IcatCurve, IcatScores, icat_curve, icat_scores, mean_icat
 from .labels import Labels, encode
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
+from .outcomes import OutcomeShares, Share, outcome_shares
 from .paired import (
     CorrelationDifference,
     Equivalence,
@@ -33,8 +38,22 @@ from .paired import (
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .permutation import PermutationTest, agreement_permutation_test
 from .prevalence import PoweredMean, prediction_powered_mean
+from .rank_sum import RankSum, mann_whitney
+from .ranking import RankingScores, ranking_scores
 from .rates import LabelRates, ModelRates, label_rates
+from .repetitions import RepeatedEstimate, repeated_difference, repeated_macro_f1, repeated_mean
+from .responses import (
+    ResponseEvaluation,
+    first_present,
+    label_counts,
+    label_shares,
+    most_frequent,
+    response_evaluation,
+)
+from .selective import SelectiveCurve, selective_curve
 from .spans import Marked, SpanAgreement, character_alpha, span_agreement
+from .stratified import StratifiedCorrelation, stratified_correlation
+from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
 from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
 
@@ -43,15 +62,19 @@ __all__ = [
     "Alpha",
     "AlternativeTest",
     "Areas",
+    "Assignment",
     "Calibration",
     "ChanceCorrected",
     "Classification",
     "CohenKappa",
     "CompetenceIntervals",
     "ContextUsage",
+    "CopyRates",
     "Correlation",
     "CorrelationDifference",
+    "CorrelationTest",
     "CoverageDetection",
+    "Detection",
     "Equivalence",
     "Estimate",
     "FleissKappa",
@@ -67,14 +90,24 @@ __all__ = [
     "Marked",
     "ModelRates",
     "OthersAgreement",
+    "OutcomeShares",
     "PairedTest",
     "PercentAgreement",
     "PermutationTest",
     "PersonTest",
     "PoweredMean",
+    "RankSum",
+    "RankingScores",
     "ReliabilityBin",
+    "RepeatedEstimate",
     "ResponseCoverage",
+    "ResponseEvaluation",
+    "SelectiveCurve",
+    "Share",
     "SpanAgreement",
+    "StratifiedCorrelation",
+    "SystemCorrelation",
+    "SystemMeans",
     "Threshold",
     "ThresholdSweep",
     "agreement_difference",
@@ -82,6 +115,7 @@ __all__ = [
     "agreement_with_others",
     "alternative_annotator_test",
     "areas",
+    "assigned_similarity",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "brennan_prediger",
@@ -92,11 +126,15 @@ __all__ = [
     "cohen_kappa_table",
     "competence_intervals",
     "context_usage",
+    "copy_rates",
     "correlation_difference",
+    "correlation_test",
     "coverage_detection",
     "dawid_skene",
+    "detection",
     "encode",
     "equivalence",
+    "first_present",
     "fleiss_kappa",
     "gwet_ac",
     "holm",
@@ -104,23 +142,38 @@ __all__ = [
     "icat_scores",
     "kendall_tau_b",
     "krippendorff_alpha",
+    "label_counts",
     "label_rates",
+    "label_shares",
     "labeller_difference",
     "mace",
     "majority",
+    "mann_whitney",
     "mean_coverage",
     "mean_icat",
     "mean_share",
+    "most_frequent",
+    "outcome_shares",
     "pearson",
     "percent_agreement",
     "pooled_percent_agreement",
     "prediction_powered_mean",
+    "ranking_scores",
+    "repeated_difference",
+    "repeated_macro_f1",
+    "repeated_mean",
     "response_coverage",
+    "response_evaluation",
     "scott_pi",
+    "selective_curve",
     "shares_of_others",
+    "similarity_matrix",
     "span_agreement",
     "spearman",
     "steiger_test",
+    "stratified_correlation",
+    "system_correlation",
+    "system_means",
     "threshold_sweep",
     "williams_test",
 ]
