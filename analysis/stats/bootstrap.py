@@ -1,4 +1,4 @@
-"""Percentile bootstrap for statistics that see their data only through sums.
+"""Bootstrap for statistics that see their data only through sums.
 
 Drawing units and computing the statistic anew for every resample is what makes the usual loop slow. Here a unit enters
 only through its row of features (counts, coincidences, a confusion cell), units with the same row are one class, and
@@ -12,34 +12,22 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
+from .intervals import Interval, interval_method, resampled_interval
+
 # Numbers held by one batch of resamples (32 MB as float64); bounds memory for any number of units.
 BATCH_NUMBERS = 4_000_000
 # A binomial draw for one class costs about as much as this many plain draws with counting.
 DRAWS_PER_BINOMIAL = 16
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval and how it was made.
-
-    `low` and `high` are nan where `undefined` gives a reason. `n_undefined` resamples had no defined value and are left
-    out of the quantiles. `n_clusters` is None when single units were resampled.
-    """
-
-    low: float
-    high: float
-    level: float
-    method: str
-    n_resamples: int
-    n_undefined: int
-    n_clusters: int | None
-    undefined: str = ""
+# Beyond so many members nothing is left out one by one: skewness moves an interval by 1 / sqrt(members).
+LEFT_OUT_MEMBERS = 20_000
+# The same where every member's leaving costs a pass over all units.
+LEFT_OUT_WEIGHTS = 1_000
 
 
 class Sample(Protocol):
@@ -50,6 +38,15 @@ class Sample(Protocol):
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
         """The statistic in each resample, (n_resamples,), nan where undefined."""
+
+
+@runtime_checkable
+class SkewSample(Sample, Protocol):
+    """Data that can also say how skewed the statistic is, so that its interval is accelerated."""
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        """How far the statistic falls when a member is left out, and of how many members that is true; both empty where
+        there are so many members that it makes no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +86,60 @@ class SumSample:
         return len(self.pattern), False
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
-        features, index = self.features, self.pattern
-        if clusters and self.cluster is not None:
-            features, index = sum_by_cluster(features, index, self.cluster)
+        features, index = self._members(clusters)
         batches = draw_weights(index, len(features), n_resamples, rng, self.work_per_row)
         return np.concatenate([self.statistic(weights @ features) for weights in batches])
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        if self.n_drawn(clusters)[0] > LEFT_OUT_MEMBERS:
+            return NO_INFLUENCE
+        features, index = self._members(clusters)
+        times = np.bincount(index, minlength=len(features)).astype(float)
+        features, times = features[times > 0], times[times > 0]
+        batch = max(1, BATCH_NUMBERS // max(features.shape[1], self.work_per_row))
+        total = times @ features
+        parts = [self.statistic(total - features[start : start + batch]) for start in range(0, len(features), batch)]
+        return centred_influences(np.concatenate(parts), times)
+
+    def _members(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        if clusters and self.cluster is not None:
+            return sum_by_cluster(self.features, self.pattern, self.cluster)
+        return self.features, self.pattern
+
+
+NO_INFLUENCE = (np.zeros(0), np.zeros(0))
+
+
+def centred_influences(left_out: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Influences from the statistic without each kind of member; kinds without which it is undefined are dropped."""
+    defined = ~np.isnan(left_out)
+    if not defined.any():
+        return NO_INFLUENCE
+    value, times = left_out[defined], times[defined]
+    return times @ value / times.sum() - value, times
+
+
+def influences_of_weights(
+    statistic: Callable[[np.ndarray], np.ndarray], group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Influences of the members (clusters, or single units) under a statistic of the units' weights.
+
+    Parameters
+    ----------
+    statistic : callable
+        ``(batch, n_units)`` weights to ``(batch,)`` values.
+    group : (n_units,) int array
+        The member of each unit, 0 to n_members - 1.
+    """
+    n_members = int(group.max(initial=-1)) + 1
+    if n_members > LEFT_OUT_WEIGHTS:
+        return NO_INFLUENCE
+    batch = max(1, BATCH_NUMBERS // 16 // max(len(group), 1))
+    parts = [
+        statistic((group[None, :] != np.arange(start, min(start + batch, n_members))[:, None]).astype(float))
+        for start in range(0, n_members, batch)
+    ]
+    return centred_influences(np.concatenate(parts), np.ones(n_members)) if parts else NO_INFLUENCE
 
 
 def one_blas_thread() -> AbstractContextManager:
@@ -159,15 +205,20 @@ def draw_weights(
         yield weights
 
 
-def percentile_interval(sample: Sample, n_resamples: int, level: float, seed: int, clusters: bool) -> Interval:
-    """Percentile bootstrap interval (Efron and Tibshirani 1993, section 13.3).
+def bootstrap_interval(
+    sample: Sample, estimate: float, n_resamples: int, level: float, seed: int, clusters: bool
+) -> Interval:
+    """Expanded BCa bootstrap interval (see `resampled_interval`); without acceleration for data that do not say how
+    skewed they are.
 
     Undefined with fewer than two units (or clusters) to draw from, because every resample would be the sample itself,
-    and with fewer than two defined resamples.
+    with fewer than two defined resamples, and where all resamples give the same figure.
 
     Parameters
     ----------
     sample : Sample
+    estimate : float
+        The statistic of the data as they are.
     n_resamples : int
     level : float
         Between 0 and 1, such as 0.95.
@@ -181,21 +232,19 @@ def percentile_interval(sample: Sample, n_resamples: int, level: float, seed: in
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
     n_drawn, clustered = sample.n_drawn(clusters)
-    what = "clusters" if clustered else "units"
-    method = f"percentile bootstrap over {what}"
-    n_clusters = n_drawn if clustered else None
     if n_drawn < 2:
-        reason = f"fewer than two {what} to resample"
-        return Interval(np.nan, np.nan, level, method, 0, 0, n_clusters, reason)
+        reason = f"fewer than two {'clusters' if clustered else 'units'} to resample"
+        return undefined_interval(sample, level, clusters, reason)
     with one_blas_thread():
         values = sample.values(n_resamples, np.random.default_rng(seed), clusters)
-    defined = values[~np.isnan(values)]
-    n_undefined = n_resamples - len(defined)
-    if len(defined) < 2:
-        reason = "the figure is undefined in nearly every resample"
-        return Interval(np.nan, np.nan, level, method, n_resamples, n_undefined, n_clusters, reason)
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high), level, method, n_resamples, n_undefined, n_clusters)
+        influence = sample.influences(clusters) if isinstance(sample, SkewSample) else NO_INFLUENCE
+    return resampled_interval(values, estimate, influence, n_drawn, clustered, level)
+
+
+def undefined_interval(sample: Sample, level: float, clusters: bool, reason: str) -> Interval:
+    """No interval, for this reason, where nothing was resampled."""
+    n_drawn, clustered = sample.n_drawn(clusters)
+    return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n_drawn if clustered else None, reason)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -231,15 +280,13 @@ class Estimate:
     def confidence_interval(
         self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0, clusters: bool = True
     ) -> Interval:
-        """Percentile bootstrap interval over the units that enter the figure, or over their clusters.
+        """Bootstrap interval over the units that enter the figure, or over their clusters; see `resampled_interval`.
 
         Units left out of the figure are not drawn. An undefined figure has an undefined interval.
         """
         if self.undefined:
-            n_drawn, clustered = self.sample.n_drawn(clusters)
-            method = f"percentile bootstrap over {'clusters' if clustered else 'units'}"
-            return Interval(np.nan, np.nan, level, method, 0, 0, n_drawn if clustered else None, self.undefined)
-        return percentile_interval(self.sample, n_resamples, level, seed, clusters)
+            return undefined_interval(self.sample, level, clusters, self.undefined)
+        return bootstrap_interval(self.sample, self.estimate, n_resamples, level, seed, clusters)
 
 
 def divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

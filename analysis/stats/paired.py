@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .bootstrap import Estimate, Interval, SumSample, percentile_interval
+from .bootstrap import Estimate, Interval, SumSample
 from .confusion import accuracy_of, confusion_features, macro_f1_of
 from .correlation import STATISTICS, Items, WeightSample
 from .labels import code_column
@@ -329,7 +329,7 @@ def equivalence(difference: Estimate, margin: float, alpha: float = 0.05, n_resa
     if difference.undefined:
         interval = difference.confidence_interval(1, 1 - 2 * alpha)
         return Equivalence(margin=margin, interval=interval, equivalent=None)
-    interval = percentile_interval(difference.sample, n_resamples, 1 - 2 * alpha, 0, True)
+    interval = difference.confidence_interval(n_resamples, 1 - 2 * alpha)
     known = not interval.undefined
     inside = known and -margin < interval.low and interval.high < margin
     return Equivalence(margin=margin, interval=interval, equivalent=inside if known else None)

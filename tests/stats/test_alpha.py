@@ -147,6 +147,6 @@ def test_perfect_agreement_on_two_labels_is_one():
     result = krippendorff_alpha(Labels.from_columns("uuvv", "xyxy", "1122", "12"))
     assert result.estimate == 1
     interval = result.confidence_interval()
-    assert (interval.low, interval.high) == (1, 1)
+    assert np.isnan(interval.low) and interval.undefined.startswith("every resample gives the same figure")
     # Half of the resamples draw one unit twice, and then only one label is left.
     assert 400 < interval.n_undefined < 600

@@ -122,8 +122,8 @@ def test_clusters_widen_the_interval_when_their_units_are_alike():
     by_unit, by_cluster = result.confidence_interval(clusters=False), result.confidence_interval()
     assert (by_unit.n_clusters, by_cluster.n_clusters) == (None, 200)
     assert (by_unit.method, by_cluster.method) == (
-        "percentile bootstrap over units",
-        "percentile bootstrap over clusters",
+        "bootstrap over units (BCa, expanded)",
+        "bootstrap over clusters (BCa, expanded)",
     )
     # All five units of a cluster agree or none does, so the interval is wider by the root of five.
     ratio = (by_cluster.high - by_cluster.low) / (by_unit.high - by_unit.low)

@@ -56,7 +56,7 @@ def test_a_difference_draws_queries_that_are_in_both_once():
     first, second = (repeated_mean(value - off, query, [1] * 50) for off in (0, 0.1))
     found = repeated_difference(first, second)
     interval = found.confidence_interval(200)
-    assert (found.estimate, interval.low, interval.high) == pytest.approx((0.1, 0.1, 0.1))
+    assert found.estimate == pytest.approx(0.1) and interval.undefined.startswith("every resample gives the same")
     apart = repeated_difference(first, repeated_mean(value - 0.1, [f"q{one}" for one in query], [1] * 50))
     wide = apart.confidence_interval(1000)
     assert wide.high - wide.low == pytest.approx(2 * 1.96 * value.std() * (2 / 50) ** 0.5, rel=0.12)

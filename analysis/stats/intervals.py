@@ -1,0 +1,159 @@
+"""From resampled values to an interval: bias-corrected, accelerated, and expanded for small numbers of clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+# Below so many clusters (or units) an interval says that it may cover less.
+FEW = 30
+# Rounding must not make an interval of nothing, nor count an equal value as a smaller one.
+ROUNDING = 1e-12
+UNDEFINED_RESAMPLES = "the figure is undefined in nearly every resample"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval and how it was made.
+
+    `low` and `high` are nan where `undefined` gives a reason. `n_undefined` resamples had no defined value and are left
+    out of the quantiles. `n_clusters` is None when single units were resampled. `note` is a warning to be shown beside
+    the interval; empty where there is none.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    n_resamples: int
+    n_undefined: int
+    n_clusters: int | None
+    undefined: str = ""
+    note: str = ""
+
+
+def interval_method(clustered: bool) -> str:
+    """The name of the method for tables and texts."""
+    return f"bootstrap over {'clusters' if clustered else 'units'} (BCa, expanded)"
+
+
+def resampled_interval(
+    values: np.ndarray,
+    estimate: float,
+    influence: tuple[np.ndarray, np.ndarray],
+    n_drawn: int,
+    clustered: bool,
+    level: float,
+) -> Interval:
+    """Expanded BCa interval from the values of a figure in bootstrap resamples.
+
+    With the standard normal quantile z of a tail, the interval ends at the quantiles
+    ``Phi(z_0 + (z_0 + z') / (1 - a (z_0 + z')))`` of the resampled values. ``z_0`` is the normal quantile of the share
+    of resampled values below the estimate, equal ones counted half (bias correction); ``a = sum d^3 / (6 (sum
+    d^2)^1.5)`` with the influences d (acceleration, from the skewness); and ``z' = sqrt(n / (n - 1)) t_{n - 1}`` takes
+    the place of z, with the quantile t of Student's distribution for n units or clusters (expansion): resamples spread
+    by ``sqrt((n - 1) / n)`` too little, and do not know that the spread is itself estimated. Quantiles are the
+    ``(B + 1) p``-th of B values, whose expected coverage is p whatever B is.
+
+    Parameters
+    ----------
+    values : (n_resamples,) float array
+        nan where the figure is undefined.
+    estimate : float
+    influence : two (m,) arrays
+        How far the figure falls when one unit or cluster is left out, and for how many of them that is so. Empty arrays
+        leave the acceleration out.
+    n_drawn : int
+        Units or clusters in a resample, at least 2.
+    clustered : bool
+    level : float
+        Between 0 and 1, such as 0.95.
+
+    Returns
+    -------
+    Interval
+        Undefined with fewer than two defined resamples, and where every resample gives the same figure: such data show
+        no spread, which does not mean that there is none.
+
+    References
+    ----------
+    Efron (1987), Better bootstrap confidence intervals, Journal of the American Statistical Association 82(397),
+    171-185; doi:10.1080/01621459.1987.10478410. Hesterberg (2015), What teachers should know about the bootstrap, The
+    American Statistician 69(4), 371-386, section 4.4 (expansion) and 4.6.2 (quantiles);
+    doi:10.1080/00031305.2015.1089789.
+
+    Examples
+    --------
+    Eleven values about an estimate of 5 and no skewness: the expanded tails of 8 units lie beyond all of them.
+
+    >>> none = np.zeros(0), np.zeros(0)
+    >>> interval = resampled_interval(np.arange(11.0), 5.0, none, 8, False, 0.8)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.0, 10.0)
+    """
+    method, n_clusters = interval_method(clustered), n_drawn if clustered else None
+    defined = np.sort(values[~np.isnan(values)])
+    n_undefined = len(values) - len(defined)
+
+    def interval(low: float, high: float, undefined: str = "", note: str = "") -> Interval:
+        return Interval(float(low), float(high), level, method, len(values), n_undefined, n_clusters, undefined, note)
+
+    if len(defined) < 2:
+        return interval(np.nan, np.nan, UNDEFINED_RESAMPLES)
+    rounding = ROUNDING * max(1.0, abs(estimate))
+    if defined[-1] - defined[0] <= rounding:
+        return interval(np.nan, np.nan, no_spread(n_drawn, clustered, level))
+    below = (np.searchsorted(defined, estimate - rounding) + np.searchsorted(defined, estimate + rounding, "right")) / 2
+    n_defined = len(defined)
+    # An estimate beyond all resampled values is taken to lie between the outermost and the end.
+    bias = special.ndtri(np.clip(below / n_defined, 1 / (n_defined + 1), n_defined / (n_defined + 1)))
+    tails = bca_tails(bias, acceleration(*influence), n_drawn, level)
+    return interval(*np.quantile(defined, tails, method="weibull"), note=few_note(n_drawn, clustered))
+
+
+def expanded_tail(n_drawn: int | np.ndarray, level: float) -> np.ndarray:
+    """The share of resamples that an expanded percentile interval leaves out on either side.
+
+    ``Phi(-sqrt(n / (n - 1)) t_{n - 1, (1 + level) / 2})`` for n units or clusters, at least 2 (see
+    `resampled_interval`).
+
+    >>> [round(float(expanded_tail(n, 0.95)), 4) for n in (5, 20, 100, 10_000)]
+    [0.001, 0.0159, 0.0231, 0.025]
+    """
+    n = np.asarray(n_drawn, dtype=float)
+    return special.ndtr(-np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + level) / 2))
+
+
+def bca_tails(bias: float, accelerated: float, n_drawn: int, level: float) -> np.ndarray:
+    """Quantiles of the resampled values at which an expanded BCa interval begins and ends, (2,)."""
+    tail = expanded_tail(n_drawn, level)
+    moved = bias + special.ndtri(np.array([tail, 1 - tail]).clip(1e-300, 1 - 1e-16))
+    # Where the denominator reaches 0 the transformation has left its range: everything on that side is in.
+    return special.ndtr(bias + moved / np.maximum(1 - accelerated * moved, 1e-9))
+
+
+def acceleration(influence: np.ndarray, times: np.ndarray) -> float:
+    """A sixth of the skewness of influences that occur so often; 0 without any, or where none is different from 0."""
+    if not len(influence):
+        return 0.0
+    squares = float(times @ influence**2)
+    return float(times @ influence**3) / (6 * squares**1.5) if squares > ROUNDING**2 else 0.0
+
+
+def no_spread(n_drawn: int, clustered: bool, level: float) -> str:
+    """Why there is no interval, with what may still be: the rule of three at this level."""
+    what = "clusters" if clustered else "units"
+    share = 1 - (1 - level) ** (1 / n_drawn)
+    return (
+        "every resample gives the same figure, so resampling cannot tell how uncertain it is; what none of "
+        f"{n_drawn:,} {what} shows may still hold for up to {share:.1%} of such {what}"
+    )
+
+
+def few_note(n_drawn: int, clustered: bool) -> str:
+    """The warning beside an interval from few units or clusters."""
+    if n_drawn >= FEW:
+        return ""
+    return f"only {n_drawn} {'clusters' if clustered else 'units'}: the interval may cover less often than it says"
