@@ -18,9 +18,11 @@ from .coverage_detection import CoverageDetection, coverage_detection
 from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from .detection import Detection, detection
 from .differences import AgreementDifference, agreement_difference
+from .feature_correlations import FeatureCorrelations, feature_correlations
 from .fleiss import FleissKappa, fleiss_kappa
 from .icat import IcatCurve, IcatScores, icat_curve, icat_scores, mean_icat
 from .labels import Labels, encode
+from .means import GroupedMeans, MeanIntervals, grouped_means
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from .outcomes import OutcomeShares, Share, outcome_shares
@@ -51,6 +53,7 @@ from .responses import (
     response_evaluation,
 )
 from .selective import SelectiveCurve, selective_curve
+from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts, memory_conflict, prediction_shifts
 from .spans import Marked, SpanAgreement, character_alpha, span_agreement
 from .stratified import StratifiedCorrelation, stratified_correlation
 from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
@@ -68,6 +71,7 @@ __all__ = [
     "Classification",
     "CohenKappa",
     "CompetenceIntervals",
+    "ContextConflicts",
     "ContextUsage",
     "CopyRates",
     "Correlation",
@@ -77,7 +81,9 @@ __all__ = [
     "Detection",
     "Equivalence",
     "Estimate",
+    "FeatureCorrelations",
     "FleissKappa",
+    "GroupedMeans",
     "IcatCurve",
     "IcatScores",
     "Interval",
@@ -88,6 +94,7 @@ __all__ = [
     "LatentTruth",
     "Majority",
     "Marked",
+    "MeanIntervals",
     "ModelRates",
     "OthersAgreement",
     "OutcomeShares",
@@ -96,6 +103,7 @@ __all__ = [
     "PermutationTest",
     "PersonTest",
     "PoweredMean",
+    "PredictionShifts",
     "RankSum",
     "RankingScores",
     "ReliabilityBin",
@@ -134,12 +142,15 @@ __all__ = [
     "detection",
     "encode",
     "equivalence",
+    "feature_correlations",
     "first_present",
     "fleiss_kappa",
+    "grouped_means",
     "gwet_ac",
     "holm",
     "icat_curve",
     "icat_scores",
+    "inter_context_conflicts",
     "kendall_tau_b",
     "krippendorff_alpha",
     "label_counts",
@@ -152,12 +163,14 @@ __all__ = [
     "mean_coverage",
     "mean_icat",
     "mean_share",
+    "memory_conflict",
     "most_frequent",
     "outcome_shares",
     "pearson",
     "percent_agreement",
     "pooled_percent_agreement",
     "prediction_powered_mean",
+    "prediction_shifts",
     "ranking_scores",
     "repeated_difference",
     "repeated_macro_f1",

@@ -25,6 +25,8 @@ DESIRED = {
     "insufficient-supports": (-1, 1, 1),
     "supports": (-1, -1, 1),
     "not_applicable": (-1, 1, -1),
+    # Three-way label sets know one kind of insufficient evidence, with the desired change of the neutral kind.
+    "not_enough_info": (-1, 1, -1),
 }
 UNKNOWN_PROBABILITY = "a probability is not known"
 CERTAIN_WITHOUT = "an answer is certain without the evidence, and stays so"
@@ -75,6 +77,22 @@ def scaled_change(without: np.ndarray, with_evidence: np.ndarray) -> np.ndarray:
     return np.divide(difference, room, out=np.full(difference.shape, np.nan), where=room > 0)
 
 
+def desired_signs(stances: Sequence[str | None]) -> np.ndarray:
+    """D(t, stance) of n stances, (n, 3) in the order of ANSWERS; nan where a stance is None.
+
+    ValueError for a stance that DESIRED does not have.
+
+    >>> desired_signs(["insufficient-supports", None]).tolist()
+    [[-1.0, 1.0, 1.0], [nan, nan, nan]]
+    """
+    for stance in set(stances) - {None}:
+        if stance not in DESIRED:
+            raise ValueError(f"there is no stance {stance!r}; there are {', '.join(DESIRED)}")
+    unknown = (np.nan,) * len(ANSWERS)
+    signs = [DESIRED[one] if one is not None else unknown for one in stances]
+    return np.array(signs, dtype=float).reshape(len(stances), len(ANSWERS))
+
+
 def context_usage(without: np.ndarray, with_evidence: np.ndarray, stances: Sequence[str | None]) -> ContextUsage:
     """Context usage of n pairs.
 
@@ -99,11 +117,7 @@ def context_usage(without: np.ndarray, with_evidence: np.ndarray, stances: Seque
     if before.reshape(-1, len(ANSWERS)).shape != shape or after.reshape(-1, len(ANSWERS)).shape != shape:
         raise ValueError(f"{len(stances)} stances need probabilities of the shape {shape}")
     before, after = before.reshape(shape), after.reshape(shape)
-    for stance in set(stances) - {None}:
-        if stance not in DESIRED:
-            raise ValueError(f"there is no stance {stance!r}; there are {', '.join(DESIRED)}")
-    unknown = (np.nan,) * len(ANSWERS)
-    signs = np.array([DESIRED[one] if one is not None else unknown for one in stances], dtype=float).reshape(shape)
+    signs = desired_signs(stances)
     change = scaled_change(before, after)
     total = (signs * change).sum(axis=1)
     is_unknown = np.isnan(before).any(axis=1) | np.isnan(after).any(axis=1)
