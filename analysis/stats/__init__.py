@@ -8,6 +8,7 @@ from .bootstrap import Estimate, Interval
 from .calibration import Calibration, ReliabilityBin, calibration
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
+from .clustered import Effect, clustered_effect, clustered_logit
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
 from .copying import CopyRates, copy_rates
@@ -39,6 +40,7 @@ from .paired import (
 )
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .permutation import PermutationTest, agreement_permutation_test
+from .prefill import SuggestionEffect, TimeEffect, alpha_effect, suggestion_effect, time_effect
 from .prevalence import PoweredMean, prediction_powered_mean
 from .rank_sum import RankSum, mann_whitney
 from .ranking import RankingScores, ranking_scores
@@ -57,6 +59,7 @@ from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts,
 from .spans import Marked, SpanAgreement, character_alpha, span_agreement
 from .stratified import StratifiedCorrelation, stratified_correlation
 from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
+from .two_way import agreement_effect
 from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
 
@@ -79,6 +82,7 @@ __all__ = [
     "CorrelationTest",
     "CoverageDetection",
     "Detection",
+    "Effect",
     "Equivalence",
     "Estimate",
     "FeatureCorrelations",
@@ -114,13 +118,17 @@ __all__ = [
     "Share",
     "SpanAgreement",
     "StratifiedCorrelation",
+    "SuggestionEffect",
     "SystemCorrelation",
     "SystemMeans",
     "Threshold",
     "ThresholdSweep",
+    "TimeEffect",
     "agreement_difference",
+    "agreement_effect",
     "agreement_permutation_test",
     "agreement_with_others",
+    "alpha_effect",
     "alternative_annotator_test",
     "areas",
     "assigned_similarity",
@@ -130,6 +138,8 @@ __all__ = [
     "calibration",
     "character_alpha",
     "classification",
+    "clustered_effect",
+    "clustered_logit",
     "cohen_kappa",
     "cohen_kappa_table",
     "competence_intervals",
@@ -185,8 +195,10 @@ __all__ = [
     "spearman",
     "steiger_test",
     "stratified_correlation",
+    "suggestion_effect",
     "system_correlation",
     "system_means",
     "threshold_sweep",
+    "time_effect",
     "williams_test",
 ]

@@ -87,7 +87,8 @@ def pearson(
     score : (n_items,) float array
         Infinite and missing (nan) scores are left out and counted.
     label : (n_items,) int or float array
-        Position of the label on its scale; -1 or nan where there is none.
+        Position of the label on its scale, -1 where there is none; or a second score, nan (or infinite) where there is
+        none. Only whole numbers are places: a float below 0 is a value like any other.
     cluster : (n_items,) int array, optional
         Intervals then resample clusters.
 
@@ -161,21 +162,33 @@ def kendall_tau_b(
     return _correlate(score, label, cluster, "kendall_tau_b", _kendall_tau_b)
 
 
-def _correlate(score, label, cluster, coefficient: str, statistic: Callable) -> Correlation:
-    score, label = np.asarray(score, dtype=float), np.asarray(label, dtype=float)
+def known_items(score, label, **beside) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, int]]:
+    """Both columns as floats, where an item has a value in both, and the others counted by reason.
+
+    `beside` are further columns (or None) that must be as long. ValueError for columns that do not fit.
+    """
+    score, label = np.asarray(score, dtype=float), np.asarray(label)
     if score.ndim != 1 or score.shape != label.shape:
         raise ValueError(f"score and label must be columns of one length, not {score.shape} and {label.shape}")
-    if cluster is not None and len(cluster) != len(score):
-        raise ValueError("cluster and score differ in length")
-    has_score, has_label = np.isfinite(score), np.isfinite(label) & (label >= 0)
-    both = has_score & has_label
+    for name, column in beside.items():
+        if column is not None and len(column) != len(score):
+            raise ValueError(f"{name} and score differ in length")
+    are_places = label.dtype.kind in "iu"
+    label = label.astype(float)
+    has_score = np.isfinite(score)
+    has_label = label >= 0 if are_places else np.isfinite(label)
     left_out = {
         "no score": int((~has_score & has_label).sum()),
         "no label": int((has_score & ~has_label).sum()),
         "neither score nor label": int((~has_score & ~has_label).sum()),
     }
+    return score, label, has_score & has_label, {reason: n for reason, n in left_out.items() if n}
+
+
+def _correlate(score, label, cluster, coefficient: str, statistic: Callable) -> Correlation:
+    score, label, both, left_out = known_items(score, label, cluster=cluster)
     items = Items(score[both], label[both], None if cluster is None else np.asarray(cluster)[both])
-    undefined = _undefined(items)
+    undefined = why_undefined(items)
     sample = WeightSample(items, statistic)
     return Correlation(
         estimate=np.nan if undefined else sample.value(),
@@ -183,13 +196,14 @@ def _correlate(score, label, cluster, coefficient: str, statistic: Callable) -> 
         n_units=len(score),
         n_pairable=len(items.score),
         n_labels=len(items.score),
-        left_out={reason: n for reason, n in left_out.items() if n},
+        left_out=left_out,
         sample=sample,
         coefficient=coefficient,
     )
 
 
-def _undefined(items: Items) -> str:
+def why_undefined(items: Items) -> str:
+    """The reason why these items have no correlation; empty where they have one."""
     if len(items.score) < 3:
         return TOO_FEW
     if items.score[0] == items.score[-1]:
@@ -198,11 +212,11 @@ def _undefined(items: Items) -> str:
 
 
 def _pearson(items: Items, weights: np.ndarray) -> np.ndarray:
-    x, y = _standardised(items.score), _standardised(items.label)
+    x, y = standardised(items.score), standardised(items.label)
     n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (
         weights @ np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     ).T
-    return _ratio(
+    return ratio(
         n * sum_xy - sum_x * sum_y,
         np.where(_n_drawn_of(weights, items.group) > 1, n * sum_xx - sum_x**2, 0),
         np.where(_n_drawn_of(weights, items.level) > 1, n * sum_yy - sum_y**2, 0),
@@ -211,34 +225,42 @@ def _pearson(items: Items, weights: np.ndarray) -> np.ndarray:
 
 def _spearman(items: Items, weights: np.ndarray) -> np.ndarray:
     """Weighted Pearson correlation of mean ranks, which average to (n + 1) / 2 whatever the ties."""
-    half = weights.sum(axis=1, keepdims=True) / 2
-    group, level = _sums_of(weights, items.group), _sums_of(weights, items.level)
-    rank_x = np.cumsum(group, axis=1) - group / 2 - half
-    rank_y = np.cumsum(level, axis=1) - level / 2 - half
+    group, level = sums_of(weights, items.group), sums_of(weights, items.level)
+    rank_x, rank_y = centred_ranks(group), centred_ranks(level)
     # One product of ranks per item would need the ranks spread over items; summing weighted label ranks per score
     # group first needs them once.
-    weighted_y = _sums_of(weights * rank_y[:, items.level], items.group)
-    return _ratio(
+    weighted_y = sums_of(weights * rank_y[:, items.level], items.group)
+    return ratio(
         (rank_x * weighted_y).sum(axis=1),
         (group * rank_x**2).sum(axis=1),
         (level * rank_y**2).sum(axis=1),
     )
 
 
+def centred_ranks(weights: np.ndarray) -> np.ndarray:
+    """Mean rank of each part less the mean of all ranks, from the parts' weights in the order of their values."""
+    return np.cumsum(weights, axis=1) - weights / 2 - weights.sum(axis=1, keepdims=True) / 2
+
+
 def _kendall_tau_b(items: Items, weights: np.ndarray) -> np.ndarray:
-    group, level = _sums_of(weights, items.group), _sums_of(weights, items.level)
+    return ratio(*kendall_parts(items, weights))
+
+
+def kendall_parts(items: Items, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``C - D``, and the pairs of items not tied in the score, and in the label; each (batch,)."""
+    group, level = sums_of(weights, items.group), sums_of(weights, items.level)
     balance = np.zeros(len(weights))
     for position in range(level.shape[1]):
-        here = _sums_of(weights * (items.level == position), items.group)
-        above = _sums_of(weights * (items.level > position), items.group)
-        below = _sums_of(weights * (items.level < position), items.group)
+        here = sums_of(weights * (items.level == position), items.group)
+        above = sums_of(weights * (items.level > position), items.group)
+        below = sums_of(weights * (items.level < position), items.group)
         lower_score = np.cumsum(below - above, axis=1)
         balance += (here[:, 1:] * lower_score[:, :-1]).sum(axis=1)
     n = weights.sum(axis=1)
-    return _ratio(balance, (n**2 - (group**2).sum(axis=1)) / 2, (n**2 - (level**2).sum(axis=1)) / 2)
+    return balance, (n**2 - (group**2).sum(axis=1)) / 2, (n**2 - (level**2).sum(axis=1)) / 2
 
 
-def _sums_of(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
+def sums_of(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Sums of weights by part, (batch, n_parts). `part` is sorted (score groups), or else anything (labels)."""
     n_parts = int(part.max()) + 1
     if n_parts == len(part) and part[0] == 0 and part[-1] == n_parts - 1 and (np.diff(part) > 0).all():
@@ -253,16 +275,16 @@ def _sums_of(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
 
 def _n_drawn_of(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Number of distinct parts that a resample drew from: rounding hides a constant column, counting does not."""
-    return (_sums_of(weights, part) > 0).sum(axis=1)
+    return (sums_of(weights, part) > 0).sum(axis=1)
 
 
-def _standardised(column: np.ndarray) -> np.ndarray:
+def standardised(column: np.ndarray) -> np.ndarray:
     """Centred and scaled, so that sums of squares keep their digits; a correlation does not change."""
     centred = column - column.mean()
     return centred / np.abs(centred).max()
 
 
-def _ratio(covariance: np.ndarray, variance_x: np.ndarray, variance_y: np.ndarray) -> np.ndarray:
+def ratio(covariance: np.ndarray, variance_x: np.ndarray, variance_y: np.ndarray) -> np.ndarray:
     return np.clip(divide(covariance, np.sqrt(np.maximum(variance_x, 0) * np.maximum(variance_y, 0))), -1, 1)
 
 
