@@ -7,8 +7,8 @@ from .assignment import Assignment, assigned_similarity, similarity_matrix
 from .bootstrap import Estimate, Interval
 from .calibration import Calibration, ReliabilityBin, calibration
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
-from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .clustered import Effect, clustered_effect, clustered_logit
+from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
 from .copying import CopyRates, copy_rates

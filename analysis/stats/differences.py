@@ -34,6 +34,10 @@ class _Separate:
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
         return self.a.values(n_resamples, rng, clusters) - self.b.values(n_resamples, rng, clusters)
 
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        (of_a, times_a), (of_b, times_b) = self.a.influences(clusters), self.b.influences(clusters)
+        return np.concatenate([of_a, -of_b]), np.concatenate([times_a, times_b])
+
 
 def agreement_difference(measure: Callable[[Labels], Estimate], a: Labels, b: Labels) -> AgreementDifference:
     """`measure` of the labels a minus that of the labels b.
@@ -77,12 +81,12 @@ def agreement_difference(measure: Callable[[Labels], Estimate], a: Labels, b: La
     has_clusters = a.cluster is not None
     if has_clusters != (b.cluster is not None):
         raise ValueError("either both sides have clusters or neither has")
-    group = _groups(a, b)
+    group = resampled_together(a, b)
     found_a, found_b = (measure(replace(side, cluster=group)) for side in (a, b))
     sample_a, sample_b = found_a.sample, found_b.sample
     shared = np.intersect1d(sample_a.cluster, sample_b.cluster)
     if len(shared):
-        sample = _paired(sample_a, sample_b)
+        sample = paired_sample(sample_a, sample_b)
     else:
         sample = _Separate(*(_kept(one, has_clusters) for one in (sample_a, sample_b)))
     undefined = found_a.undefined or found_b.undefined
@@ -103,7 +107,7 @@ def agreement_difference(measure: Callable[[Labels], Estimate], a: Labels, b: La
     )
 
 
-def _groups(a: Labels, b: Labels) -> np.ndarray:
+def resampled_together(a: Labels, b: Labels) -> np.ndarray:
     """What is resampled together: clusters, or every unit by itself."""
     if a.cluster is None:
         return np.arange(a.n_units)
@@ -118,7 +122,7 @@ def _kept(sample: SumSample, has_clusters: bool) -> SumSample:
     return sample if has_clusters else replace(sample, cluster=None)
 
 
-def _paired(a: SumSample, b: SumSample) -> SumSample:
+def paired_sample(a: SumSample, b: SumSample) -> SumSample:
     """One sample whose members are the clusters of either side, each with its sums of both."""
     members = np.union1d(a.cluster, b.cluster)
     sides = []

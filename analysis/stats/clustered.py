@@ -1,0 +1,270 @@
+"""Coefficients of linear and logistic regressions with standard errors clustered in one or two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+NOTHING = "there are no observations"
+NO_CONTRAST = "everything compared has the same value"
+NO_CONTRAST_WITHIN = "nobody has both of what is compared"
+NOT_TOLD_APART = "the columns of the regression cannot be told apart"
+ONE_CLUSTER = "fewer than two clusters on a side that is compared"
+SEPARATED = "one side has no case, or only cases, so the odds are 0 or infinite"
+NO_SPREAD = "the outcome does not vary on either side, so the data give no interval"
+# Columns with more different rows than this are taken for measurements, which have no sides.
+MOST_SIDES = 8
+# Rounding must not make an interval of nothing.
+NO_ERROR = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """A coefficient, or what follows from it, with its interval.
+
+    `estimate` is nan where `undefined` gives a reason; `low`, `high`, `standard_error` and `p_value` may be nan where
+    `no_interval` gives one. `n_clusters` has an entry per way of clustering. `p_value` is that of no effect.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    p_value: float
+    n: int
+    n_left_out: int
+    n_clusters: tuple[int, ...]
+    level: float
+    method: str
+    undefined: str = ""
+    no_interval: str = ""
+
+    def exponentiated(self) -> Effect:
+        """Of a coefficient of logarithms: the ratio, with the interval's ends taken along. The standard error stays
+        that of the logarithm."""
+        return replace(
+            self, estimate=float(np.exp(self.estimate)), low=float(np.exp(self.low)), high=float(np.exp(self.high))
+        )
+
+
+def clustered_effect(
+    outcome: np.ndarray,
+    of: np.ndarray,
+    groups: Sequence[np.ndarray],
+    beside: np.ndarray | None = None,
+    within: np.ndarray | None = None,
+    level: float = 0.95,
+) -> Effect:
+    """Coefficient of one column in a least-squares regression, with clustered standard errors.
+
+    For a column of 0 and 1 and nothing beside it this is the difference of two means. The variance is
+    ``V_1 + V_2 - V_12`` for two ways of clustering (the last of their intersections), each a sandwich with the factor
+    ``G / (G - 1) (N - 1) / (N - K)``; it is never taken smaller than the smaller of V_1 and V_2 (see `two_ways`). The
+    interval has a t distribution with one degree of freedom less than the smallest number of clusters.
+
+    Parameters
+    ----------
+    outcome, of : (n,) float arrays
+        Rows with nan in either are left out and counted.
+    groups : one or two (n,) columns
+        The clusters of each row.
+    beside : (n, p) float array, optional
+        Further columns of the regression.
+    within : (n,) column, optional
+        Compare only within these groups (their fixed effects).
+    level : float
+
+    Returns
+    -------
+    Effect
+        Undefined where nothing is left, the column does not vary or follows from the others. There is no interval where
+        a side (a combination of values, where there are few) has fewer than two clusters in some way, and where the
+        regression leaves no error.
+
+    Raises
+    ------
+    ValueError
+        Columns of different lengths; not one or two ways of clustering.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller (2011), Robust inference with multiway clustering, Journal of Business and Economic
+    Statistics 29(2), 238-249, eq. 2.11; doi:10.1198/jbes.2010.07136.
+
+    Examples
+    --------
+    >>> seen = np.array([0, 1] * 4)
+    >>> agrees = np.array([0, 1, 1, 1, 0, 0, 0, 1])
+    >>> found = clustered_effect(agrees, seen, [np.repeat([0, 1, 2, 3], 2)])
+    >>> round(found.estimate, 3), round(found.standard_error, 3)
+    (0.5, 0.312)
+    """
+    outcome, of = np.asarray(outcome, dtype=float), np.asarray(of, dtype=float)
+    others = np.zeros((len(outcome), 0)) if beside is None else np.asarray(beside, dtype=float)
+    keep = _kept(outcome, of, groups)
+    outcome, of, others = outcome[keep], of[keep], others[keep]
+    codes = [np.unique(np.asarray(group)[keep], return_inverse=True)[1] for group in groups]
+    start = _observed(len(keep), codes, level, "least squares")
+    if not len(of) or np.ptp(of) == 0:
+        return start.undefined(NO_CONTRAST if len(of) else NOTHING)
+    columns, y = np.column_stack([of, others, np.ones(len(of))]), outcome
+    few = _few_clusters(columns, codes)
+    if within is not None:
+        group = np.unique(np.asarray(within)[keep], return_inverse=True)[1]
+        columns, y = _centred(columns[:, :-1], group), _centred(outcome[:, None], group)[:, 0]
+        if np.abs(columns[:, 0]).max() < NO_ERROR:
+            return start.undefined(NO_CONTRAST_WITHIN)
+    if np.linalg.matrix_rank(columns) < columns.shape[1]:
+        return start.undefined(NOT_TOLD_APART)
+    import statsmodels.api as sm
+
+    fit = sm.OLS(y, columns).fit()
+    return start.effect(float(fit.params[0]), _variance(fit, codes), few)
+
+
+def clustered_logit(
+    outcome: np.ndarray, of: np.ndarray, groups: Sequence[np.ndarray], level: float = 0.95
+) -> tuple[Effect, Effect]:
+    """Odds ratio of a column of 0 and 1 in a logistic regression, and its average marginal effect.
+
+    Clustering, degrees of freedom and the choice of the variance are those of `clustered_effect`; the marginal effect
+    (the mean difference of the fitted chances with 1 and with 0) has its error by the delta method.
+
+    Parameters
+    ----------
+    outcome, of : (n,) arrays of 0 and 1
+        Rows with nan are left out and counted.
+    groups : one or two (n,) columns
+    level : float
+
+    Returns
+    -------
+    odds ratio, marginal effect : Effect
+        Both undefined where `clustered_effect` is. The odds ratio is undefined under separation (a side has no case, or
+        only cases); the marginal effect then is the difference of the shares, with no interval.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller (2011), section 2.3 (the same variance for estimators that solve score equations).
+
+    Examples
+    --------
+    Cases are 3 of 4 with and 1 of 4 without: the odds are 3 and 1/3.
+
+    >>> of, outcome = np.repeat([1, 0], 4), np.array([1, 1, 1, 0, 1, 0, 0, 0])
+    >>> odds, marginal = clustered_logit(outcome, of, [np.arange(8)])
+    >>> round(odds.estimate, 4), round(marginal.estimate, 4)
+    (9.0, 0.5)
+    """
+    outcome, of = np.asarray(outcome, dtype=float), np.asarray(of, dtype=float)
+    keep = _kept(outcome, of, groups)
+    y, of = outcome[keep], of[keep]
+    codes = [np.unique(np.asarray(group)[keep], return_inverse=True)[1] for group in groups]
+    start = _observed(len(keep), codes, level, "logit")
+    if not len(of) or np.ptp(of) == 0:
+        nothing = start.undefined(NO_CONTRAST if len(of) else NOTHING)
+        return nothing, nothing
+    shares = [float(y[of == side].mean()) for side in (1, 0)]
+    if any(share in (0.0, 1.0) for share in shares):
+        return start.undefined(SEPARATED), start.effect(shares[0] - shares[1], np.nan, SEPARATED)
+    import statsmodels.api as sm
+
+    fit = sm.Logit(y, np.column_stack([of, np.ones(len(of))])).fit(disp=False)
+    few = _few_clusters(of[:, None], codes)
+    odds = start.effect(float(fit.params[0]), _variance(fit, codes), few).exponentiated()
+    slope = np.array([shares[0] * (1 - shares[0]), shares[0] * (1 - shares[0]) - shares[1] * (1 - shares[1])])
+    return odds, start.effect(shares[0] - shares[1], _variance(fit, codes, slope), few)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What every result from the same observations has in common."""
+
+    n: int
+    n_left_out: int
+    n_clusters: tuple[int, ...]
+    level: float
+    method: str
+
+    def undefined(self, reason: str) -> Effect:
+        return self._effect(np.nan, np.nan, reason, "")
+
+    def effect(self, estimate: float, variance: float, no_interval: str) -> Effect:
+        """With an interval from the variance unless there is a reason for none."""
+        error = float(np.sqrt(variance)) if variance > 0 else np.nan
+        reason = no_interval or ("" if error > NO_ERROR else NO_SPREAD)
+        return self._effect(estimate, np.nan if reason else error, "", reason)
+
+    def _effect(self, estimate: float, error: float, undefined: str, no_interval: str) -> Effect:
+        freedom = max(min(self.n_clusters) - 1, 1)
+        half = stats.t.ppf((1 + self.level) / 2, freedom) * error
+        return Effect(
+            estimate=estimate,
+            low=float(estimate - half),
+            high=float(estimate + half),
+            standard_error=error,
+            p_value=float(2 * stats.t.sf(abs(estimate) / error, freedom)),
+            n=self.n,
+            n_left_out=self.n_left_out,
+            n_clusters=self.n_clusters,
+            level=self.level,
+            method=self.method,
+            undefined=undefined,
+            no_interval=no_interval,
+        )
+
+
+def _observed(n_rows: int, codes: list[np.ndarray], level: float, what: str) -> Observed:
+    return Observed(
+        n=len(codes[0]),
+        n_left_out=n_rows - len(codes[0]),
+        n_clusters=tuple(len(np.unique(code)) for code in codes),
+        level=level,
+        method=f"{what}, clustered in {'two ways' if len(codes) == 2 else 'one way'}",
+    )
+
+
+def _kept(outcome: np.ndarray, of: np.ndarray, groups: Sequence[np.ndarray]) -> np.ndarray:
+    if len(groups) not in (1, 2):
+        raise ValueError(f"cluster in one or two ways, not {len(groups)}")
+    if any(len(column) != len(outcome) for column in (of, *groups)):
+        raise ValueError("outcome, of and groups differ in length")
+    return ~(np.isnan(outcome) | np.isnan(of))
+
+
+def _few_clusters(columns: np.ndarray, codes: list[np.ndarray]) -> str:
+    """A side with one cluster tells nothing about how much clusters differ, and makes the sandwich far too small."""
+    sides, side = np.unique(columns, axis=0, return_inverse=True)
+    side = side.ravel() if len(sides) <= MOST_SIDES else np.zeros(len(columns), dtype=int)
+    for code in codes:
+        of_side = np.unique(np.column_stack([side, code]), axis=0)[:, 0]
+        if np.bincount(of_side).min() < 2:
+            return ONE_CLUSTER
+    return ""
+
+
+def _centred(columns: np.ndarray, group: np.ndarray) -> np.ndarray:
+    times = np.bincount(group)
+    means = np.column_stack([np.bincount(group, column) / times for column in columns.T])
+    return columns - means[group]
+
+
+def two_ways(of_one: float, of_other: float, of_both: float) -> float:
+    """The variance clustered in two ways, from those of each way and of their intersections. The difference is noisy
+    with few clusters and may be negative; it is never taken smaller than the smaller of the first two."""
+    return max(of_one + of_other - of_both, min(of_one, of_other))
+
+
+def _variance(fit, codes: list[np.ndarray], of: np.ndarray | None = None) -> float:
+    """Variance of the first coefficient, or of the combination `of` of the coefficients."""
+    from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
+
+    if any(len(np.unique(code)) < 2 for code in codes):
+        return np.nan
+    found = [cov_cluster(fit, codes[0])] if len(codes) == 1 else cov_cluster_2groups(fit, codes[0], codes[1])
+    weights = np.eye(len(fit.params))[0] if of is None else of
+    values = [float(weights @ np.asarray(one) @ weights) for one in found]
+    return values[0] if len(codes) == 1 else two_ways(values[1], values[2], values[1] + values[2] - values[0])

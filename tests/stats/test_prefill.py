@@ -1,0 +1,179 @@
+"""The effect of seeing suggestions: linearmodels' and statsmodels' errors from outside, and effects planted."""
+
+import numpy as np
+import pytest
+
+from analysis.stats import Labels, krippendorff_alpha, percent_agreement
+from analysis.stats.clustered import clustered_effect, clustered_logit, two_ways
+from analysis.stats.prefill import alpha_effect, suggestion_effect, time_effect
+from analysis.stats.two_way import agreement_effect
+
+
+def table():
+    """6 annotators by 20 items."""
+    annotator, item = np.repeat(np.arange(6), 20), np.tile(np.arange(20), 6)
+    seen = ((annotator * 5 + item * 3) % 7 < 3).astype(int)
+    agrees = ((annotator * 7 + item * 11 + annotator * item) % 10 < 3 + 3 * seen).astype(float)
+    return agrees, seen, annotator, item
+
+
+# linearmodels 7.1: PooledOLS(agrees, [seen, 1]).fit(cov_type="clustered", clusters=..., group_debias=True).
+LINEARMODELS = {
+    "annotator": 0.0993453175257054,
+    "item": 0.09300807187031199,
+    "both": 0.10859019563319548,
+}
+
+
+@pytest.mark.parametrize("ways", LINEARMODELS)
+def test_clustered_errors_are_those_of_linearmodels(ways):
+    agrees, seen, annotator, item = table()
+    groups = {"annotator": [annotator], "item": [item], "both": [annotator, item]}[ways]
+    found = clustered_effect(agrees, seen, groups)
+    assert found.estimate == pytest.approx(0.4484228473998295)
+    assert found.standard_error == pytest.approx(LINEARMODELS[ways])
+    assert found.n_clusters == tuple(len(np.unique(group)) for group in groups)
+
+
+def test_logit_is_that_of_statsmodels_and_its_marginal_effect_the_difference_of_shares():
+    """statsmodels 0.15.0: Logit.fit(cov_type="cluster") with both groups, params and get_margeff(dummy=True)."""
+    agrees, seen, annotator, item = table()
+    odds, marginal = clustered_logit(agrees, seen, [annotator, item])
+    assert np.log(odds.estimate) == pytest.approx(2.1008026, abs=1e-6)
+    assert odds.standard_error == pytest.approx(0.58335308, abs=1e-7)
+    assert (marginal.estimate, marginal.standard_error) == pytest.approx((0.44842285, 0.1085902), abs=1e-7)
+
+
+def test_a_negative_variance_is_replaced_by_the_smaller_of_the_two_ways():
+    assert two_ways(2.0, 3.0, 1.0) == 4 and two_ways(2.0, 3.0, 9.0) == 2
+
+
+def test_within_annotators_is_the_regression_with_a_dummy_for_each():
+    import statsmodels.api as sm
+
+    agrees, seen, annotator, item = table()
+    dummies = (annotator[:, None] == np.arange(6)).astype(float)
+    expected = sm.OLS(agrees, np.column_stack([seen, dummies])).fit().params[0]
+    assert clustered_effect(agrees, seen, [annotator, item], within=annotator).estimate == pytest.approx(expected)
+
+
+def planted(rng, n_annotators=24, n_items=240, per_item=6, follow=(0.5, 0.2)):
+    """Annotators who see a suggestion take it over with a chance of 0.5 where it is right and 0.2 where it is wrong;
+    otherwise they find the truth of a yes-no question four times in five. Seeing makes a quarter quicker."""
+    item = np.repeat(np.arange(n_items), per_item)
+    annotator = np.concatenate([rng.permutation(n_annotators)[:per_item] for _ in range(n_items)])
+    seen = np.concatenate([rng.permutation(per_item) < per_item // 2 for _ in range(n_items)])
+    truth, right = rng.integers(0, 2, n_items), rng.random(n_items) < 0.7
+    suggestion = np.where(right, truth, 1 - truth)
+    own = np.where(rng.random(len(item)) < 0.8, truth[item], 1 - truth[item])
+    takes = seen & (rng.random(len(item)) < np.where(right[item], *follow))
+    label = np.where(takes, suggestion[item], own)
+    pace = rng.normal(0, 0.3, n_annotators)[annotator] + rng.normal(0, 0.4, len(item))
+    seconds = 20 * np.exp(pace) * np.where(seen, 0.75, 1)
+    return label, suggestion, seen, right, annotator, item, seconds
+
+
+def test_planted_effects_lie_in_the_intervals():
+    """By hand: of right suggestions 0.8 agree alone and 0.5 + 0.5 * 0.8 = 0.9 having seen; of wrong ones 0.2 and
+    0.2 + 0.8 * 0.2 = 0.36."""
+    label, suggestion, seen, right, annotator, item, seconds = planted(np.random.default_rng(3))
+    agrees = label == suggestion[item]
+    found = suggestion_effect(agrees, seen, right[item].astype(int), annotator, item)
+    for name, effect in (("right", 0.1), ("wrong", 0.16)):
+        for figure in (found.strata[name].difference, found.strata[name].within, found.strata[name].marginal):
+            assert figure.low < effect < figure.high and figure.high - figure.low < 0.2
+    assert found.contrast.low < 0.1 - 0.16 < found.contrast.high
+    assert found.contrast.estimate == pytest.approx(
+        found.strata["right"].difference.estimate - found.strata["wrong"].difference.estimate
+    )
+    odds = found.strata["right"].odds_ratio
+    assert odds.low < (0.9 / 0.1) / (0.8 / 0.2) < odds.high
+    times = time_effect(seconds, seen, right[item].astype(int), annotator, item)
+    assert times["all"].within.low < 0.75 < times["all"].within.high < 1
+    assert times["all"].seen / times["all"].unseen == pytest.approx(times["all"].ratio.estimate)
+
+
+def alphas(label, seen, annotator, item, n_items, right):
+    seen_labels, unseen_labels = (
+        Labels(item[rows], annotator[rows], label[rows], n_items, ("no", "yes"), rater_names=tuple(map(str, range(24))))
+        for rows in (seen, ~seen)
+    )
+    return alpha_effect(krippendorff_alpha, seen_labels, unseen_labels, right.astype(int))
+
+
+def test_alpha_rises_with_right_suggestions_and_by_the_planted_amount():
+    """With yes and no equally common alpha is 2 (p^2 + (1 - p)^2) - 1 for a chance p of the truth: .36 without, .64
+    (p = .9) where a right suggestion was seen, and .0784 (p = .64) where a wrong one was."""
+    label, _, seen, right, annotator, item, _ = planted(np.random.default_rng(5))
+    found = alphas(label, seen, annotator, item, 240, right)
+    assert found["right"].low < 0.64 - 0.36 < found["right"].high
+    assert found["wrong"].low < 0.0784 - 0.36 < found["wrong"].high
+    assert found["right"].low > 0 and found["wrong"].high < 0
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_planted_effects():
+    """200 trials with 24 annotators; between 93 and 97 % is meant, and 3 standard errors are allowed for chance."""
+    hits = np.zeros(3)
+    for seed in range(200):
+        label, suggestion, seen, right, annotator, item, seconds = planted(np.random.default_rng(seed), n_items=60)
+        agrees = (label == suggestion[item])[right[item]].astype(float)
+        rows = right[item]
+        share = clustered_effect(agrees, seen[rows].astype(float), [annotator[rows], item[rows]])
+        pace = time_effect(seconds, seen, right[item].astype(int), annotator, item)["all"].within
+        alpha = alphas(label, seen, annotator, item, 60, right)["right"]
+        planted_effects = (0.1, 0.75, 0.28)
+        hits += [one.low <= real <= one.high for one, real in zip((share, pace, alpha), planted_effects, strict=True)]
+    slack = 3 * np.sqrt(0.95 * 0.05 / 200)
+    assert (hits / 200 >= 0.95 - slack).all() and (hits / 200 <= 0.95 + slack).all()
+
+
+def test_the_jackknife_over_labels_is_that_of_leaving_each_out():
+    """By brute force: percent agreement and alpha without each label in turn."""
+    from analysis.stats.two_way import _variance_by_label
+
+    label, _, seen, _, annotator, item, _ = planted(np.random.default_rng(2), n_annotators=5, n_items=12, per_item=4)
+    for measure in (percent_agreement, krippendorff_alpha):
+        labels = Labels(item, annotator, label, 12, ("no", "yes"))
+        keep = ~np.eye(len(label), dtype=bool)
+        values = [measure(Labels(item[k], annotator[k], label[k], 12, ("no", "yes"))).estimate for k in keep]
+        n = len(values)
+        assert _variance_by_label(measure, labels) == pytest.approx((n - 1) * np.var(values))
+
+
+def test_undefined_and_without_an_interval():
+    agrees, seen, annotator, item = table()
+    one_arm = suggestion_effect(agrees, np.ones(120), np.ones(120), annotator, item)
+    assert "same value" in one_arm.strata["all"].difference.undefined
+    assert one_arm.strata["wrong"].difference.undefined == "there are no observations"
+    assert np.isnan(one_arm.contrast.estimate) and np.isnan(one_arm.strata["all"].unseen)
+    # Who saw suggestions is who: nobody can be compared with themself, and one annotator is no sample of annotators.
+    first = (annotator == 0).astype(int)
+    alone = suggestion_effect(agrees, first, np.full(120, -1), annotator, item)
+    assert alone.n_unknown == 120 and "nobody has both" in alone.strata["all"].within.undefined
+    assert "fewer than two clusters" in alone.strata["all"].difference.no_interval
+    assert not np.isnan(alone.strata["all"].difference.estimate)
+    separated = suggestion_effect(np.where(seen == 1, 1, agrees), seen, np.ones(120), annotator, item).strata["all"]
+    assert "odds are 0 or infinite" in separated.odds_ratio.undefined and separated.difference.estimate > 0
+    certain = clustered_effect(seen.astype(float), seen, [annotator, item])
+    assert certain.estimate == pytest.approx(1) and "does not vary" in certain.no_interval and np.isnan(certain.low)
+    followed = clustered_effect(agrees, seen, [annotator], beside=seen[:, None])
+    assert "cannot be told apart" in followed.undefined
+    with pytest.raises(ValueError, match="differ in length"):
+        suggestion_effect(agrees, seen[:-1], seen, annotator, item)
+
+
+def test_two_people_tell_nothing_about_how_much_people_differ():
+    label, _, seen, _, annotator, item, _ = planted(np.random.default_rng(2), n_annotators=4, n_items=12, per_item=4)
+    sides = [
+        Labels(item[k], annotator[k], label[k], 12, ("no", "yes"), rater_names=tuple("abcd")) for k in (seen, ~seen)
+    ]
+    assert agreement_effect(percent_agreement, *sides).no_interval == ""
+    pair = [
+        Labels(np.repeat(np.arange(12), 2), np.tile([0, 1], 12), label[start : start + 24], 12, ("no", "yes"))
+        for start in (0, 24)
+    ]
+    found = agreement_effect(percent_agreement, *pair)
+    assert "nobody left to compare" in found.no_interval and not np.isnan(found.estimate)
+    with pytest.raises(ValueError, match="exchangeable"):
+        agreement_effect(percent_agreement, *(Labels([0, 0], [0, 1], [0, 1], 1, ("a", "b"), exchangeable=True),) * 2)
