@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import BATCH_NUMBERS, Estimate, divide, draw_weights
+from .bootstrap import BATCH_NUMBERS, Estimate, divide, draw_weights, influences_of_weights
 
 TOO_FEW = "fewer than three items have both a score and a label"
 CONSTANT_SCORE = "the score is the same for every item"
@@ -62,15 +62,21 @@ class WeightSample:
         return len(self.items.score), False
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
-        n_items = len(self.items.score)
-        of_item = np.arange(n_items)
-        if clusters and self.items.cluster is not None:
-            of_item = np.unique(self.items.cluster, return_inverse=True)[1]
+        of_item = self._members(clusters)
         members = np.arange(int(of_item.max()) + 1)
         # A statistic holds a few arrays the size of the weights; small batches also stay in the processor's cache.
-        work = max(n_items, BATCH_NUMBERS // 16)
+        work = max(len(of_item), BATCH_NUMBERS // 16)
         batches = draw_weights(members, len(members), n_resamples, rng, work)
         return np.concatenate([self.statistic(self.items, weights[:, of_item]) for weights in batches])
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        return influences_of_weights(lambda weights: self.statistic(self.items, weights), self._members(clusters))
+
+    def _members(self, clusters: bool) -> np.ndarray:
+        """What is drawn as one, per item: its cluster, or itself."""
+        if clusters and self.items.cluster is not None:
+            return np.unique(self.items.cluster, return_inverse=True)[1]
+        return np.arange(len(self.items.score))
 
 
 def pearson(

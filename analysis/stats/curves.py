@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import BATCH_NUMBERS, Estimate, SumSample, divide, draw_weights
+from .bootstrap import BATCH_NUMBERS, Estimate, SumSample, divide, draw_weights, influences_of_weights
 
 ONE_SIDE = "all units with a score have the same answer"
 NO_PAIR = "no unit has both a score and an answer"
@@ -47,13 +47,20 @@ class SortedScores:
 
     def weights(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> Iterator[np.ndarray]:
         """How often each unit occurs in each resample, in batches."""
-        n = len(self.truth)
-        group = np.arange(n)
-        if clusters and self.cluster is not None:
-            group = np.unique(self.cluster, return_inverse=True)[1]
+        group = self._members(clusters)
         members = np.arange(int(group.max()) + 1)
-        for weights in draw_weights(members, len(members), n_resamples, rng, max(n, BATCH_NUMBERS // 16)):
+        work = max(len(group), BATCH_NUMBERS // 16)
+        for weights in draw_weights(members, len(members), n_resamples, rng, work):
             yield weights[:, group]
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        return influences_of_weights(self._of, self._members(clusters))
+
+    def _members(self, clusters: bool) -> np.ndarray:
+        """What is drawn as one, per unit: its cluster, or itself."""
+        if clusters and self.cluster is not None:
+            return np.unique(self.cluster, return_inverse=True)[1]
+        return np.arange(len(self.truth))
 
     def _of(self, weights: np.ndarray) -> np.ndarray:
         hits = np.add.reduceat(weights * self.truth, self.start, axis=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .bootstrap import Estimate, Interval, SumSample
+from .bootstrap import NO_INFLUENCE, Estimate, Interval, SumSample
 from .confusion import accuracy_of, confusion_features, macro_f1_of
 from .correlation import STATISTICS, Items, WeightSample
 from .labels import code_column
@@ -262,15 +262,21 @@ class _TwoScores:
         return (len(np.unique(self.cluster)) if clustered else len(self.label)), clustered
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
-        # Items are sorted by each score. Drawing by a number that stays with the item makes both draws alike.
-        drawn_from = self.cluster if clusters and self.cluster is not None else np.arange(len(self.label))
-        state = rng.bit_generator.state
         found = []
-        for score in (self.a, self.b):
+        state = rng.bit_generator.state
+        for sample in self._sides(clusters):
             rng.bit_generator.state = state
-            sample = WeightSample(Items(score, self.label, drawn_from), self.statistic)
             found.append(sample.values(n_resamples, rng, True))
         return found[0] - found[1]
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        (of_a, times), (of_b, _) = (sample.influences(True) for sample in self._sides(clusters))
+        return (of_a - of_b, times) if len(of_a) == len(of_b) else NO_INFLUENCE
+
+    def _sides(self, clusters: bool) -> list[WeightSample]:
+        # Items are sorted by each score. Drawing by a number that stays with the item makes both draws alike.
+        drawn_from = self.cluster if clusters and self.cluster is not None else np.arange(len(self.label))
+        return [WeightSample(Items(score, self.label, drawn_from), self.statistic) for score in (self.a, self.b)]
 
 
 def williams_test(with_a: float, with_b: float, between: float, n: int, undefined: str = "") -> PairedTest:

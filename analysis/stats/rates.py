@@ -71,6 +71,11 @@ class MeanSample:
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
         return np.mean([part.values(n_resamples, rng, False) for part in self.parts], axis=0)
 
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        parts = [part.influences(False) for part in self.parts]
+        falls = [value / len(parts) for value, _ in parts]
+        return np.concatenate(falls), np.concatenate([times for _, times in parts])
+
 
 def label_rates(
     label: Sequence[int] | np.ndarray,
