@@ -11,6 +11,7 @@ from .clustered import Effect, clustered_effect, clustered_logit
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
+from .continua import Continua, Marked
 from .copying import CopyRates, copy_rates
 from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .correlation_tests import CorrelationTest, correlation_test
@@ -21,9 +22,10 @@ from .detection import Detection, detection
 from .differences import AgreementDifference, agreement_difference
 from .feature_correlations import FeatureCorrelations, feature_correlations
 from .fleiss import FleissKappa, fleiss_kappa
+from .gamma import Gamma, gamma
 from .icat import IcatCurve, IcatScores, icat_curve, icat_scores, mean_icat
 from .labels import Labels, encode
-from .means import GroupedMeans, MeanIntervals, grouped_means
+from .means import GroupedMeans, grouped_means
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from .outcomes import OutcomeShares, Share, outcome_shares
@@ -56,10 +58,11 @@ from .responses import (
 )
 from .selective import SelectiveCurve, selective_curve
 from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts, memory_conflict, prediction_shifts
-from .spans import Marked, SpanAgreement, character_alpha, span_agreement
+from .spans import SpanAgreement, character_alpha, span_agreement, span_agreement_by_label
 from .stratified import StratifiedCorrelation, stratified_correlation
 from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
 from .two_way import agreement_effect
+from .unitizing import UnitizingAlpha, unitizing_alpha
 from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
 
@@ -76,6 +79,7 @@ __all__ = [
     "CompetenceIntervals",
     "ContextConflicts",
     "ContextUsage",
+    "Continua",
     "CopyRates",
     "Correlation",
     "CorrelationDifference",
@@ -87,6 +91,7 @@ __all__ = [
     "Estimate",
     "FeatureCorrelations",
     "FleissKappa",
+    "Gamma",
     "GroupedMeans",
     "IcatCurve",
     "IcatScores",
@@ -98,7 +103,6 @@ __all__ = [
     "LatentTruth",
     "Majority",
     "Marked",
-    "MeanIntervals",
     "ModelRates",
     "OthersAgreement",
     "OutcomeShares",
@@ -124,6 +128,7 @@ __all__ = [
     "Threshold",
     "ThresholdSweep",
     "TimeEffect",
+    "UnitizingAlpha",
     "agreement_difference",
     "agreement_effect",
     "agreement_permutation_test",
@@ -155,6 +160,7 @@ __all__ = [
     "feature_correlations",
     "first_present",
     "fleiss_kappa",
+    "gamma",
     "grouped_means",
     "gwet_ac",
     "holm",
@@ -192,6 +198,7 @@ __all__ = [
     "shares_of_others",
     "similarity_matrix",
     "span_agreement",
+    "span_agreement_by_label",
     "spearman",
     "steiger_test",
     "stratified_correlation",
@@ -200,5 +207,6 @@ __all__ = [
     "system_means",
     "threshold_sweep",
     "time_effect",
+    "unitizing_alpha",
     "williams_test",
 ]

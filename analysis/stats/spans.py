@@ -1,40 +1,25 @@
 """How far people mark the same passages: agreement of spans, pair by pair of raters.
 
-A rater who marked nothing in a unit has an empty set of spans there, which is an answer; a rater who did not look at
-the unit is absent from it. Two empty sets have nothing to compare, so such pairs are counted and left out.
+Two raters who both marked nothing in a text have nothing to compare, so such pairs are counted and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from .alpha import Alpha, krippendorff_alpha
+from .alpha import NO_PAIR as NO_TEXT_WITH_TWO
+from .alpha import ONE_VALUE, Alpha
 from .bootstrap import Estimate, SumSample, divide
-from .labels import Labels
+from .continua import Continua, Marked
+from .span_pairs import SharedSpans, merged_spans, shared_spans
 
 MEASURES = ("exact_f1", "overlap_f1", "character_f1", "character_iou")
 NO_PAIR = "no unit has two raters of whom one marked something"
 BOTH_EMPTY = "marked by neither"
 ONE_RATER = "one rater only"
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """What one rater marked in one unit: half-open spans ``(start, end)``, in code points of `field`.
-
-    Spans that overlap or touch count once for characters, and each for itself where whole spans are compared. `length`
-    is the text's, needed for the alpha over characters only.
-    """
-
-    unit: Hashable
-    rater: Hashable
-    spans: tuple[tuple[int, int], ...]
-    length: int = 0
-    cluster: Hashable = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,21 +42,24 @@ class SpanAgreement:
     character_iou: Estimate
 
 
-def span_agreement(marked: Iterable[Marked]) -> SpanAgreement:
+def span_agreement(marked: Iterable[Marked] | Continua) -> SpanAgreement:
     """Pairwise agreement of spans, averaged over the pairs of a unit and then over units.
+
+    Labels of spans are set aside: two raters who marked one passage agree on it, whatever they call it.
 
     Parameters
     ----------
-    marked : iterable of Marked
+    marked : Continua or iterable of Marked
         One entry per unit and rater who looked at it, spans or not. Where a unit has several texts, give each text as a
         unit of its own.
 
     Returns
     -------
     SpanAgreement
-        Each an `Estimate` with an interval by resampling units, or clusters where they are given. Undefined where no
-        unit has two raters of whom one marked something. F1 of spans is the chance-free measure for them, since the
-        number of unmarked spans is unbounded (Hripcsak and Rothschild 2005).
+        Each an `Estimate` with an interval by resampling units, or clusters where they are given; `n_labels` counts the
+        spans of units that enter. Undefined where no unit has two raters of whom one marked something. F1 of spans is
+        the chance-free measure for them, since the number of unmarked spans is unbounded (Hripcsak and Rothschild
+        2005).
 
     Raises
     ------
@@ -89,31 +77,25 @@ def span_agreement(marked: Iterable[Marked]) -> SpanAgreement:
     >>> found.exact_f1.estimate, round(found.overlap_f1.estimate, 3), found.character_f1.estimate
     (0.0, 0.667, 0.5)
     """
-    units = _by_unit(marked)
-    rows, clusters, left_out = [], [], {ONE_RATER: 0, BOTH_EMPTY: 0}
-    for entries in units.values():
-        pairs = [(a, b) for a, b in combinations(entries, 2) if a.spans or b.spans]
-        if len(entries) < 2:
-            left_out[ONE_RATER] += 1
-        elif not pairs:
-            left_out[BOTH_EMPTY] += 1
-        else:
-            rows.append(np.mean([_measures(a.spans, b.spans) for a, b in pairs], axis=0))
-            clusters.append(entries[0].cluster)
-    table = np.array(rows).reshape(-1, len(MEASURES))
-    names = list(dict.fromkeys(clusters))
-    codes = np.array([names.index(name) for name in clusters]) if any(c is not None for c in clusters) else None
+    continua = Continua.of(marked)
+    pairs = shared_spans(continua)
+    texts, means = _means_by_text(pairs)
+    cluster = None if continua.cluster is None else continua.cluster[texts]
+    entering = np.isin(continua.text[continua.entry], texts)
+    left_out = {
+        ONE_RATER: int((continua.n_looked < 2).sum()),
+        BOTH_EMPTY: int((continua.n_looked > 1).sum()) - len(texts),
+    }
 
     def estimate_of(column: int) -> Estimate:
-        pattern, index = np.unique(table[:, column], return_inverse=True)
-        features = np.column_stack([pattern, np.ones(len(pattern))])
-        sample = SumSample(features, index, codes, lambda sums: divide(sums[:, 0], sums[:, 1]))
+        features = np.column_stack([means[:, column], np.ones(len(texts))])
+        sample = SumSample(features, np.arange(len(texts)), cluster, lambda sums: divide(sums[:, 0], sums[:, 1]))
         return Estimate(
-            estimate=sample.value() if len(table) else np.nan,
-            undefined="" if len(table) else NO_PAIR,
-            n_units=len(units),
-            n_pairable=len(table),
-            n_labels=sum(len(entries) for entries in units.values()),
+            estimate=sample.value() if len(texts) else np.nan,
+            undefined="" if len(texts) else NO_PAIR,
+            n_units=continua.n_texts,
+            n_pairable=len(texts),
+            n_labels=int(entering.sum()),
             left_out={reason: n for reason, n in left_out.items() if n},
             sample=sample,
         )
@@ -121,78 +103,101 @@ def span_agreement(marked: Iterable[Marked]) -> SpanAgreement:
     return SpanAgreement(**{name: estimate_of(column) for column, name in enumerate(MEASURES)})
 
 
-def character_alpha(marked: Iterable[Marked]) -> Alpha:
+def span_agreement_by_label(marked: Iterable[Marked] | Continua) -> dict[Hashable, SpanAgreement]:
+    """`span_agreement` of the spans with each label by themselves.
+
+    Whoever looked at a unit and marked nothing with the label has an empty set there, so a passage that two raters
+    marked under different labels counts against both labels.
+
+    Returns
+    -------
+    dict
+        One entry per label that a span has, in the order of `Continua.labels`.
+
+    Examples
+    --------
+    >>> x = Marked("u", "x", ((0, 4), (6, 9)), labels=("for", "against"))
+    >>> y = Marked("u", "y", ((0, 4), (6, 9)), labels=("for", "for"))
+    >>> {label: round(found.exact_f1.estimate, 2) for label, found in span_agreement_by_label([x, y]).items()}
+    {'for': 0.67, 'against': 0.0}
+    """
+    continua = Continua.of(marked)
+    return {label: span_agreement(continua.only_label(label)) for label in continua.labels}
+
+
+def pair_measures(pairs: SharedSpans) -> np.ndarray:
+    """Exact F1, overlap F1, character F1 and IoU of every pair, (n_pairs, 4); nan where neither marked anything."""
+    return np.column_stack(
+        [
+            divide(2 * pairs.equal, pairs.n_spans),
+            divide(pairs.hit, pairs.n_spans),
+            divide(2 * pairs.shared, pairs.characters),
+            divide(pairs.shared, pairs.either),
+        ]
+    )
+
+
+def _means_by_text(pairs: SharedSpans) -> tuple[np.ndarray, np.ndarray]:
+    """Texts that have a pair to compare, and the mean of each measure over their pairs."""
+    some = pairs.n_spans > 0
+    texts, place = np.unique(pairs.text[some], return_inverse=True)
+    measures = pair_measures(pairs)[some]
+    n_pairs = np.bincount(place, minlength=len(texts))
+    sums = [np.bincount(place, weights=column, minlength=len(texts)) for column in measures.T]
+    return texts, np.column_stack(sums) / n_pairs[:, None]
+
+
+def character_alpha(marked: Iterable[Marked] | Continua) -> Alpha:
     """Krippendorff's nominal alpha over characters: each is marked or not by each rater of its unit.
 
     Characters of one unit stand and fall together, so intervals resample units (or clusters), never characters. Long
-    texts weigh more than short ones, by their length.
+    texts weigh more than short ones, by their length. `unitizing_alpha` tells labels apart and knows units.
 
     Parameters
     ----------
-    marked : iterable of Marked
+    marked : Continua or iterable of Marked
         With `length`, the number of code points of the text; equal for all raters of a unit.
 
     Returns
     -------
     Alpha
-        `n_units` counts characters. Undefined where no text has two raters, and where nobody marked anything.
+        `n_units` and `n_pairable` count characters, `n_labels` characters times raters. Undefined where no text has two
+        raters, and where nobody marked anything or everybody everything.
 
     Raises
     ------
     ValueError
-        As `span_agreement`; also a span beyond the text, or lengths that differ within a unit.
+        As `span_agreement`; also a span beyond the text, or lengths that are missing or differ within a unit.
     """
-    units = _by_unit(marked)
-    unit, rater, value, cluster = [], [], [], []
-    raters: dict[Hashable, int] = {}
-    clusters: dict[Hashable, int] = {}
-    offset = 0
-    for name, entries in units.items():
-        length = entries[0].length
-        if any(entry.length != length for entry in entries):
-            raise ValueError(f"unit {name!r} has texts of different lengths")
-        place = clusters.setdefault(name if entries[0].cluster is None else entries[0].cluster, len(clusters))
-        cluster.append(np.full(length, place))
-        for entry in entries:
-            if any(end > length for _, end in entry.spans):
-                raise ValueError(f"unit {name!r}: a span ends beyond the text of {length} characters")
-            unit.append(np.arange(offset, offset + length))
-            rater.append(np.full(length, raters.setdefault(entry.rater, len(raters))))
-            value.append(_mask(entry.spans, length).astype(int))
-        offset += length
-    columns = [np.concatenate(part) if part else np.zeros(0, dtype=int) for part in (unit, rater, value)]
-    in_cluster = np.concatenate(cluster) if cluster else np.zeros(0, dtype=int)
-    return krippendorff_alpha(Labels(*columns, offset, ("unmarked", "marked"), in_cluster))
+    continua = Continua.of(marked)
+    length, looked = continua.known_lengths(), continua.n_looked
+    pairs = shared_spans(continua)
+    merged = merged_spans(continua)
+    unequal = np.bincount(pairs.text, weights=pairs.either - pairs.shared, minlength=continua.n_texts)
+    chosen = np.bincount(continua.text, weights=merged.sum_by_entry(merged.length), minlength=continua.n_texts)
+    two = looked > 1
+    all_labels = length * looked
+    features = np.column_stack([2 * unequal / np.maximum(looked - 1, 1), chosen, all_labels - chosen])[two]
+    cluster = np.arange(continua.n_texts) if continua.cluster is None else continua.cluster
+    sample = SumSample(features, np.arange(len(features)), cluster[two], lambda sums: 1 - divide(*_parts(sums)))
+    observed, expected = (float(part[0]) for part in _parts(sample.sums()))
+    undefined = NO_TEXT_WITH_TWO if not features.any() else ONE_VALUE if expected == 0 else ""
+    return Alpha(
+        estimate=np.nan if undefined else 1 - observed / expected,
+        undefined=undefined,
+        n_units=int(length.sum()),
+        n_pairable=int(length[two].sum()),
+        n_labels=int(all_labels[two].sum()),
+        left_out={ONE_RATER: int(length[~two].sum())} if length[~two].any() else {},
+        sample=sample,
+        level="nominal",
+        observed=observed,
+        expected=expected,
+    )
 
 
-def _by_unit(marked: Iterable[Marked]) -> dict[Hashable, list[Marked]]:
-    units: dict[Hashable, list[Marked]] = {}
-    for entry in marked:
-        if any(not 0 <= start < end for start, end in entry.spans):
-            raise ValueError(f"unit {entry.unit!r}: a span is empty or starts before the text")
-        others = units.setdefault(entry.unit, [])
-        if any(other.rater == entry.rater for other in others):
-            raise ValueError(f"unit {entry.unit!r} is marked twice by {entry.rater!r}")
-        others.append(entry)
-    return units
-
-
-def _measures(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> tuple[float, float, float, float]:
-    own, other = set(a), set(b)
-    size = len(own) + len(other)
-    hits = sum(_touches(span, other) for span in own) + sum(_touches(span, own) for span in other)
-    length = max(end for _, end in own | other)
-    mask_a, mask_b = _mask(a, length), _mask(b, length)
-    both, either = int((mask_a & mask_b).sum()), int((mask_a | mask_b).sum())
-    return 2 * len(own & other) / size, hits / size, 2 * both / (both + either), both / either
-
-
-def _touches(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
-
-
-def _mask(spans: Iterable[tuple[int, int]], length: int) -> np.ndarray:
-    mask = np.zeros(length, dtype=bool)
-    for start, end in spans:
-        mask[start:end] = True
-    return mask
+def _parts(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Observed and expected disagreement of sums of disagreement, marked and unmarked labels."""
+    n = sums[:, 1] + sums[:, 2]
+    chance = divide(2 * sums[:, 1] * sums[:, 2], n * (n - 1))
+    return divide(sums[:, 0], n), np.where(chance > 0, chance, 0)
