@@ -46,7 +46,7 @@ from .prefill import SuggestionEffect, TimeEffect, alpha_effect, suggestion_effe
 from .prevalence import PoweredMean, prediction_powered_mean
 from .rank_sum import RankSum, mann_whitney
 from .ranking import RankingScores, ranking_scores
-from .rates import LabelRates, ModelRates, label_rates
+from .rates import LabelRates, ModelRates, label_rates, mean_of
 from .repetitions import RepeatedEstimate, repeated_difference, repeated_macro_f1, repeated_mean
 from .responses import (
     ResponseEvaluation,
@@ -177,6 +177,7 @@ __all__ = [
     "majority",
     "mann_whitney",
     "mean_coverage",
+    "mean_of",
     "mean_icat",
     "mean_share",
     "memory_conflict",

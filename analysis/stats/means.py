@@ -8,45 +8,17 @@ whole table is one product.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
-from .bootstrap import divide, draw_weights, one_blas_thread
+from .bootstrap import LEFT_OUT_MEMBERS, NO_INFLUENCE, centred_influences, divide, draw_weights, one_blas_thread
+from .intervals import Interval, interval_method, resampled_interval
 
 NOTHING = "no value is defined"
 ONE_CLUSTER = "fewer than two clusters to resample"
 ONE_UNIT = "fewer than two units to resample"
-
-
-@dataclass(frozen=True, eq=False)
-class MeanIntervals:
-    """Percentile bootstrap intervals of a table of means.
-
-    Attributes
-    ----------
-    low, high : (n_groups, n_columns) float arrays
-        nan where undefined: see `undefined`.
-    undefined : (n_groups, n_columns) array of str
-        Why there is no interval; empty where there is one.
-    n_undefined : (n_groups, n_columns) int array
-        Resamples in which the group had no value; they are left out of the quantiles.
-    level : float
-    n_resamples : int
-    method : str
-    n_clusters : int or None
-        Clusters that were drawn from; None where single units were.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    undefined: np.ndarray
-    n_undefined: np.ndarray
-    level: float
-    n_resamples: int
-    method: str
-    n_clusters: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,48 +41,64 @@ class GroupedMeans:
     n_missing: np.ndarray
     n_clusters: np.ndarray
     clustered: bool
+    centre: np.ndarray = field(repr=False)  # (n_columns,) what `sums` are relative to
     sums: sparse.csr_array = field(repr=False)  # (2 cells, n_clusters): what a cluster adds to totals, then to counts
 
-    def confidence_intervals(self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0) -> MeanIntervals:
-        """Clusters (or units, where there are no clusters) are drawn from all that have a value anywhere in the table,
-        so how many of a group are drawn varies, as it would in new data.
+    def confidence_intervals(
+        self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0
+    ) -> tuple[tuple[Interval, ...], ...]:
+        """An interval for every mean, as the table has them: expanded BCa (see `intervals.resampled_interval`).
 
-        Undefined for a group with values in fewer than two clusters, where every resample would give the same mean.
+        Clusters (or units, where there are no clusters) are drawn from all that have a value anywhere in the table, so
+        how many of a group are drawn varies, as it would in new data. Undefined for a group with values in fewer than
+        two clusters, where every resample would give the same mean.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not {level}")
         if n_resamples < 1:
             raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-        shape, cells = self.mean.shape, self.mean.size
-        n_drawn = self.sums.shape[1]
+        values = self._resampled(n_resamples, seed)
+        n_groups, n_columns = self.mean.shape
+        return tuple(
+            tuple(self._interval(row, column, values[row * n_columns + column], level) for column in range(n_columns))
+            for row in range(n_groups)
+        )
+
+    def _resampled(self, n_resamples: int, seed: int) -> np.ndarray:
+        """Every mean in every resample, (n_cells, n_resamples); nan where the group was not drawn."""
+        cells, n_drawn = self.mean.size, self.sums.shape[1]
         values = np.full((cells, n_resamples), np.nan)
-        if n_drawn and cells:
-            rng, start = np.random.default_rng(seed), 0
-            members = np.arange(n_drawn)
-            with one_blas_thread():
-                for weights in draw_weights(members, n_drawn, n_resamples, rng, max(n_drawn, 2 * cells)):
-                    drawn = self.sums @ np.ascontiguousarray(weights.T)
-                    values[:, start : start + len(weights)] = divide(drawn[:cells], drawn[cells:])
-                    start += len(weights)
-        few = (self.n_clusters < 2).reshape(cells)
-        low_high = np.full((2, cells), np.nan)
-        if (~few).any():
-            tails = [(1 - level) / 2, (1 + level) / 2]
-            low_high[:, ~few] = np.nanquantile(values[~few], tails, axis=1)
-        why = np.where(
-            self.n == 0, NOTHING, np.where(few.reshape(shape), ONE_CLUSTER if self.clustered else ONE_UNIT, "")
-        )
-        what = "clusters" if self.clustered else "units"
-        return MeanIntervals(
-            low=low_high[0].reshape(shape),
-            high=low_high[1].reshape(shape),
-            undefined=why,
-            n_undefined=np.isnan(values).sum(axis=1).reshape(shape),
-            level=level,
-            n_resamples=n_resamples,
-            method=f"percentile bootstrap over {what}",
-            n_clusters=n_drawn if self.clustered else None,
-        )
+        if not n_drawn or not cells:
+            return values
+        rng, start = np.random.default_rng(seed), 0
+        with one_blas_thread():
+            for weights in draw_weights(np.arange(n_drawn), n_drawn, n_resamples, rng, max(n_drawn, 2 * cells)):
+                drawn = self.sums @ np.ascontiguousarray(weights.T)
+                values[:, start : start + len(weights)] = divide(drawn[:cells], drawn[cells:])
+                start += len(weights)
+        return values
+
+    def _interval(self, group: int, column: int, values: np.ndarray, level: float) -> Interval:
+        n_clusters = int(self.n_clusters[group, column])
+        if n_clusters < 2:
+            reason = ONE_CLUSTER if self.clustered else ONE_UNIT
+            reason = reason if self.n[group, column] else NOTHING
+            shown = n_clusters if self.clustered else None
+            return Interval(np.nan, np.nan, level, interval_method(self.clustered), 0, 0, shown, reason)
+        # What a cluster adds is relative to the column's centre, and so are the resampled means.
+        estimate = float(self.mean[group, column] - self.centre[column])
+        found = resampled_interval(values, estimate, self._influence(group, column), n_clusters, self.clustered, level)
+        moved = float(self.centre[column])
+        return replace(found, low=found.low + moved, high=found.high + moved)
+
+    def _influence(self, group: int, column: int) -> tuple[np.ndarray, np.ndarray]:
+        cell = group * self.mean.shape[1] + column
+        if self.n_clusters[group, column] > LEFT_OUT_MEMBERS:
+            return NO_INFLUENCE
+        totals, counts = (self.sums[[row]].toarray()[0] for row in (cell, self.mean.size + cell))
+        has = counts > 0
+        left_out = divide(totals.sum() - totals[has], counts.sum() - counts[has])
+        return centred_influences(left_out, np.ones(len(left_out)))
 
 
 def grouped_means(
@@ -135,10 +123,6 @@ def grouped_means(
     ------
     ValueError
         Infinite values, or lengths that differ.
-
-    References
-    ----------
-    Percentile bootstrap over clusters: Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 8, 13.
 
     Examples
     --------
@@ -169,7 +153,8 @@ def grouped_means(
         sd=sd,
         n=n,
         n_missing=member.sum(axis=0)[:, None] - n,
-        **_by_cluster(np.where(has, table, 0), has, member, cluster),
+        centre=centre,
+        **_by_cluster(deviation, has, member, cluster),
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.means import NOTHING, ONE_CLUSTER, ONE_UNIT, grouped_means
+from analysis.stats.others import mean_share
 
 
 def sample(n=400, clusters=50, seed=0):
@@ -28,44 +29,40 @@ def test_means_and_deviations_are_numpys_group_by_group():
     assert np.isnan(grouped_means([[1.0]], [[True]]).sd[0, 0])
 
 
-def test_an_interval_is_that_of_drawing_clusters_by_hand():
+def test_an_interval_is_that_of_a_single_mean_over_the_same_clusters():
+    """`mean_share` draws its own clusters; where every cluster has a value both draw from the same."""
     values, groups, cluster = sample(clusters=12)
-    found = grouped_means(values, groups, cluster).confidence_intervals(4000, seed=3)
-    rng, members = np.random.default_rng(8), [np.flatnonzero(cluster == one) for one in range(12)]
-    drawn = [
-        np.nanmean(values[rows][groups[rows, 1], 0])
-        for _ in range(4000)
-        for rows in [np.concatenate([members[one] for one in rng.integers(0, 12, 12)])]
-    ]
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    width = high - low
-    assert found.low[1, 0] == pytest.approx(low, abs=0.06 * width)
-    assert found.high[1, 0] == pytest.approx(high, abs=0.06 * width)
-    assert (found.n_clusters, found.method) == (12, "percentile bootstrap over clusters")
+    found = grouped_means(values - 1e6, groups, cluster).confidence_intervals(4000, seed=3)
+    alone = mean_share(values[:, 0] - 1e6, cluster).confidence_interval(4000, seed=5)
+    width = alone.high - alone.low
+    assert found[0][0].low == pytest.approx(alone.low, abs=0.07 * width)
+    assert found[0][0].high == pytest.approx(alone.high, abs=0.07 * width)
+    assert (found[0][0].n_clusters, found[0][0].method) == (12, alone.method)
+    shifted = grouped_means(values, groups, cluster).confidence_intervals(4000, seed=3)
+    assert shifted[1][1].high - 1e6 == pytest.approx(found[1][1].high, abs=1e-6)
 
 
 def test_intervals_cover_means_of_clustered_values():
-    covered, n_runs = 0, 400
+    covered, n_runs = 0, 300
     for seed in range(n_runs):
         values, groups, cluster = sample(300, 60, seed)
         found = grouped_means(values, groups[:, :2], cluster).confidence_intervals(400, seed=seed)
-        covered += ((found.low <= 1e6) & (found.high >= 1e6)).sum()
-    assert 0.92 <= covered / (4 * n_runs) <= 0.97
+        covered += sum(one.low <= 1e6 <= one.high for row in found for one in row)
+    assert 0.915 <= covered / (4 * n_runs) <= 0.97
 
 
 def test_what_is_undefined_says_why():
     values = [[1.0, np.nan], [3.0, 5.0], [np.nan, np.nan]]
-    found = grouped_means(values, [[True, True], [True, False], [False, True]], [7, 7, 8])
-    interval = found.confidence_intervals(50)
-    assert interval.undefined.tolist() == [[ONE_CLUSTER, ONE_CLUSTER], [ONE_CLUSTER, NOTHING]]
-    assert np.isnan(interval.low).all()
-    alone = grouped_means(values, [[True], [True], [True]]).confidence_intervals(50)
-    assert alone.undefined.tolist() == [["", ONE_UNIT]] and alone.n_clusters is None
-    assert (alone.low[0, 0], alone.high[0, 0]) == (1, 3)
-    assert alone.n_undefined[0, 1] > 0
+    found = grouped_means(values, [[True, True], [True, False], [False, True]], [7, 7, 8]).confidence_intervals(50)
+    assert [[one.undefined for one in row] for row in found] == [[ONE_CLUSTER, ONE_CLUSTER], [ONE_CLUSTER, NOTHING]]
+    assert np.isnan(found[0][0].low)
+    ((pair, alone),) = grouped_means(values, [[True], [True], [True]]).confidence_intervals(50)
+    assert (pair.low, pair.high, pair.n_clusters, alone.undefined) == (1, 3, None, ONE_UNIT)
+    (constant,) = grouped_means(np.zeros((30, 1)), np.ones((30, 1), bool)).confidence_intervals(50)[0]
+    assert np.isnan(constant.low) and "every resample" in constant.undefined
     nothing = grouped_means(np.zeros((0, 2)), np.zeros((0, 3), bool)).confidence_intervals(10)
-    assert nothing.low.shape == (3, 2) and set(nothing.undefined.ravel()) == {NOTHING}
-    assert grouped_means(np.zeros((2, 0)), np.ones((2, 1), bool)).confidence_intervals(10).low.shape == (1, 0)
+    assert [[one.undefined for one in row] for row in nothing] == [[NOTHING] * 2] * 3
+    assert grouped_means(np.zeros((2, 0)), np.ones((2, 1), bool)).confidence_intervals(10) == ((),)
 
 
 def test_wrong_arguments_are_refused():
