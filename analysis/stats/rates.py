@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import Estimate, Sample, SumSample, divide
 from .labels import code_column
 
 NO_RESPONSE = "the model has no response"
 ALL_ABSTAINED = "the model abstained from every response"
-MODEL_UNDEFINED = "undefined for at least one model"
+UNDEFINED_PART = "undefined for at least one {}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +60,14 @@ class LabelRates:
 class MeanSample:
     """Unweighted mean of figures of independent samples, each resampled by itself."""
 
-    parts: tuple[SumSample, ...] = field(repr=False)
-
-    def value(self) -> float:
-        return float(np.mean([part.value() for part in self.parts])) if self.parts else np.nan
+    parts: tuple[Sample, ...] = field(repr=False)
 
     def n_drawn(self, clusters: bool) -> tuple[int, bool]:
-        return sum(len(part.pattern) for part in self.parts), False
+        drawn = [part.n_drawn(clusters) for part in self.parts]
+        return sum(n for n, _ in drawn), bool(drawn) and all(clustered for _, clustered in drawn)
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
-        return np.mean([part.values(n_resamples, rng, False) for part in self.parts], axis=0)
+        return np.mean([part.values(n_resamples, rng, clusters) for part in self.parts], axis=0)
 
     def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
         parts = [part.influences(False) for part in self.parts]
@@ -148,8 +146,8 @@ def label_rates(
     )
     return LabelRates(
         models=models,
-        shares={label: _mean([rates.shares[label] for rates in models]) for label in kept_labels},
-        abstained=_mean([rates.abstained for rates in models]),
+        shares={label: mean_of([rates.shares[label] for rates in models]) for label in kept_labels},
+        abstained=mean_of([rates.abstained for rates in models]),
         categories=kept_labels,
         excluded=excluded,
     )
@@ -202,15 +200,27 @@ def _rates_of_model(
     )
 
 
-def _mean(figures: list[Estimate]) -> Estimate:
-    sample = MeanSample(tuple(figure.sample for figure in figures))
+def mean_of(figures: Sequence[Estimate], what: str = "model") -> Estimate:
+    """Unweighted mean of figures of data that have nothing in common, such as one per setting.
+
+    Undefined without figures, and where one is undefined; `what` names them in the reason. Counts are sums. Every
+    figure is resampled by itself, by clusters where all have them.
+
+    Examples
+    --------
+    >>> from analysis.stats import classification
+    >>> parts = [classification([0, 1], [0, 1], "ab").accuracy, classification([0, 1], [0, 0], "ab").accuracy]
+    >>> mean_of(parts, "setting").estimate
+    0.75
+    """
     reasons = list(dict.fromkeys(reason for figure in figures for reason in figure.left_out))
+    is_defined = bool(figures) and not any(figure.undefined for figure in figures)
     return Estimate(
-        estimate=sample.value(),
-        undefined="no model" if not figures else MODEL_UNDEFINED if any(f.undefined for f in figures) else "",
+        estimate=float(np.mean([figure.estimate for figure in figures])) if is_defined else np.nan,
+        undefined="" if is_defined else UNDEFINED_PART.format(what) if figures else f"no {what}",
         n_units=sum(figure.n_units for figure in figures),
         n_pairable=sum(figure.n_pairable for figure in figures),
         n_labels=sum(figure.n_labels for figure in figures),
         left_out={reason: sum(figure.left_out.get(reason, 0) for figure in figures) for reason in reasons},
-        sample=sample,
+        sample=MeanSample(tuple(figure.sample for figure in figures)),
     )
