@@ -9,6 +9,7 @@ from scipy import sparse
 
 from .annotators import LatentTruth
 from .bootstrap import one_blas_thread
+from .intervals import ROUNDING, expanded_tail
 from .labels import Labels
 from .patterns import rater_patterns
 
@@ -18,8 +19,9 @@ FEW_UNITS = "fewer than two units or clusters to resample"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompetenceIntervals:
-    """Percentile intervals, one entry per rater; nan for a rater who is defined in fewer than two resamples, and
-    everywhere where `undefined` gives a reason. `n_clusters` is None where units were drawn."""
+    """Expanded percentile intervals, one entry per rater; nan for a rater who is defined in fewer than two resamples or
+    has the same competence in all of them, and everywhere where `undefined` gives a reason. `n_clusters` is None where
+    units were drawn."""
 
     low: np.ndarray
     high: np.ndarray
@@ -49,12 +51,13 @@ def competence_intervals(
     Returns
     -------
     CompetenceIntervals
-        Undefined where `found` is and with fewer than two units or clusters. With few labels per rater they cover
-        somewhat less than they say, as all percentile intervals near 1 do.
+        Undefined where `found` is and with fewer than two units or clusters. Tails are expanded by the number of units
+        or clusters that the rater labelled (see `expanded_tail`).
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+    Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69(4), 371-386, section
+    4.4; doi:10.1080/00031305.2015.1089789.
     """
     unlabelled = np.full(labels.n_raters, np.nan)
     if found.undefined:
@@ -74,10 +77,14 @@ def competence_intervals(
         for row in values:
             drawn = np.bincount(rng.integers(0, len(distinct), len(distinct)), minlength=len(distinct))
             row[:] = model.competence(start, np.bincount(pattern, drawn[group], len(first)))
-    defined = (~np.isnan(values)).sum(axis=0) > 1
     low, high = unlabelled.copy(), unlabelled.copy()
-    if defined.any():
-        low[defined], high[defined] = np.nanquantile(values[:, defined], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    for rater in np.flatnonzero((~np.isnan(values)).sum(axis=0) > 1):
+        if np.nanmax(values[:, rater]) - np.nanmin(values[:, rater]) <= ROUNDING:
+            continue
+        # Only what the rater labelled says something of the rater.
+        n_drawn = max(len(np.unique(group[np.isin(units, labels.unit[labels.rater == rater])])), 2)
+        tail = float(expanded_tail(n_drawn, level))
+        low[rater], high[rater] = np.nanquantile(values[:, rater], [tail, 1 - tail], method="weibull")
     return CompetenceIntervals(low=low, high=high, level=level, n_resamples=n_resamples, n_clusters=n_clusters)
 
 
