@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from analysis.pictures.layout import LINE_HEIGHT, NORMAL, SMALL, Links, plain
 from analysis.pictures.palette import light
-from analysis.pictures.plots import LINE_HEIGHT, NORMAL, SMALL, Links, plain, plot
+from analysis.pictures.plots import plot
 from analysis.pictures.spec import Picture
 
 if TYPE_CHECKING:

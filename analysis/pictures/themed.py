@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+from analysis.pictures.layout import Links
 from analysis.pictures.palette import ROLE_OF
-from analysis.pictures.plots import Links
 from analysis.pictures.spec import Picture
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
