@@ -17,6 +17,7 @@ from .correlation import Correlation, kendall_tau_b, pearson, spearman
 from .correlation_tests import CorrelationTest, correlation_test
 from .coverage import ResponseCoverage, mean_coverage, response_coverage
 from .coverage_detection import CoverageDetection, coverage_detection
+from .curve_points import CurvePoints, curve_points
 from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from .detection import Detection, detection
 from .differences import AgreementDifference, agreement_difference
@@ -42,6 +43,8 @@ from .paired import (
 )
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .permutation import PermutationTest, agreement_permutation_test
+from .pilot import Pilot, pilot_of
+from .planning import Needed, Planned, judgements_needed, planned_alpha, planned_rate, units_needed
 from .prefill import SuggestionEffect, TimeEffect, alpha_effect, suggestion_effect, time_effect
 from .prevalence import PoweredMean, prediction_powered_mean
 from .rank_sum import RankSum, mann_whitney
@@ -85,6 +88,7 @@ __all__ = [
     "CorrelationDifference",
     "CorrelationTest",
     "CoverageDetection",
+    "CurvePoints",
     "Detection",
     "Effect",
     "Equivalence",
@@ -104,12 +108,15 @@ __all__ = [
     "Majority",
     "Marked",
     "ModelRates",
+    "Needed",
     "OthersAgreement",
     "OutcomeShares",
     "PairedTest",
     "PercentAgreement",
     "PermutationTest",
     "PersonTest",
+    "Pilot",
+    "Planned",
     "PoweredMean",
     "PredictionShifts",
     "RankSum",
@@ -153,6 +160,7 @@ __all__ = [
     "correlation_difference",
     "correlation_test",
     "coverage_detection",
+    "curve_points",
     "dawid_skene",
     "detection",
     "encode",
@@ -167,6 +175,7 @@ __all__ = [
     "icat_curve",
     "icat_scores",
     "inter_context_conflicts",
+    "judgements_needed",
     "kendall_tau_b",
     "krippendorff_alpha",
     "label_counts",
@@ -177,14 +186,17 @@ __all__ = [
     "majority",
     "mann_whitney",
     "mean_coverage",
-    "mean_of",
     "mean_icat",
+    "mean_of",
     "mean_share",
     "memory_conflict",
     "most_frequent",
     "outcome_shares",
     "pearson",
     "percent_agreement",
+    "pilot_of",
+    "planned_alpha",
+    "planned_rate",
     "pooled_percent_agreement",
     "prediction_powered_mean",
     "prediction_shifts",
@@ -209,5 +221,6 @@ __all__ = [
     "threshold_sweep",
     "time_effect",
     "unitizing_alpha",
+    "units_needed",
     "williams_test",
 ]
