@@ -96,7 +96,7 @@ def unitizing_alpha(marked: Iterable[Marked] | Continua) -> UnitizingAlpha:
     ...     Marked("t", "y", ((0, 12), (20, 30)), 40, labels=("for", "against")),
     ... ])
     >>> round(found.units_and_labels.estimate, 3), found.labels_where_both.estimate
-    (0.913, 1.0)
+    (0.927, 1.0)
     """
     continua = Continua.of(marked)
     parts = _parts(continua)

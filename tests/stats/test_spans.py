@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.stats import Marked, character_alpha, span_agreement
+from analysis.stats import Continua, Marked, character_alpha, span_agreement, span_agreement_by_label
 
 MEASURES = ("exact_f1", "overlap_f1", "character_f1", "character_iou")
 
@@ -121,3 +121,48 @@ def test_lengths_must_fit():
 
 def test_nothing_at_all():
     assert span_agreement([]).exact_f1.undefined and character_alpha([]).undefined
+
+
+def test_labels_are_compared_one_at_a_time():
+    """for: x {0-4}, y {0-4, 6-9}: exact 2/3, characters |A & B| = 4 of 4 + 7: 8/11. against: x {6-9}, y nothing."""
+    x = Marked("u", "x", ((0, 4), (6, 9)), labels=("for", "against"))
+    y = Marked("u", "y", ((0, 4), (6, 9)), labels=("for", "for"))
+    by_label = span_agreement_by_label([x, y])
+    assert by_label["for"].exact_f1.estimate == pytest.approx(2 / 3)
+    assert by_label["for"].character_f1.estimate == pytest.approx(8 / 11)
+    assert by_label["against"].character_f1.estimate == 0
+    assert figures([x, y]) == (1, 1, 1, 1)
+
+
+def test_columns_say_the_same_as_entries():
+    columns = Continua.from_columns(
+        ["u", "u", "v"],
+        ["x", "y", "x"],
+        (["u", "u", "u"], ["x", "y", "y"], [0, 0, 35], [10, 10, 50]),
+        lengths=[60, 60, 10],
+    )
+    entries = [Marked("u", "x", ((0, 10),), 60), Marked("u", "y", ((0, 10), (35, 50)), 60), Marked("v", "x", (), 10)]
+    assert figures(columns) == figures(entries)
+    assert character_alpha(columns).estimate == character_alpha(entries).estimate
+    assert columns.only_raters(["x"]).n_texts == 2
+    assert columns.only_raters(["y"]).texts == ("u",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"spans": (["u"], ["z"], [0], [3])}, "not among those who looked"),
+        ({"lengths": [9, 10]}, "different lengths"),
+        ({"clusters": ["a", "b"]}, "different clusters"),
+    ],
+)
+def test_columns_that_contradict_themselves_are_refused(columns, reason):
+    with pytest.raises(ValueError, match=reason):
+        Continua.from_columns(["u", "u"], ["x", "y"], **{"spans": ((), (), (), ()), **columns})
+
+
+def test_labels_must_match_the_spans():
+    with pytest.raises(ValueError, match="1 labels for 2 spans"):
+        span_agreement([Marked("u", "x", ((0, 1), (2, 3)), labels=("a",))])
+    with pytest.raises(ValueError, match="no span has the label"):
+        Continua.of([Marked("u", "x", ((0, 1),), labels=("a",))]).only_label("b")
