@@ -21,6 +21,7 @@ from .curve_points import CurvePoints, curve_points
 from .curves import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from .detection import Detection, detection
 from .differences import AgreementDifference, agreement_difference
+from .drift import Drift, change, drift
 from .feature_correlations import FeatureCorrelations, feature_correlations
 from .fleiss import FleissKappa, fleiss_kappa
 from .gamma import Gamma, gamma
@@ -45,8 +46,10 @@ from .percent import PercentAgreement, percent_agreement, pooled_percent_agreeme
 from .permutation import PermutationTest, agreement_permutation_test
 from .pilot import Pilot, pilot_of
 from .planning import Needed, Planned, judgements_needed, planned_alpha, planned_rate, units_needed
+from .posterior_accuracy import expected_accuracy
 from .prefill import SuggestionEffect, TimeEffect, alpha_effect, suggestion_effect, time_effect
 from .prevalence import PoweredMean, prediction_powered_mean
+from .proportions import wilson_interval
 from .rank_sum import RankSum, mann_whitney
 from .ranking import RankingScores, ranking_scores
 from .rates import LabelRates, ModelRates, label_rates, mean_of
@@ -59,6 +62,7 @@ from .responses import (
     most_frequent,
     response_evaluation,
 )
+from .selection import WeightedAgreement, weighted_agreement
 from .selective import SelectiveCurve, selective_curve
 from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts, memory_conflict, prediction_shifts
 from .spans import SpanAgreement, character_alpha, span_agreement, span_agreement_by_label
@@ -90,6 +94,7 @@ __all__ = [
     "CoverageDetection",
     "CurvePoints",
     "Detection",
+    "Drift",
     "Effect",
     "Equivalence",
     "Estimate",
@@ -136,6 +141,7 @@ __all__ = [
     "ThresholdSweep",
     "TimeEffect",
     "UnitizingAlpha",
+    "WeightedAgreement",
     "agreement_difference",
     "agreement_effect",
     "agreement_permutation_test",
@@ -148,6 +154,7 @@ __all__ = [
     "benjamini_yekutieli",
     "brennan_prediger",
     "calibration",
+    "change",
     "character_alpha",
     "classification",
     "clustered_effect",
@@ -163,8 +170,10 @@ __all__ = [
     "curve_points",
     "dawid_skene",
     "detection",
+    "drift",
     "encode",
     "equivalence",
+    "expected_accuracy",
     "feature_correlations",
     "first_present",
     "fleiss_kappa",
@@ -222,5 +231,7 @@ __all__ = [
     "time_effect",
     "unitizing_alpha",
     "units_needed",
+    "weighted_agreement",
     "williams_test",
+    "wilson_interval",
 ]

@@ -262,7 +262,7 @@ def _variance(fit, codes: list[np.ndarray], of: np.ndarray | None = None) -> flo
     """Variance of the first coefficient, or of the combination `of` of the coefficients."""
     from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
 
-    if any(len(np.unique(code)) < 2 for code in codes):
+    if fit.df_resid <= 0 or any(len(np.unique(code)) < 2 for code in codes):
         return np.nan
     found = [cov_cluster(fit, codes[0])] if len(codes) == 1 else cov_cluster_2groups(fit, codes[0], codes[1])
     weights = np.eye(len(fit.params))[0] if of is None else of
