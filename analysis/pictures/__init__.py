@@ -12,6 +12,7 @@ from analysis.pictures.spec import (
     Scatter,
     Series,
     from_dict,
+    picture_name,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Scatter",
     "Series",
     "from_dict",
+    "picture_name",
 ]

@@ -22,6 +22,11 @@ SIGNIFICANT = {
 }
 
 
+def picture_name(*parts: str) -> str:
+    """A picture's name of what it shows, such as a kind of curve and a dimension."""
+    return re.sub(r"[^a-z0-9_]+", "-", "-".join(parts).lower()).strip("-")[:80]
+
+
 def _numbers(what: str, *values: float | None) -> None:
     for value in values:
         if value is not None and not math.isfinite(value):
