@@ -92,6 +92,12 @@ def items_without_units(project: Project) -> int:
     return Item.objects.filter(project=project, unit_count=0).exclude(state=Item.State.RETIRED).count()
 
 
+def items_by_key(project: Project, keys: list[str]) -> dict[str, str]:
+    """Key -> UUID of the project's items of these keys that are not retired."""
+    rows = Item.objects.filter(project=project, key__in=keys).exclude(state=Item.State.RETIRED)
+    return {key: str(uuid) for key, uuid in rows.values_list("key", "uuid")}
+
+
 @dataclass(frozen=True)
 class UnitRow:
     """A unit with its item, and its words: what it is about, and the text that it is found in or looked for in."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 
-from analysis.frames import ORIGINS
+from analysis.sources.links import ORIGINS
 from annotation.models import Judgement, Project, Span, UnitKind
 from annotation.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from annotation.services.checker_inputs import READERS

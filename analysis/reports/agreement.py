@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames, queries
 from analysis.reports.agreement_figures import against_chance, difference, figures_of, pairs, per_label, rows_of
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure
-from annotation.models import Project, Rater
+from analysis.sources import Source
+from analysis.sources.base import MEMBER, SLOT, dimensions_to_show
+from annotation.models import Project
 from annotation.task_types import Dimension, Metric
 
 if TYPE_CHECKING:
@@ -26,30 +27,30 @@ GROUPS = {
 MAX_SOURCES = 50
 
 
-def compute(project: Project, raters: str = "all") -> dict:
+def compute(source: Source, raters: str = "all") -> dict:
     """The agreement report. `raters` is a key of GROUPS; anything else raises ValueError."""
     if raters not in GROUPS:
         raise ValueError(f"raters is one of {', '.join(GROUPS)}, not {raters!r}")
-    kind = with_derived(project.type)
-    units = frames.unit_frame(project, kind.unit_kind)
-    everybody = frames.rater_frame(project)
+    kind = with_derived(source.type)
+    units = source.unit_frame(kind.unit_kind)
+    everybody = source.rater_frame()
     chosen = _chosen(everybody, raters)
-    labels = frames.label_frame(project, units)
+    labels = source.label_frame(units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
-    labels["arm"] = labels["annotation"].map(frames.arms_of_annotations(project))
-    dimensions = frames.dimensions_to_show(kind, labels)
+    labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
+    dimensions = dimensions_to_show(kind, labels)
     origins = derived_from(kind)
     return {
         "report": "agreement",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "raters": raters,
         "groups": _groups_present(everybody),
         "n_items": int(units["item"].nunique()),
-        "n_items_without_units": queries.items_without_units(project),
+        "n_items_without_units": source.items_without_units(),
         "n_units": len(units),
         "n_raters": int(labels["rater"].nunique()),
-        "exchangeable": bool((labels["rater_kind"] == Rater.Kind.SLOT).any()),
+        "exchangeable": bool((labels["rater_kind"] == SLOT).any()),
         "dimensions": [
             {"derived_from": origins.get(dimension.slug)}
             | _dimension(dimension, kind.metrics, units, labels, everybody)
@@ -80,12 +81,12 @@ def _behind(dimensions: list[str], units: pd.DataFrame, labels: pd.DataFrame) ->
 
 
 def _chosen(raters: pd.DataFrame, group: str) -> pd.DataFrame:
-    is_member = raters["kind"] == Rater.Kind.MEMBER
+    is_member = raters["kind"] == MEMBER
     return {"all": raters, "members": raters[is_member], "imported": raters[~is_member]}[group]
 
 
 def _groups_present(raters: pd.DataFrame) -> list[str]:
-    is_member = raters["kind"] == Rater.Kind.MEMBER
+    is_member = raters["kind"] == MEMBER
     return ["all", "members", "imported"] if is_member.any() and not is_member.all() else ["all"]
 
 
@@ -129,21 +130,21 @@ def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -
         labels["label"].tolist(),
         values,
         cluster=[cluster[unit] for unit in of_label],
-        exchangeable=bool((labels["rater_kind"] == Rater.Kind.SLOT).any()),
+        exchangeable=bool((labels["rater_kind"] == SLOT).any()),
         units=units["unit"].tolist(),
     )
 
 
 def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> Labels:
     """Labels by people with their names. Exchangeable slots are nobody, so they form no pairs."""
-    labels = labels[labels["rater_kind"] != Rater.Kind.SLOT]
+    labels = labels[labels["rater_kind"] != SLOT]
     return _coded(labels.assign(rater=labels["rater"].map(_names(raters))), units, values)
 
 
-def _names(raters: pd.DataFrame) -> dict[int, str]:
+def _names(raters: pd.DataFrame) -> dict[str, str]:
     """What each person is called; where two are called alike, their pseudonyms tell them apart."""
     alike = raters["name"].duplicated(keep=False)
-    names = raters["name"].where(~alike, raters["name"] + " (" + raters["pseudonym"] + ")")
+    names = raters["name"].where(~alike, raters["name"] + " (" + raters["rater"] + ")")
     return dict(zip(raters["rater"].tolist(), names.tolist(), strict=True))
 
 
@@ -206,7 +207,7 @@ def _by_arm(coded: Labels, labels: pd.DataFrame, level: str) -> dict:
 
 def _members_against_imported(coded: Labels, labels: pd.DataFrame, level: str) -> dict | None:
     """The agreement among members minus that among raters of files, on the same units where they share some."""
-    is_member: np.ndarray = (labels["rater_kind"] == Rater.Kind.MEMBER).to_numpy()
+    is_member: np.ndarray = (labels["rater_kind"] == MEMBER).to_numpy()
     if not is_member.any() or is_member.all():
         return None
     return difference(rows_of(coded, is_member), rows_of(coded, ~is_member), level)

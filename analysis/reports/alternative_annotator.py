@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from analysis import frames, queries
-from analysis.reports.annotators import NO_PEOPLE, Who, people_of
+from analysis.reports.annotators import NO_PEOPLE, people_of
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import checker_codes
-from annotation.models import CheckerRun, Project, Rater
+from analysis.sources import Run, Source
+from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Q = 0.05
 NO_RUN = "No checker that gives labels has finished a run in project {}"
 
 
-def compute(project: Project, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
+def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
     """The test for the newest finished run of each checker, over labels of people that this checker did not touch.
 
     `epsilon` is the discount for the machine being cheaper, from 0 to 1; `scoring` a key of SCORINGS; people with fewer
@@ -48,21 +49,21 @@ def compute(project: Project, epsilon: float = EPSILON, scoring: str = "scale", 
         raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
     if min_units < 2:
         raise ValueError(f"min_units is at least 2, not {min_units}")
-    runs = queries.newest_labelling_runs(project)
+    runs = source.newest_labelling_runs()
     if not runs:
-        raise ValueError(NO_RUN.format(project.slug))
-    kind = with_derived(project.type)
-    units = frames.unit_frame(project, kind.unit_kind)
-    labels = with_derived_labels(kind, frames.label_frame(project, units, every_revision=True))
-    everything = frames.latest(labels)
-    dimensions = frames.dimensions_to_show(kind, everything)
-    origins, who = derived_from(kind), people_of(project)
+        raise ValueError(NO_RUN.format(source.slug))
+    kind = with_derived(source.type)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything = latest(labels)
+    dimensions = dimensions_to_show(kind, everything)
+    origins, who = derived_from(kind), people_of(source)
     names = {one.id: one.name for one in who.values()}
     rows: dict[str, list[dict]] = {dimension.slug: [] for dimension in dimensions}
     behind: dict[str, list[int]] = {}
     for run in runs:
-        said = _by_people(frames.untouched(labels, run), who)
-        codes = checker_codes(kind, units, with_derived_labels(kind, frames.suggestion_frame(run)))
+        said = _by_people(untouched(source, labels, run))
+        codes = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(run)))
         for dimension in dimensions:
             mine = said[said["dimension"] == dimension.slug]
             n_all = _n_by_people(everything, dimension)
@@ -71,8 +72,8 @@ def compute(project: Project, epsilon: float = EPSILON, scoring: str = "scale", 
             behind |= ids
     return {
         "report": "alternative-annotator",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "epsilon": epsilon,
         "q": Q,
         "scoring": scoring,
@@ -92,13 +93,13 @@ def compute(project: Project, epsilon: float = EPSILON, scoring: str = "scale", 
     }
 
 
-def _by_people(labels: pd.DataFrame, who: dict[int, Who]) -> pd.DataFrame:
-    people = labels[labels["rater_kind"] != Rater.Kind.SLOT]
-    return people.assign(who=people["rater"].map({pk: one.id for pk, one in who.items()}))
+def _by_people(labels: pd.DataFrame) -> pd.DataFrame:
+    people = labels[labels["rater_kind"] != SLOT]
+    return people.assign(who=people["rater"])
 
 
 def _n_by_people(labels: pd.DataFrame, dimension: Dimension) -> int:
-    return int(((labels["rater_kind"] != Rater.Kind.SLOT) & (labels["dimension"] == dimension.slug)).sum())
+    return int(((labels["rater_kind"] != SLOT) & (labels["dimension"] == dimension.slug)).sum())
 
 
 def _scored_by(dimension: Dimension, scoring: str) -> str:
@@ -107,7 +108,7 @@ def _scored_by(dimension: Dimension, scoring: str) -> str:
 
 def _test(
     dimension: Dimension,
-    run: CheckerRun,
+    run: Run,
     mine: pd.DataFrame,
     units: pd.DataFrame,
     codes: np.ndarray,
@@ -128,7 +129,7 @@ def _test(
         min_units=min_units,
     )
     row = {
-        "run": str(run.uuid),
+        "run": run.uuid,
         "checker": run.checker,
         "version": run.version,
         "n_suggestions": int((codes >= 0).sum()),
@@ -170,7 +171,7 @@ def _coded(dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame) -> Lab
     )
 
 
-def _behind(dimension: Dimension, run: CheckerRun, test: AlternativeTest, units: pd.DataFrame) -> dict[str, list[int]]:
+def _behind(dimension: Dimension, run: Run, test: AlternativeTest, units: pd.DataFrame) -> dict[str, list[int]]:
     """Of each person the units on which the checker, or the person, was closer to the others, in the order of work."""
     ids, found = units["unit"].to_numpy(), {}
     for one in test.people:

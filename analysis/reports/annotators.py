@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames, queries
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import figure, number
 from analysis.reports.speed import speed
-from annotation.models import CheckerRun, Project, Rater
-from annotation.task_types import Dimension
+from analysis.sources import Run, Source
+from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.touched import latest, untouched_by_all
+from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,7 @@ class Who:
     kind: str  # person or checker
 
 
-def compute(project: Project, checkers: str = "without", units: str = "uncertain") -> dict:
+def compute(source: Source, checkers: str = "without", units: str = "uncertain") -> dict:
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
     the most uncertain units or for all. Wrong values raise ValueError.
 
@@ -52,67 +53,65 @@ def compute(project: Project, checkers: str = "without", units: str = "uncertain
     for name, value, known in (("checkers", checkers, CHECKERS), ("units", units, UNITS)):
         if value not in known:
             raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
-    kind = with_derived(project.type)
-    frame = frames.unit_frame(project, kind.unit_kind)
-    runs = queries.newest_labelling_runs(project) if checkers == "with" else []
-    labels = with_derived_labels(kind, frames.label_frame(project, frame, every_revision=True))
-    everything = frames.latest(labels)
-    people = frames.untouched_by_all(labels, runs) if runs else everything
-    slots = people["rater_kind"] == Rater.Kind.SLOT
-    who = people_of(project)
-    said = people[~slots].assign(who=people["rater"].map({pk: one.id for pk, one in who.items()}))
-    known = {one.id: one for one in who.values()}
-    said, known = _with_runs(kind, said, known, runs, frame)
+    kind = with_derived(source.type)
+    frame = source.unit_frame(kind.unit_kind)
+    runs = source.newest_labelling_runs() if checkers == "with" else []
+    labels = with_derived_labels(kind, source.label_frame(frame, every_revision=True))
+    everything = latest(labels)
+    people = untouched_by_all(source, labels, runs) if runs else everything
+    slots = people["rater_kind"] == SLOT
+    who = people_of(source)
+    said, known = _with_runs(source, kind, people[~slots].assign(who=people["rater"]), who, runs, frame)
     origins = derived_from(kind)
-    seconds = frames.active_seconds(project)
+    seconds = source.active_seconds()
     found, behind = [], {}
-    for dimension in frames.dimensions_to_show(kind, everything):
+    for dimension in dimensions_to_show(kind, everything):
         mine = said[said["dimension"] == dimension.slug]
         result, ids = _dimension(dimension, mine, frame, known, units)
         of_slots = int((slots & (people["dimension"] == dimension.slug)).sum())
-        of_people = everything[
-            (everything["dimension"] == dimension.slug) & (everything["rater_kind"] != Rater.Kind.SLOT)
-        ]
-        named = of_people.assign(who=of_people["rater"].map({pk: one.id for pk, one in who.items()}))
+        of_people = everything[(everything["dimension"] == dimension.slug) & (everything["rater_kind"] != SLOT)]
+        named = of_people.assign(who=of_people["rater"])
         result |= {"derived_from": origins.get(dimension.slug), "n_labels_of_slots": of_slots}
         result["speed"] = speed(named, frame, dimension, seconds, {one.id: one.name for one in known.values()})
         found.append(result)
         behind |= ids
     return {
         "report": "annotators",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "checkers": checkers,
-        "runs": [{"uuid": str(run.uuid), "checker": run.checker, "version": run.version} for run in runs],
+        "runs": [{"uuid": run.uuid, "checker": run.checker, "version": run.version} for run in runs],
         "units": units,
         "min_shared": MIN_SHARED,
         "certain": CERTAIN,
         "n_units": len(frame),
-        "n_labels_touched": int((everything["rater_kind"] != Rater.Kind.SLOT).sum() - (~slots).sum()),
+        "n_labels_touched": int((everything["rater_kind"] != SLOT).sum() - (~slots).sum()),
         "dimensions": found,
         "behind": behind,
     }
 
 
-def people_of(project: Project) -> dict[int, Who]:
-    """Rater's row -> person; people who are called alike are told apart by their pseudonyms."""
-    raters = frames.rater_frame(project)
-    raters = raters[raters["kind"] != Rater.Kind.SLOT]
+def people_of(source: Source) -> dict[str, Who]:
+    """Pseudonym -> person; people who are called alike are told apart by their pseudonyms."""
+    raters = source.rater_frame()
+    raters = raters[raters["kind"] != SLOT]
     alike = raters["name"].duplicated(keep=False)
-    names = raters["name"].where(~alike, raters["name"] + " (" + raters["pseudonym"] + ")")
-    rows = zip(raters["rater"].tolist(), raters["pseudonym"].tolist(), names.tolist(), strict=True)
-    return {pk: Who(pseudonym, name, "person") for pk, pseudonym, name in rows}
+    names = raters["name"].where(~alike, raters["name"] + " (" + raters["rater"] + ")")
+    rows = zip(raters["rater"].tolist(), names.tolist(), strict=True)
+    return {pseudonym: Who(pseudonym, name, "person") for pseudonym, name in rows}
 
 
-def _with_runs(kind, said: pd.DataFrame, known: dict[str, Who], runs: list[CheckerRun], units: pd.DataFrame):
+def _with_runs(
+    source: Source, kind: TaskType, said: pd.DataFrame, known: dict[str, Who], runs: list[Run], units: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, Who]]:
     import pandas as pd
 
     parts = [said]
     for run in runs:
-        found = with_derived_labels(kind, frames.suggestion_frame(run)[["unit", "dimension", "label"]])
+        found = with_derived_labels(kind, source.suggestion_frame(run)[["unit", "dimension", "label"]])
         found = found[found["unit"].isin(units["unit"]) & found["label"].notna()]
-        known = known | {str(run.uuid): Who(str(run.uuid), f"{run.checker} {run.version}", "checker")}
-        parts.append(found.assign(who=str(run.uuid)))
+        known = known | {run.uuid: Who(run.uuid, f"{run.checker} {run.version}", "checker")}
+        parts.append(found.assign(who=run.uuid))
     return (pd.concat(parts, ignore_index=True) if runs else said), known
 
 

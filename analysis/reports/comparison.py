@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames, queries
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, named_figure, number
 from analysis.reports.probabilities import probabilities
 from analysis.reports.reference import REFERENCES, Reference, checker_codes, references
 from analysis.reports.versus import versus
-from annotation.models import CheckerRun, Job, Project
-from annotation.queries.suggestions import scorers
+from analysis.sources import Run, Source
+from analysis.sources.base import dimensions_to_show
+from analysis.sources.touched import latest, untouched, untouched_by_all
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def compute(
-    project: Project, run: str, reference: str = "majority", touched: bool = False, score: str = "", other: str = ""
+    source: Source, run: str, reference: str = "majority", touched: bool = False, score: str = "", other: str = ""
 ) -> dict:
     """The comparison report of one checker run.
 
@@ -30,39 +30,37 @@ def compute(
     is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`). Wrong values
     raise ValueError.
     """
-    checker_run = CheckerRun.objects.filter(project=project, uuid=run).select_related("job").first()
-    if checker_run is None:
-        raise ValueError(f"project {project.slug} has no checker run {run!r}")
-    scores = queries.score_names(checker_run)
+    checker_run = source.run(run)
+    scores = checker_run.scores
     if score and score not in scores:
         raise ValueError(f"the run has no score {score!r}; it has {', '.join(scores) or 'none'}")
     score = score or (scores[0] if scores else "")
 
-    kind = with_derived(project.type)
+    kind = with_derived(source.type)
     origins = derived_from(kind)
-    units = frames.unit_frame(project, kind.unit_kind)
-    labels = with_derived_labels(kind, frames.label_frame(project, units, every_revision=True))
-    everything, clean = frames.latest(labels), frames.untouched(labels, checker_run)
-    people = references(kind, project, reference, units, everything if touched else clean)
-    suggestions = with_derived_labels(kind, frames.suggestion_frame(checker_run))
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything, clean = latest(labels), untouched(source, labels, checker_run)
+    people = references(kind, source, reference, units, everything if touched else clean)
+    suggestions = with_derived_labels(kind, source.suggestion_frame(checker_run))
     sides = [
         side
         for side in _sides(kind, people, units, suggestions)
-        if side.dimension in frames.dimensions_to_show(kind, everything) or side.people.counts()["decided"]
+        if side.dimension in dimensions_to_show(kind, everything) or side.people.counts()["decided"]
     ]
-    gives_scores_only = checker_run.checker in scorers()
-    against = _other(project, checker_run, other)
+    gives_scores_only = checker_run.gives == "scores"
+    against = _other(source, checker_run, other)
     rivals, versus_people = {}, people
     if against is not None:
-        rivals = checker_codes(kind, units, with_derived_labels(kind, frames.suggestion_frame(against)))
-        both = frames.untouched_by_all(labels, [checker_run, against])
-        versus_people = references(kind, project, reference, units, everything if touched else both)
+        rivals = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(against)))
+        both = untouched_by_all(source, labels, [checker_run, against])
+        versus_people = references(kind, source, reference, units, everything if touched else both)
     behind = {name: ids for side in sides for name, ids in _behind(side, units).items()}
     found_probabilities, found_versus = {}, {}
     for side in sides:
         slug = side.dimension.slug
         found_probabilities[slug], ids = probabilities(
-            side.dimension, checker_run, side.people.code, side.checker_not_asked, units
+            source, side.dimension, checker_run, side.people.code, side.checker_not_asked, units
         )
         behind |= ids
         if against is not None:
@@ -72,12 +70,12 @@ def compute(
             behind |= ids
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
-    values = frames.score_frame(checker_run, score) if score else None
+    values = source.score_frame(checker_run, score) if score else None
     return {
         "report": "comparison",
-        "project": project.slug,
-        "task_type": project.task_type,
-        "run": str(checker_run.uuid),
+        "project": source.slug,
+        "task_type": source.task_type,
+        "run": checker_run.uuid,
         "checker": checker_run.checker,
         "gives": "scores" if gives_scores_only else "labels",
         "version": checker_run.version,
@@ -85,8 +83,8 @@ def compute(
         "reference_title": REFERENCES[reference],
         "touched": touched,
         "score": score,
-        "scores": scores,
-        "other": {"run": str(against.uuid), "checker": against.checker, "version": against.version}
+        "scores": list(scores),
+        "other": {"run": against.uuid, "checker": against.checker, "version": against.version}
         if against is not None
         else None,
         "n_units": len(units),
@@ -113,16 +111,14 @@ def compute(
     }
 
 
-def _other(project: Project, run: CheckerRun, uuid: str) -> CheckerRun | None:
+def _other(source: Source, run: Run, uuid: str) -> Run | None:
     """The run that this one is set against; None where none is named."""
     if not uuid:
         return None
-    found = CheckerRun.objects.filter(project=project, uuid=uuid, job__state=Job.State.DONE).first()
-    if found is None:
-        raise ValueError(f"project {project.slug} has no finished checker run {uuid!r}")
+    found = source.run(uuid)
     if found == run:
         raise ValueError("a run does not differ from itself; name another as the other one")
-    if found.checker in scorers() or run.checker in scorers():
+    if "scores" in (found.gives, run.gives):
         raise ValueError("two runs are set against people by their labels; one of these gives scores only")
     return found
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import REFERENCES
-from annotation.models import Item, Project, UnitKind
+from analysis.sources import Source
+from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def covering_labels(dimension: Dimension) -> tuple[str, ...]:
     return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
 
 
-def compute(project: Project, reference: str = "majority", k: int = 1, ties: str = "excluded") -> dict:
+def compute(source: Source, reference: str = "majority", k: int = 1, ties: str = "excluded") -> dict:
     """The coverage report.
 
     `reference` is a key of REFERENCES: the majority of people, or decisions. An aspect needs `k` labels before the
@@ -58,7 +58,7 @@ def compute(project: Project, reference: str = "majority", k: int = 1, ties: str
     """
     from analysis.stats.coverage import response_coverage
 
-    kind = project.type
+    kind = source.type
     dimension = covering_dimension(kind)
     if dimension is None:
         raise ValueError(f"Coverage needs judgements of aspects in answers; {kind.title!r} judges something else")
@@ -66,10 +66,10 @@ def compute(project: Project, reference: str = "majority", k: int = 1, ties: str
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
     if k < 1:
         raise ValueError(f"k is at least 1, not {k}")
-    units = frames.unit_frame(project, kind.unit_kind)
-    responses = _response_frame(project)
+    units = source.unit_frame(kind.unit_kind)
+    responses = _response_frame(source)
     place = {key: row for row, key in enumerate(responses["response"])}
-    labels = _labels(project, dimension, reference, units)
+    labels = _labels(source, dimension, reference, units)
     found = response_coverage(
         labels,
         units["response"].map(place).to_numpy(dtype=int),
@@ -80,8 +80,8 @@ def compute(project: Project, reference: str = "majority", k: int = 1, ties: str
     )
     return {
         "report": "coverage",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "dimension": dimension.slug,
         "title": dimension.title,
         "covering": [dimension.label(label).title for label in covering_labels(dimension)],
@@ -98,31 +98,24 @@ def compute(project: Project, reference: str = "majority", k: int = 1, ties: str
     }
 
 
-def _response_frame(project: Project) -> pd.DataFrame:
-    """Columns response, model, setting, query, text, item (its uuid); one row per response in the order of work."""
-    import pandas as pd
-
-    columns = {
-        "response": "anchor__response__key",
-        "model": "anchor__response__model",
-        "setting": "anchor__response__context_setting",
-        "query": "anchor__response__question__key",
-        "text": "anchor__response__question__text",
-        "item": "uuid",
-    }
-    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by("position")
-    return pd.DataFrame.from_records(rows.values_list(*columns.values()), columns=list(columns))
+def _response_frame(source: Source) -> pd.DataFrame:
+    """Columns response, model, setting, query, text; one row per response, in the order of keys."""
+    responses = source.content("response").set_index("key")
+    questions = source.content("question").set_index("key")["text"]
+    found = responses.reindex(source.item_frame()["item_key"]).reset_index(names="response")
+    found = found.assign(query=found["question"], text=found["question"].map(questions).fillna(""))
+    return found.rename(columns={"context_setting": "setting"})[["response", "model", "setting", "query", "text"]]
 
 
-def _labels(project: Project, dimension: Dimension, reference: str, units: pd.DataFrame):
+def _labels(source: Source, dimension: Dimension, reference: str, units: pd.DataFrame):
     """Labels of the units: those of people, or decisions as those of one."""
     from analysis.stats import Labels
 
     if reference == "majority":
-        frame = frames.label_frame(project, units)
+        frame = source.label_frame(units)
         raters = frame["rater"]
     else:
-        frame = frames.decision_frame(project, reference)
+        frame = source.decision_frame(reference)
         frame = frame[frame["unit"].isin(units["unit"])]
         raters = frame["unit"].map(lambda unit: reference)
     mine = frame["dimension"] == dimension.slug
@@ -178,7 +171,6 @@ def _rows(responses: pd.DataFrame, found: ResponseCoverage) -> dict:
                 "text": row.text[:SHOWN_CHARS],
                 "model": row.model,
                 "setting": row.setting,
-                "item": str(row.item),
                 "n_aspects": int(found.n_aspects[row.place]),
                 "n_votes": int(found.n_votes[row.place]),
                 "covered": int(found.n_covered[row.place]),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames
-from analysis.queries import score_names
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import named_figure, number
 from analysis.reports.reference import codes_of
-from annotation.models import CheckerRun, Job, Project, RunFailure
+from analysis.sources import Run, Source
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -19,71 +17,62 @@ if TYPE_CHECKING:
 SHIFT_BARS = 10
 
 
-def compute(project: Project, run: str, other: str) -> dict:
+def compute(source: Source, run: str, other: str) -> dict:
     """The difference of two finished runs of the project, by their UUIDs; the other one is where it starts from.
 
     Wrong values raise ValueError.
     """
-    now, before = _run(project, run), _run(project, other)
+    if not (run and other):
+        raise ValueError("difference needs two runs: --run and --other")
+    now, before = source.run(run), source.run(other)
     if now == before:
         raise ValueError("a run does not differ from itself; name two runs")
-    kind = with_derived(project.type)
+    kind = with_derived(source.type)
     origins = derived_from(kind)
-    units = frames.unit_frame(project, kind.unit_kind)
-    said = {which.pk: with_derived_labels(kind, frames.suggestion_frame(which)) for which in (now, before)}
-    failed = {which.pk: set(_failed(which)) for which in (now, before)}
+    units = source.unit_frame(kind.unit_kind)
+    said = {which.uuid: with_derived_labels(kind, source.suggestion_frame(which)) for which in (now, before)}
+    failed = {which.uuid: set(source.failure_frame(which)["unit"].tolist()) for which in (now, before)}
     dimensions, behind = [], {}
     for dimension in kind.dimensions:
-        codes = [codes_of(dimension, units, said[which.pk]) for which in (before, now)]
+        codes = [codes_of(dimension, units, said[which.uuid]) for which in (before, now)]
         if not any((code >= 0).any() for code in codes):
             continue
         derived = origins.get(dimension.slug)
         dimensions.append(_figures(dimension, units, *codes) | {"derived_from": derived})
         if not derived:
-            dimensions[-1]["shift"] = _shift(dimension, before, now)
+            dimensions[-1]["shift"] = _shift(source, dimension, before, now)
         behind |= _behind(dimension, units, *codes)
-    gained, lost = failed[now.pk] - failed[before.pk], failed[before.pk] - failed[now.pk]
+    gained, lost = failed[now.uuid] - failed[before.uuid], failed[before.uuid] - failed[now.uuid]
     behind["failures/gained"] = [unit for unit in units["unit"].tolist() if unit in gained]
     behind["failures/lost"] = [unit for unit in units["unit"].tolist() if unit in lost]
     return {
         "report": "difference",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "run": _named(now),
         "other": _named(before),
         "n_units": len(units),
-        "n_failed": len(failed[now.pk]),
-        "n_failed_other": len(failed[before.pk]),
+        "n_failed": len(failed[now.uuid]),
+        "n_failed_other": len(failed[before.uuid]),
         "n_failures_gained": len(behind["failures/gained"]),
         "n_failures_lost": len(behind["failures/lost"]),
         "made_by": _made_by(before, now),
         "dimensions": dimensions,
-        "scores": _scores(before, now),
+        "scores": _scores(source, before, now),
         "behind": behind,
     }
 
 
-def _run(project: Project, uuid: str) -> CheckerRun:
-    found = CheckerRun.objects.filter(project=project, uuid=uuid).select_related("job").first()
-    if found is None or found.job.state != Job.State.DONE:
-        raise ValueError(f"project {project.slug} has no finished checker run {uuid!r}")
-    return found
-
-
-def _named(run: CheckerRun) -> dict:
+def _named(run: Run) -> dict:
     return {
-        "uuid": str(run.uuid),
+        "uuid": run.uuid,
         "checker": run.checker,
         "version": run.version,
         "created_at": f"{run.created_at:%Y-%m-%d %H:%M}",
     }
 
 
-def _failed(run: CheckerRun) -> list[int]:
-    return list(RunFailure.objects.filter(run=run).values_list("unit_id", flat=True))
-
-
-def _made_by(before: CheckerRun, now: CheckerRun) -> list[dict]:
+def _made_by(before: Run, now: Run) -> list[dict]:
     """What differs in how the two describe themselves, by name; parameters and libraries one by one."""
     sides = [_flat({"checker": run.checker, "version": run.version} | run.provenance) for run in (before, now)]
     names = dict.fromkeys([*sides[0], *sides[1]])
@@ -142,12 +131,12 @@ def _figures(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now:
     }
 
 
-def _shift(dimension: Dimension, before: CheckerRun, now: CheckerRun) -> dict | None:
+def _shift(source: Source, dimension: Dimension, before: Run, now: Run) -> dict | None:
     """How far the probabilities moved: per unit half the sum of absolute differences over the labels, from 0 (the same)
     to 1; and each label's mean probability in both. None where no unit has probabilities of both runs."""
     import numpy as np
 
-    sides = [frames.probability_frame(run, dimension.slug, dimension.values) for run in (before, now)]
+    sides = [source.probability_frame(run, dimension.slug, dimension.values) for run in (before, now)]
     shared = sides[0].index.intersection(sides[1].index)
     if not len(shared):
         return None
@@ -168,13 +157,13 @@ def _shift(dimension: Dimension, before: CheckerRun, now: CheckerRun) -> dict | 
     }
 
 
-def _scores(before: CheckerRun, now: CheckerRun) -> list[dict]:
+def _scores(source: Source, before: Run, now: Run) -> list[dict]:
     """Scores that both runs have, over the units where both are defined; the correlation is None where undefined."""
     rows = []
-    for name in score_names(now):
-        if name not in score_names(before):
+    for name in now.scores:
+        if name not in before.scores:
             continue
-        sides = [frames.score_frame(run, name).set_index("unit")["value"].dropna() for run in (before, now)]
+        sides = [source.score_frame(run, name).set_index("unit")["value"].dropna() for run in (before, now)]
         shared = sides[0].index.intersection(sides[1].index)
         other, run = (side.loc[shared].to_numpy() for side in sides)
         rows.append(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import REFERENCES
-from annotation.models import CheckerRun, Item, ItemUnit, Project, UnitKind
+from analysis.sources import Run, Source
+from analysis.sources.touched import latest, untouched
+from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 # Beyond so many rows a list holds those that come first; figures are always over all.
 MAX_LISTED = 10_000
 UNLABELLED, NO_SUGGESTION, TIED = "without a label", "without a suggestion", "tied"
-COLUMNS = {
-    "unit": "unit_id",
-    "document": "unit__pair__response__key",
-    "method": "unit__pair__response__method",
-    "model": "unit__pair__response__model",
-    "setting": "unit__pair__response__context_setting",
-    "claim": "unit__pair__response__claim__key",
-}
 SOURCE = ["method", "model", "setting"]
 
 
@@ -61,7 +54,7 @@ def entailing_labels(dimension: Dimension) -> tuple[str, ...]:
     return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
 
 
-def compute(project: Project, reference: str = "majority", run: str = "", touched: bool = False) -> dict:
+def compute(source: Source, reference: str = "majority", run: str = "", touched: bool = False) -> dict:
     """The report on matched documents and claims.
 
     `reference` is a key of REFERENCES: by the majority a pair is entailed where more people say entailment than say
@@ -69,28 +62,27 @@ def compute(project: Project, reference: str = "majority", run: str = "", touche
     that its suggestions touched then count only with `touched`. A document whose sentences were all dropped has no pair
     and is not in the project. Raises ValueError for wrong values, and for a project without pairs of documents.
     """
-    kind = project.type
+    kind = source.type
     dimension = inference_dimension(kind)
     if dimension is None:
         raise ValueError(f"Matched claims need judgements of pairs; {kind.title!r} judges something else")
     if reference not in REFERENCES:
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
-    checker = CheckerRun.objects.filter(project=project, uuid=run).first() if run else None
-    if run and checker is None:
-        raise ValueError(f"project {project.slug} has no checker run {run!r}")
-    every = _pair_frame(project)
-    pairs = every[every["claim"].notna()].reset_index(drop=True)
+    checker = source.run(run) if run else None
+    every = source.unit_frame(kind.unit_kind).rename(columns={"response": "document"})
+    of_claim = every["document"].notna() & every["claim"].notna()
+    pairs = every[of_claim].reset_index(drop=True)
     if not len(pairs):
         raise ValueError("None of the project's pairs comes from a document that was generated for a claim")
-    sides = {"people": _by_people(project, dimension, reference, pairs, checker, touched)}
+    sides = {"people": by_people(source, dimension, reference, pairs, checker, touched)}
     if checker is not None:
-        sides["checker"] = Side(_decided(frames.suggestion_frame(checker), dimension, pairs), NO_SUGGESTION)
+        sides["checker"] = Side(decided(source.suggestion_frame(checker), dimension, pairs), NO_SUGGESTION)
     pairs = pairs.assign(**{name: side.code for name, side in sides.items()})
     names = list(sides)
     return {
         "report": "matched",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "dimension": dimension.slug,
         "title": dimension.title,
         "entailing": [dimension.label(label).title for label in entailing_labels(dimension)],
@@ -113,29 +105,20 @@ def compute(project: Project, reference: str = "majority", run: str = "", touche
     }
 
 
-def _pair_frame(project: Project) -> pd.DataFrame:
-    """The columns of COLUMNS, in the order of work; document and all that follows are empty where a pair has none."""
-    import pandas as pd
-
-    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
-    found = rows.order_by("item__position", "index").values_list(*COLUMNS.values())
-    return pd.DataFrame.from_records(found, columns=list(COLUMNS))
-
-
-def _by_people(
-    project: Project,
+def by_people(
+    source: Source,
     dimension: Dimension,
     reference: str,
     pairs: pd.DataFrame,
-    checker: CheckerRun | None,
+    checker: Run | None,
     touched: bool,
 ) -> Side:
     from analysis.stats import Labels, majority
 
     if reference != "majority":
-        return Side(_decided(frames.decision_frame(project, reference), dimension, pairs), UNLABELLED)
-    labels = frames.label_frame(project, pairs, every_revision=True)
-    labels = frames.latest(labels) if checker is None or touched else frames.untouched(labels, checker)
+        return Side(decided(source.decision_frame(reference), dimension, pairs), UNLABELLED)
+    labels = source.label_frame(pairs, every_revision=True)
+    labels = latest(labels) if checker is None or touched else untouched(source, labels, checker)
     mine = labels[labels["dimension"] == dimension.slug]
     says = mine["label"].isin(entailing_labels(dimension)).map({True: "entailed", False: "other"})
     units, raters = mine["unit"].tolist(), mine["rater"].tolist()
@@ -144,7 +127,7 @@ def _by_people(
     return Side(vote.code, UNLABELLED, int(vote.tied.sum()))
 
 
-def _decided(labels: pd.DataFrame, dimension: Dimension, pairs: pd.DataFrame) -> np.ndarray:
+def decided(labels: pd.DataFrame, dimension: Dimension, pairs: pd.DataFrame) -> np.ndarray:
     """Codes as in `Side` of a frame with at most one label per unit and dimension."""
     import numpy as np
 

@@ -1,58 +1,196 @@
-"""Every report there is. To add one: a module with `compute(project, **parameters)`, and a line here."""
+"""Every report there is. To add one: a module, as `Report` describes it, and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from analysis.reports.agreement import GROUPS
+from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
+from analysis.reports.annotators import CHECKERS, UNITS
+from analysis.reports.coverage import TIES
+from analysis.reports.options import Option
+from analysis.reports.reference import REFERENCES
+from analysis.sources import Source
+from analysis.sources.database import DatabaseSource
+from annotation.models import Project
+
+if TYPE_CHECKING:
+    from analysis.pictures import Picture
+    from analysis.reports.tabular import Table
+    from annotation.task_types import TaskType
 
 
 @dataclass(frozen=True)
 class Report:
+    """A question that a researcher asks, and the module that answers it.
+
+    The module has `compute(source, **options) -> dict` of plain data (wrong values raise ValueError), and may have
+
+    - ``fits(kind) -> str``: why the report cannot be made of a task type; empty where it can;
+    - ``body(result) -> list[Table | Picture]``: what its page shows, in order;
+    - ``pictures(result) -> list[Picture]``, where its page has a template of its own;
+    - ``methods(result) -> str``: what was done, in sentences for a paper;
+    - ``in_words(kind, figure) -> str``: what the items behind a figure are.
+    """
+
     name: str
     title: str
     module: str
-    parameters: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    intro: str = ""
+    own_page: str = ""  # name of the address of a page with a template of its own
 
     @property
     def page(self) -> str:
-        """Name of the address of the report's page, and of its templates behind `project_`."""
-        return f"project_{self.name.replace('-', '_')}"
+        return self.own_page or "project_report"
 
-    def compute(self, project, **parameters) -> dict:
-        """The report as plain data. Unknown parameters and wrong values raise ValueError."""
-        unknown = sorted(set(parameters) - set(self.parameters))
+    def address(self, slug: str) -> list[str]:
+        """What the page's address needs."""
+        return [slug] if self.own_page else [slug, self.name]
+
+    def load(self) -> ModuleType:
+        return import_module(self.module)
+
+    def compute(self, source: Source | Project, **options) -> dict:
+        """The report as plain data; of a project, from the database. Unknown options and wrong values raise
+        ValueError."""
+        source = source if isinstance(source, Source) else DatabaseSource(source)
+        known = [option.name for option in self.options]
+        unknown = sorted(set(options) - set(known))
         if unknown:
-            known = ", ".join(self.parameters) or "none"
-            raise ValueError(f"report {self.name} has no parameter {', '.join(unknown)}; it has {known}")
-        function: Callable[..., dict] = import_module(self.module).compute
-        return function(project, **parameters)
+            raise ValueError(
+                f"report {self.name} has no parameter {', '.join(unknown)}; it has {', '.join(known) or 'none'}"
+            )
+        return self.load().compute(source, **options) | {"made_from": source.described()}
 
+    def values(self, source: Source, given: dict) -> dict:
+        """The value of every option, of what an address or a command gave for some."""
+        return {option.name: option.value(source, given.get(option.name)) for option in self.options}
+
+    def fits(self, kind: TaskType) -> str:
+        fits = getattr(self.load(), "fits", None)
+        return fits(kind) if fits else ""
+
+    def body(self, result: dict) -> list[Table | Picture]:
+        from analysis.reports.tables import tables_of
+
+        body = getattr(self.load(), "body", None)
+        return body(result) if body else [*tables_of(result), *self.pictures(result)]
+
+    def tables(self, result: dict) -> list[Table]:
+        from analysis.reports.tabular import Table
+
+        return [part for part in self.body(result) if isinstance(part, Table)]
+
+    def pictures(self, result: dict) -> list[Picture]:
+        from analysis.reports.tabular import Table
+
+        module = self.load()
+        if hasattr(module, "pictures"):
+            return module.pictures(result)
+        return [part for part in module.body(result) if not isinstance(part, Table)] if hasattr(module, "body") else []
+
+    def methods(self, result: dict) -> str:
+        methods = getattr(self.load(), "methods", None)
+        return methods(result) if methods else ""
+
+    def in_words(self, kind: TaskType, figure: str) -> str:
+        in_words = getattr(self.load(), "in_words", None)
+        return in_words(kind, figure) if in_words else figure
+
+
+def references_here(source: Source) -> dict[str, str]:
+    return {name: REFERENCES[name] for name in source.references()}
+
+
+RATERS = Option("raters", "Labels of", choices=GROUPS)
+REFERENCE = Option("reference", "People's labels", choices=references_here, help="whose labels: majority, ...")
+TOUCHED = Option("touched", "Labels that the checker touched", kind="flag", default=False, help="count them too")
+LABELLING_RUN = Option("run", "Run", kind="run", gives="labels", required=True, help="UUID, or a checker's slug")
+ANY_RUN = Option("run", "Run", kind="run", required=True, help="UUID, or a checker's slug")
+A_RUN_OR_NONE = Option("run", "Run", kind="run", gives="labels", default="", help="UUID, or a checker's slug")
+OTHER_RUN = Option("other", "Set against", kind="run", default="", help="another run")
 
 REPORTS: dict[str, Report] = {
     report.name: report
     for report in (
-        Report("agreement", "Agreement between people", "analysis.reports.agreement", ("raters",)),
+        Report(
+            "agreement",
+            "Agreement between people",
+            "analysis.reports.agreement",
+            (RATERS,),
+            own_page="project_agreement",
+        ),
         Report(
             "comparison",
             "A checker against people",
             "analysis.reports.comparison",
-            ("run", "reference", "touched", "score", "other"),
+            (ANY_RUN, REFERENCE, TOUCHED, Option("score", "Score", kind="text", default=""), OTHER_RUN),
+            own_page="project_comparison",
         ),
-        Report("annotators", "Annotators", "analysis.reports.annotators", ("checkers", "units")),
+        Report(
+            "annotators",
+            "Annotators",
+            "analysis.reports.annotators",
+            (
+                Option("checkers", "Labels of", choices=CHECKERS, default="without"),
+                Option("units", "Units listed", choices=UNITS, default="uncertain"),
+            ),
+            own_page="project_annotators",
+        ),
         Report(
             "alternative-annotator",
             "May a checker stand in for a person?",
             "analysis.reports.alternative_annotator",
-            ("epsilon", "scoring", "min_units"),
+            (
+                Option("epsilon", "Discount", kind="number", default=EPSILON, low=0, high=1),
+                Option("scoring", "Closeness", choices=SCORINGS, default="scale"),
+                Option("min_units", "Units that a person needs", kind="count", default=MIN_UNITS, low=2),
+            ),
+            own_page="project_alternative_annotator",
         ),
         Report(
-            "prevalence", "How common each label is", "analysis.reports.prevalence", ("run", "reference", "touched")
+            "prevalence",
+            "How common each label is",
+            "analysis.reports.prevalence",
+            (LABELLING_RUN, REFERENCE, TOUCHED),
+            own_page="project_prevalence",
         ),
-        Report("rates", "Label and abstain rates", "analysis.reports.rates", ("reference",)),
-        Report("matched", "Matched documents and claims", "analysis.reports.matched", ("reference", "run", "touched")),
-        Report("difference", "The difference of two checker runs", "analysis.reports.difference", ("run", "other")),
-        Report("coverage", "Coverage of aspects", "analysis.reports.coverage", ("reference", "k", "ties")),
+        Report(
+            "rates",
+            "Label and abstain rates",
+            "analysis.reports.rates",
+            (REFERENCE,),
+            own_page="project_rates",
+        ),
+        Report(
+            "matched",
+            "Matched documents and claims",
+            "analysis.reports.matched",
+            (REFERENCE, A_RUN_OR_NONE, TOUCHED),
+            "Which generated documents and claims are matched: any pair of theirs is entailed by gold evidence.",
+        ),
+        Report(
+            "difference",
+            "The difference of two checker runs",
+            "analysis.reports.difference",
+            (ANY_RUN, Option("other", "From", kind="run", default="", help="the run that it starts from")),
+            own_page="project_difference",
+        ),
+        Report(
+            "coverage",
+            "Coverage of aspects",
+            "analysis.reports.coverage",
+            (
+                REFERENCE,
+                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=50),
+                Option("ties", "A tied aspect", choices=TIES, default="excluded"),
+            ),
+            own_page="project_coverage",
+        ),
     )
 }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import number
 from analysis.reports.reference import REFERENCES, checker_codes, references
-from annotation.models import CheckerRun, Job, Project
-from annotation.queries.suggestions import scorers
+from analysis.sources import Source
+from analysis.sources.base import dimensions_to_show
+from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -21,27 +21,25 @@ if TYPE_CHECKING:
 NO_SPREAD = "no interval: by people all units have it or none has"
 
 
-def compute(project: Project, run: str, reference: str = "majority", touched: bool = False) -> dict:
+def compute(source: Source, run: str, reference: str = "majority", touched: bool = False) -> dict:
     """The report on prevalence with one checker run, by its UUID.
 
     Shares are of all units: where a question is not asked, none of its labels is given. `reference` and `touched` as in
     the comparison. Wrong values raise ValueError.
     """
-    checker_run = CheckerRun.objects.filter(project=project, uuid=run, job__state=Job.State.DONE).first()
-    if checker_run is None:
-        raise ValueError(f"project {project.slug} has no finished checker run {run!r}")
-    if checker_run.checker in scorers():
+    checker_run = source.run(run)
+    if checker_run.gives == "scores":
         raise ValueError(f"{checker_run.checker} gives scores and no labels, so it cannot say how common a label is")
-    kind = with_derived(project.type)
+    kind = with_derived(source.type)
     origins = derived_from(kind)
-    units = frames.unit_frame(project, kind.unit_kind)
-    labels = with_derived_labels(kind, frames.label_frame(project, units, every_revision=True))
-    everything = frames.latest(labels)
-    counted = everything if touched else frames.untouched(labels, checker_run)
-    people = references(kind, project, reference, units, counted)
-    said = checker_codes(kind, units, with_derived_labels(kind, frames.suggestion_frame(checker_run)))
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything = latest(labels)
+    counted = everything if touched else untouched(source, labels, checker_run)
+    people = references(kind, source, reference, units, counted)
+    said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
     found, behind = [], {}
-    for dimension in frames.dimensions_to_show(kind, everything):
+    for dimension in dimensions_to_show(kind, everything):
         known = people[dimension.slug].code, people[dimension.slug].not_asked
         result, ids = _dimension(dimension, units, known, said[dimension.slug])
         votes = people[dimension.slug].counts()
@@ -49,9 +47,9 @@ def compute(project: Project, run: str, reference: str = "majority", touched: bo
         behind |= ids
     return {
         "report": "prevalence",
-        "project": project.slug,
-        "task_type": project.task_type,
-        "run": str(checker_run.uuid),
+        "project": source.slug,
+        "task_type": source.task_type,
+        "run": checker_run.uuid,
         "checker": checker_run.checker,
         "version": checker_run.version,
         "reference": reference,

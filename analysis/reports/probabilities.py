@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.figures import RESAMPLES, figure, number
-from annotation.models import CheckerRun
+from analysis.sources import Run, Source
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ MANY_UNITS, FEWER_RESAMPLES = 20_000, 200
 
 
 def probabilities(
-    dimension: Dimension, run: CheckerRun, code: np.ndarray, leave_out: np.ndarray, units: pd.DataFrame
+    source: Source, dimension: Dimension, run: Run, code: np.ndarray, leave_out: np.ndarray, units: pd.DataFrame
 ) -> tuple[dict | None, dict[str, list[int]]]:
     """Calibration, areas and thresholds of a run's probabilities, and the units of every bin; None where it gave none.
 
@@ -30,7 +29,7 @@ def probabilities(
 
     from analysis.stats import areas, calibration, threshold_sweep
 
-    given = frames.probability_frame(run, dimension.slug, dimension.values)
+    given = source.probability_frame(run, dimension.slug, dimension.values)
     if given.empty:
         return None, {}
     table = given.reindex(units["unit"]).to_numpy(dtype=float, copy=True)

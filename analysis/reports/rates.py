@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.figures import figure
 from analysis.reports.reference import REFERENCES, references
-from annotation.models import Item, Project, UnitKind
+from analysis.sources import Source
+from analysis.sources.links import ORIGINS
+from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -20,25 +21,25 @@ NOTHING_DECIDED = "none of its responses has a decided label"
 AND = " \N{MIDDLE DOT} "
 
 
-def compute(project: Project, reference: str = "majority") -> dict:
+def compute(source: Source, reference: str = "majority") -> dict:
     """Rates per setting: of each model (with its method, where responses name one), and their unweighted mean.
 
     Raises ValueError for a project whose items are not responses, and for an unknown reference.
     """
-    kind = with_derived(project.type)
+    kind = with_derived(source.type)
     if kind.anchor_kind != UnitKind.RESPONSE:
         raise ValueError(f"Rates need items that are model answers; {kind.title!r} judges something else")
-    units = frames.unit_frame(project, kind.unit_kind)
-    labels = with_derived_labels(kind, frames.label_frame(project, units))
-    decided = references(kind, project, reference, units, labels)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units))
+    decided = references(kind, source, reference, units, labels)
     first, *others = _measured(kind)
-    responses = _response_frame(project)
+    responses = _response_frame(source)
     units = units.assign(group=units["response"].map(dict(zip(responses["response"], responses["group"], strict=True))))
-    has_pieces = frames.ORIGINS[kind.unit_kind].is_piece
+    has_pieces = ORIGINS[kind.unit_kind].is_piece
     return {
         "report": "rates",
-        "project": project.slug,
-        "task_type": project.task_type,
+        "project": source.slug,
+        "task_type": source.task_type,
         "reference": reference,
         "reference_title": REFERENCES[reference],
         **_words(kind),
@@ -82,17 +83,12 @@ def _of(units: pd.DataFrame, setting: str, code) -> pd.DataFrame:
     return units.assign(code=code)[units["setting"] == setting]
 
 
-def _response_frame(project: Project) -> pd.DataFrame:
+def _response_frame(source: Source) -> pd.DataFrame:
     """Columns response, model, method, setting, n_units, group; one row per response, abstained ones included."""
-    import pandas as pd
-
-    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
-    path = "anchor__response__"
-    columns = ["response", "model", "method", "setting", "n_units"]
-    found = pd.DataFrame.from_records(
-        rows.values_list(f"{path}key", f"{path}model", f"{path}method", f"{path}context_setting", "unit_count"),
-        columns=columns,
-    )
+    items = source.item_frame()
+    found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
+    found = found.rename(columns={"context_setting": "setting"})[["response", "model", "method", "setting"]]
+    found["n_units"] = items["n_units"].to_numpy()
     both = found["model"] + AND + found["method"]
     found["group"] = both.where((found["model"] != "") & (found["method"] != ""), found["model"] + found["method"])
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis import frames
 from analysis.reports.derived import with_derived_labels
-from annotation.models import Decision, Project
+from analysis.sources import Source
+from annotation.models import Decision
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Reference:
 
 
 def references(
-    kind: TaskType, project: Project, name: str, units: pd.DataFrame, labels: pd.DataFrame
+    kind: TaskType, source: Source, name: str, units: pd.DataFrame, labels: pd.DataFrame
 ) -> dict[str, Reference]:
     """By dimension of `kind`, the reference called `name` (a key of REFERENCES; anything else raises ValueError).
 
@@ -55,7 +55,7 @@ def references(
     """
     if name not in REFERENCES:
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {name!r}")
-    decisions = None if name == "majority" else with_derived_labels(kind, frames.decision_frame(project, name))
+    decisions = None if name == "majority" else with_derived_labels(kind, source.decision_frame(name))
     found: dict[str, Reference] = {}
     for dimension in kind.dimensions:
         plain = _majority(dimension, units, labels) if decisions is None else _decided(dimension, units, decisions)

@@ -10,7 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import StoredReport
-from analysis.reports.metrics import get_report
+from analysis.reports.figures import quickly
+from analysis.reports.metrics import Report, get_report
+from analysis.scopes import scoped
+from analysis.sources import Source
 from annotation.models import Chunk, Job, Project
 from annotation.queries.work import label_version
 from annotation.services.jobs import JobError, Lease, create_job
@@ -21,22 +24,26 @@ REST_PER_SECOND = 5
 
 
 # Raised when results get another shape, so that pages do not meet one that was stored before.
-SHAPE = 4
+SHAPE = 5
 
 
-def parameters_hash(parameters: dict) -> str:
-    return hashlib.sha256(json.dumps([SHAPE, parameters], sort_keys=True).encode()).hexdigest()
+def parameters_hash(parameters: dict, scope: dict | None = None) -> str:
+    asked = [SHAPE, parameters, scope] if scope else [SHAPE, parameters]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def stored_report(project: Project, name: str, parameters: dict, user) -> StoredReport:
-    """The report as last computed. Where it is missing or stale, a job to compute it is on its way."""
+def stored_report(project: Project, name: str, parameters: dict, user, scope: dict | None = None) -> StoredReport:
+    """The report as last computed. Where it is missing or stale, a job to compute it is on its way.
+
+    `scope` says which labels (`analysis.scopes`); a release's never grow stale.
+    """
     get_report(name)
     reports = StoredReport.objects.defer("behind").select_related("job", "project")
     report, _ = reports.get_or_create(
         project=project,
         name=name,
-        parameters_hash=parameters_hash(parameters),
-        defaults={"parameters": parameters},
+        parameters_hash=parameters_hash(parameters, scope),
+        defaults={"parameters": parameters, "scope": scope or {}},
     )
     if is_stale(report) and not is_refreshing(report) and not is_resting(report):
         refresh(report, user)
@@ -44,6 +51,10 @@ def stored_report(project: Project, name: str, parameters: dict, user) -> Stored
 
 
 def is_stale(report: StoredReport) -> bool:
+    if report.is_partial or report.computed_at is None:
+        return True
+    if report.scope.get("release"):
+        return False
     return report.label_version != label_version(report.project)
 
 
@@ -86,22 +97,47 @@ def refresh(report: StoredReport, user) -> None:
         StoredReport.objects.filter(pk=report.pk).update(job=report.job)
 
 
+def drawn(kind: Report, result: dict) -> dict:
+    """The report's pictures by name: what they show, and the SVG for its page."""
+    from analysis.pictures.themed import themed
+
+    return {picture.name: {"spec": picture.to_dict(), "svg": themed(picture)} for picture in kind.pictures(result)}
+
+
 class ReportHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         report = StoredReport.objects.select_related("project").filter(pk=chunk.payload["report"]).first()
         if report is None:
             raise JobError("The report was removed")
         version = label_version(report.project)  # before the labels are read: what comes later makes it stale
+        kind = get_report(report.name)
         try:
-            result = get_report(report.name).compute(report.project, **report.parameters)
+            source = scoped(report.project, report.scope)
+            if report.computed_at is None and getattr(kind.load(), "HAS_QUICK_PASS", False):
+                self._show_first_figures(report, kind, source)
+            result = kind.compute(source, **report.parameters)
         except ValueError as error:
             raise JobError(str(error)) from error
+        pictures = drawn(kind, result)
         behind = result.pop("behind", {})
         with transaction.atomic():
             StoredReport.objects.filter(pk=report.pk).update(
-                result=result, behind=behind, label_version=version, computed_at=timezone.now()
+                result=result,
+                behind=source.stored_units(behind),
+                pictures=pictures,
+                is_partial=False,
+                label_version=version,
+                computed_at=timezone.now(),
             )
             lease.complete()
+
+    def _show_first_figures(self, report: StoredReport, kind: Report, source: Source) -> None:
+        """What nobody has seen before shows its numbers while intervals and tests are still being computed."""
+        with quickly():
+            result = kind.compute(source, **report.parameters)
+        behind = source.stored_units(result.pop("behind", {}))
+        first = StoredReport.objects.filter(pk=report.pk, computed_at=None)
+        first.update(result=result, behind=behind, is_partial=True, computed_at=timezone.now())
 
     def finish(self, job: Job, lease: Lease) -> dict:
         return {}

@@ -5,11 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.formats.spreadsheets import needs_escape
 
-Cell = str | int | float | None
+
+@dataclass(frozen=True)
+class Linked:
+    """A cell that opens the items behind it on a page; files hold the value alone."""
+
+    value: str | int | float | None
+    figure: str  # a key of the result's `behind`
+
+
+Cell = str | int | float | None | Linked
 
 DIGITS = 4
 LATEX_SPECIAL = {
@@ -30,15 +39,25 @@ LATEX_SPECIAL = {
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` have as many cells as there are columns; None is an empty cell."""
+    """`rows` have as many cells as there are columns; None is an empty cell. `note` stands below on the page."""
 
     title: str
     columns: tuple[str, ...]
     rows: list[tuple[Cell, ...]]
+    note: str = ""
+
+    def plain(self) -> Table:
+        """The same with values in place of links."""
+        return replace(self, rows=[tuple(value_of(cell) for cell in row) for row in self.rows])
+
+
+def value_of(cell: Cell) -> str | int | float | None:
+    return cell.value if isinstance(cell, Linked) else cell
 
 
 def as_markdown(tables: list[Table]) -> str:
     """Each table under its title."""
+    tables = [table.plain() for table in tables]
     return "\n\n".join(
         "\n".join(
             [
@@ -56,6 +75,7 @@ def as_markdown(tables: list[Table]) -> str:
 def as_csv(tables: list[Table]) -> str:
     """Numbers in full, every row with its table's title in front. A table begins with its own header; an empty line
     stands between two. Text that a spreadsheet would run gets an apostrophe in front."""
+    tables = [table.plain() for table in tables]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for place, table in enumerate(tables):
@@ -69,6 +89,7 @@ def as_csv(tables: list[Table]) -> str:
 
 def as_latex(tables: list[Table]) -> str:
     """A table environment each, for the booktabs package."""
+    tables = [table.plain() for table in tables]
     return "\n\n".join(
         "\n".join(
             [
@@ -91,6 +112,7 @@ def as_latex(tables: list[Table]) -> str:
 
 def as_text(tables: list[Table]) -> str:
     """Columns side by side, numbers to the right."""
+    tables = [table.plain() for table in tables]
     parts = []
     for table in tables:
         rows = [tuple(table.columns), *(tuple(_text(cell) for cell in row) for row in table.rows)]
@@ -119,7 +141,7 @@ def _text(cell: Cell) -> str:
 def _numbers(table: Table) -> list[bool]:
     """Which columns hold numbers, with words at most where a number is undefined."""
     return [
-        any(isinstance(row[place], int | float) for row in table.rows) if place else False
+        any(isinstance(value_of(row[place]), int | float) for row in table.rows) if place else False
         for place in range(len(table.columns))
     ]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analysis.reports import run_tables, tabular
-from analysis.reports.tables import CLASSIFICATION, tables_of
+from analysis.reports.metrics import get_report
+from analysis.reports.tables import CLASSIFICATION
 
 
 def as_text(result: dict) -> str:
@@ -18,7 +19,8 @@ def as_text(result: dict) -> str:
         "difference": _difference,
     }
     if result["report"] not in tables:  # the others are tables and nothing else
-        return "\n\n".join([*lines, tabular.as_text(tables_of(result))])
+        tables = get_report(result["report"]).tables(result)
+        return "\n\n".join([*lines, *result.get("notes", []), tabular.as_text(tables)])
     lines += tables[result["report"]](result)
     return "\n".join(lines)
 

@@ -4,6 +4,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from analysis.reports.tabular import Linked, Table, value_of
+
+CELL_DIGITS = 3
 register = template.Library()
 
 
@@ -73,3 +76,33 @@ def get(mapping: dict, key):
 @register.filter
 def at(rows: list, index: int):
     return rows[index]
+
+
+@register.filter
+def rows_of(table: Table) -> list[list[dict]]:
+    """A table's rows for its page: the words of each cell, whether it is a number, and the figure that it opens."""
+    return [
+        [
+            {
+                "text": _cell(value_of(cell)),
+                "is_number": isinstance(value_of(cell), int | float),
+                "figure": cell.figure if isinstance(cell, Linked) else "",
+            }
+            for cell in row
+        ]
+        for row in table.rows
+    ]
+
+
+def _cell(value: str | int | float | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.{CELL_DIGITS}f}" if isinstance(value, float) else value
+
+
+@register.filter
+def numeric(table: Table, place: int) -> bool:
+    """Whether a column holds numbers."""
+    return any(isinstance(value_of(row[place]), int | float) for row in table.rows)

@@ -22,6 +22,7 @@ class Job(models.Model):
         PASSAGES = "passages"  # the best of a ranking become evidence and items
         REPORT = "report"
         EXPORT = "export"
+        RELEASE = "release"  # a frozen export with what figures need
 
     class State(models.TextChoices):
         QUEUED = "queued"

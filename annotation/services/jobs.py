@@ -50,6 +50,7 @@ HANDLERS = {
     Job.Kind.PASSAGES: "annotation.services.passage_publishing.HANDLER",
     Job.Kind.EXPORT: "annotation.services.releasing.HANDLER",
     Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
+    Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
 }
 
 MAX_ATTEMPTS = 4

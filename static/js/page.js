@@ -8,6 +8,8 @@ const actions = {
   "[data-dialog-close]": (button) => button.closest("dialog")?.close(),
   // <button data-copy="id"> copies the text of that element (tables as tab-separated lines, ready for a spreadsheet).
   "[data-copy]": (button) => copy(document.getElementById(button.dataset.copy), button),
+  // <button data-copy-from="address"> copies what stands there.
+  "[data-copy-from]": (button) => say(button, copyFrom(button.dataset.copyFrom)),
 };
 
 async function copy(source, button) {
@@ -15,9 +17,20 @@ async function copy(source, button) {
   const rows = source.matches("table") ? [...source.rows] : null;
   const clean = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
   const text = rows ? rows.map((row) => [...row.cells].map(clean).join("\t")).join("\n") : source.textContent;
+  await say(button, navigator.clipboard.writeText(text));
+}
+
+async function copyFrom(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(response.statusText);
+  await navigator.clipboard.writeText(await response.text());
+}
+
+// What became of it stands on the button for a moment.
+async function say(button, copied) {
   const before = button.textContent;
   try {
-    await navigator.clipboard.writeText(text);
+    await copied;
     button.textContent = "Copied";
   } catch {
     button.textContent = "Could not copy";

@@ -11,7 +11,7 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,8 @@ def test_a_good_checker_passes_and_a_contrary_one_does_not_each_by_hand(project)
     assert (anna["model_wins"], anna["person_wins"]) == (checker / N, person / N)
     assert anna["p_value"] == pytest.approx(stats.ttest_1samp(differences, 0.1, alternative="less").pvalue)
     behind = report["behind"][f"relevance/{good.uuid}/{anna['id']}/checker"]
-    assert behind == [item.anchor_id for item, d in zip(items_of(project), differences, strict=True) if d < 0]
+    closer = [item for item, d in zip(items_of(project), differences, strict=True) if d < 0]
+    assert behind == in_order_of_keys(closer)
     assert anna["n_model_ahead"] == len(behind)
 
 

@@ -12,7 +12,7 @@ from analysis.reports.metrics import get_report
 from analysis.stats import Labels, dawid_skene, mace
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
@@ -49,13 +49,16 @@ def by_name(dimension: dict) -> dict[str, dict]:
 
 def test_competences_are_those_of_the_models_with_intervals_and_confusion(project):
     names = ("Anna", "Ben", "Cleo")
-    rows = [(number, name, said(number, name)) for name in names for number in range(N)]
+    in_order = sorted(range(N), key=[item.key for item in items_of(project)].__getitem__)
+    people = dict(project.raters.values_list("name", "pseudonym"))
+    rows = [(number, name, said(number, name)) for number in in_order for name in sorted(names, key=people.get)]
     unit, rater, value = zip(*rows, strict=True)
     coded = Labels.from_columns(unit, rater, value, (YES, NO))
     dimension = of_dimension(report_of(project), "relevance")
     found = by_name(dimension)
     for name, fit in (("dawid_skene", dawid_skene(coded)), ("mace", mace(coded))):
-        for code, person in enumerate(names):
+        for person in names:
+            code = coded.rater_code(person)
             assert found[person][name]["estimate"] == pytest.approx(fit.competence[code], abs=1e-6)
             assert found[person][name]["low"] <= found[person][name]["high"]
     assert found["Cleo"]["dawid_skene"]["high"] < found["Anna"]["dawid_skene"]["estimate"]
@@ -69,7 +72,7 @@ def test_cells_of_the_confusion_open_their_units(project):
     report = report_of(project)
     cleo = by_name(of_dimension(report, "relevance"))["Cleo"]
     ids = report["behind"][f"relevance/said/{cleo['id']}/{YES}/{NO}"]
-    expected = [item.anchor_id for n, item in enumerate(items_of(project)) if n % 6 == 0]
+    expected = in_order_of_keys([item for n, item in enumerate(items_of(project)) if n % 6 == 0])
     assert ids == expected and cleo["counts"][0][1] == len(expected)
 
 

@@ -225,7 +225,7 @@ def test_cells_list_exactly_their_units():
 
 def test_a_run_of_another_project_is_refused():
     run = make_suggestions(project_of(1), labels=SUGGESTED)
-    with pytest.raises(ValueError, match="has no checker run"):
+    with pytest.raises(ValueError, match="has no finished checker run"):
         get_report("comparison").compute(project_of(1), run=str(run.uuid))
 
 

@@ -10,10 +10,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis import frames
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import get_report
 from analysis.reports.stored import stored_report
+from analysis.sources.database import DatabaseSource
 from annotation.models import Annotation, Decision, Item, Judgement, Response, Revision
 from annotation.services import jobs
 from annotation.services.item_making import anchors_in
@@ -194,7 +194,7 @@ def test_an_answer_to_a_question_without_aspects_has_nothing_to_judge_and_is_no_
 def test_frames_and_reports_of_every_kind_with_nothing_in_them(identifier):
     kind = task_type(identifier)
     project = make_project(make_dataset(), identifier)
-    units = frames.unit_frame(project, kind.unit_kind)
+    units = DatabaseSource(project).unit_frame(kind.unit_kind)
     assert {"unit", "unit_key", "item", "cluster", "source"} <= set(units.columns) and units.empty
     report = get_report("agreement").compute(project)
     assert report["n_units"] == 0 and all(one["n_labels"] == 0 for one in report["dimensions"])
@@ -209,7 +209,7 @@ def test_frames_and_reports_of_every_kind_with_nothing_in_them(identifier):
 def test_every_unit_has_its_cluster_and_figures_can_be_computed(identifier):
     kind = task_type(identifier)
     project = make_kind_project(identifier)
-    units = frames.unit_frame(project, kind.unit_kind)
+    units = DatabaseSource(project).unit_frame(kind.unit_kind)
     assert set(units["item"]) == set(project.items.filter(unit_count__gt=0).values_list("pk", flat=True))
     assert units["cluster"].notna().all() and units["cluster"].nunique() in (2, 4)
     assert anchors_in(project.dataset_id, kind).count() == project.items.count()

@@ -126,7 +126,7 @@ def test_other_projects_and_wrong_choices_are_refused(dataset):
     project = make_project(dataset, "nli/two-way/1")
     with pytest.raises(ValueError, match="reference is one of"):
         matched(project, reference="best")
-    with pytest.raises(ValueError, match="has no checker run"):
+    with pytest.raises(ValueError, match="has no finished checker run"):
         matched(project, run="00000000-0000-4000-8000-000000000000")
     Pair.objects.update(response=None)
     with pytest.raises(ValueError, match="None of the project's pairs comes from a document"):

@@ -103,7 +103,7 @@ def test_page_and_command(client, run, capsys):
     behind = reverse("project_behind", args=[project.slug, "prevalence"])
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/others"}).content.decode()
     assert f"{N - BY_PEOPLE} units" in answer and "by the checker only" in answer
-    with pytest.raises(CommandError, match="no such finished"):
+    with pytest.raises(CommandError, match="run is one of first 1"):
         call_command("report", project.slug, "prevalence", "--run", "nobody")
 
 

@@ -64,6 +64,11 @@ def make_scores(run, name: str, values: dict[int, float | None]) -> None:
     Score.objects.bulk_create(Score(run=run, unit_id=unit, name=name, value=value) for unit, value in values.items())
 
 
+def in_order_of_keys(items: list[Item]) -> list[int]:
+    """Units of the items as every figure lists those behind it."""
+    return [item.anchor_id for item in sorted(items, key=lambda item: item.key)]
+
+
 def of_dimension(report: dict, slug: str) -> dict:
     return next(dimension for dimension in report["dimensions"] if dimension["dimension"] == slug)
 

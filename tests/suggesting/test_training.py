@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis import frames
+from analysis.sources import links
 from annotation.access import assignment_for
 from annotation.models import (
     Assignment,
@@ -252,7 +252,7 @@ def test_ties_and_what_is_not_asked_have_no_label():
 
 
 def test_groups_are_the_clusters_of_the_figures():
-    for kind, origin in frames.ORIGINS.items():
+    for kind, origin in links.ORIGINS.items():
         assert tuple(path.removeprefix("unit__") for path in origin.cluster) == GROUPS[kind]
 
 

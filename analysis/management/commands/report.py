@@ -1,74 +1,111 @@
-"""`manage.py report PROJECT NAME`: the numbers that the page shows, computed anew."""
+"""`manage.py report PROJECT NAME`: the numbers that the page shows, computed anew, or from a release's files."""
+
+from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.queries import runs_with_suggestions
-from analysis.reports.alternative_annotator import SCORINGS
-from analysis.reports.annotators import CHECKERS, UNITS
-from analysis.reports.coverage import TIES
-from analysis.reports.metrics import REPORTS, get_report
-from analysis.reports.tables import tables_of
+from analysis.reports.methods import paragraph
+from analysis.reports.metrics import REPORTS, Report, get_report
+from analysis.reports.options import Option
 from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
+from analysis.scopes import scope_of, scoped
+from analysis.sources import Source
+from analysis.sources.files import source_of_files
+from analysis.sources.selection import NAMES, SelectedSource, Selection, argument_of
 from annotation.models import Project
+
+TYPES = {"count": int, "number": float}
 
 
 class Command(BaseCommand):
     help = "Compute a report: " + ", ".join(REPORTS)
 
     def add_arguments(self, parser):
-        parser.add_argument("project", help="the project's slug")
-        parser.add_argument("name", choices=list(REPORTS))
-        parser.add_argument("--format", choices=["table", "json", *WRITERS], default="table")
-        parser.add_argument("--raters", choices=["all", "members", "imported"], help="agreement: whose labels")
         parser.add_argument(
-            "--run",
-            help="comparison, prevalence, matched, difference: the run's UUID, or a checker's slug for its newest run",
+            "subject",
+            metavar="PROJECT",
+            help="a project's slug; slug@2 for its second release; with --from-files a release's folder or zip, "
+            "or a table of labels",
         )
-        parser.add_argument(
-            "--other", help="difference: the run that it starts from; comparison: one set against the same people"
-        )
-        parser.add_argument("--reference", help="whose labels: majority, imported or adjudicated")
-        parser.add_argument("--score", help="comparison: which of the run's scores is correlated")
-        parser.add_argument("--checkers", choices=list(CHECKERS), help="annotators: with checkers as raters or without")
-        parser.add_argument("--units", choices=list(UNITS), help="annotators: of which units the posterior is listed")
-        parser.add_argument("--epsilon", type=float, help="alternative-annotator: the discount, such as 0.15")
-        parser.add_argument("--scoring", choices=list(SCORINGS), help="alternative-annotator: how labels are close")
-        parser.add_argument("--min-units", type=int, help="alternative-annotator: units that a person needs")
-        parser.add_argument("--k", type=int, help="coverage: how many labels an aspect needs")
-        parser.add_argument("--ties", choices=list(TIES), help="coverage: what a tied aspect is")
-        parser.add_argument("--touched", action="store_true", default=None, help="with --run: count touched labels too")
+        parser.add_argument("name", metavar="NAME", choices=list(REPORTS), help=", ".join(REPORTS))
+        parser.add_argument("--format", choices=["table", "json", "svg", "methods", *WRITERS], default="table")
+        parser.add_argument("--picture", help="svg: which picture, where the report has several")
+        parser.add_argument("--from-files", action="store_true", help="PROJECT is a release's files, or a table")
+        parser.add_argument("--level", choices=["nominal", "ordinal", "interval"], help="tables: of the labels' scale")
+        parser.add_argument("--labels", help="tables: the labels in their order, lowest first, with commas between")
+        for name in NAMES:
+            parser.add_argument(argument_of(name), dest=f"only_{name}", help="only these labels count")
+        for option, reports in options_of_all().values():
+            kind = {"type": TYPES.get(option.kind)}
+            if option.kind == "flag":
+                kind = {"action": "store_true", "default": None}
+            words = f"{', '.join(reports)}: {option.help or option.title}"
+            if isinstance(option.choices, dict):
+                words += f" ({', '.join(option.choices)})"
+            parser.add_argument(option.argument, dest=f"option_{option.name}", help=words.replace("%", "%%"), **kind)
 
-    def handle(self, *args, project, name, format, **options):
-        found = Project.objects.filter(slug=project).first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}")
-        names = {parameter for report in REPORTS.values() for parameter in report.parameters}
-        parameters = {key: options[key] for key in sorted(names) if options[key] is not None}
-        if name in ("comparison", "prevalence") or "run" in parameters:
-            parameters["run"] = self.run_of(found, parameters.get("run"))
-        if "other" in parameters:
-            parameters["other"] = self.run_of(found, parameters["other"])
-        if name == "difference" and not {"run", "other"} <= set(parameters):
-            raise CommandError("difference needs two runs: --run and --other")
+    def handle(self, *args, subject, name, format, picture, from_files, level, labels, **options):
+        report = get_report(name)
+        given = {
+            option: options[f"option_{option}"]
+            for option, _ in options_of_all().items()
+            if options[f"option_{option}"] is not None
+        }
+        unknown = sorted(set(given) - {option.name for option in report.options})
+        if unknown:
+            known = ", ".join(option.argument for option in report.options) or "none"
+            raise CommandError(f"{name} has no option {', '.join(unknown)}; it has {known}")
+        conditions = {one: options[f"only_{one}"] for one in NAMES if options[f"only_{one}"]}
         try:
-            result = get_report(name).compute(found, **parameters)
+            source = self.source_of(subject, from_files, (level or "", labels or ""), conditions)
+            if reason := report.fits(source.type):
+                raise CommandError(reason)
+            result = report.compute(source, **report.values(source, given))
         except ValueError as error:
             raise CommandError(str(error)) from None
-        result.pop("behind", None)  # ids of rows: they mean something in this database only
-        if format == "json":
-            self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
-        elif format in WRITERS:
-            self.stdout.write(WRITERS[format](tables_of(result)))
-        else:
-            self.stdout.write(as_text(result))
+        result.pop("behind", None)  # numbers of units: they mean something in this source only
+        self.stdout.write(self.written(report, result, format, picture))
 
-    def run_of(self, project: Project, wanted: str | None) -> str:
-        runs = runs_with_suggestions(project)
-        for run in runs:
-            if wanted in (None, str(run.uuid), run.checker):
-                return str(run.uuid)
-        known = ", ".join(f"{run.checker} ({run.uuid})" for run in runs) or "none"
-        raise CommandError(f"Project {project.slug} has no such finished checker run; it has: {known}")
+    def written(self, report: Report, result: dict, format: str, picture: str | None) -> str:
+        if format == "json":
+            return json.dumps(result, indent=2, ensure_ascii=False)
+        if format == "svg":
+            return self.drawn(report, result, picture)
+        if format == "methods":
+            return paragraph(report, result)
+        return WRITERS[format](report.tables(result)) if format in WRITERS else as_text(result)
+
+    def drawn(self, report: Report, result: dict, wanted: str | None) -> str:
+        from analysis.pictures.drawing import draw
+
+        pictures = {picture.name: picture for picture in report.pictures(result)}
+        if not pictures:
+            raise CommandError(f"{report.name} has no picture of these labels")
+        if wanted is None and len(pictures) > 1 or wanted is not None and wanted not in pictures:
+            raise CommandError(f"--picture is one of {', '.join(pictures)}")
+        return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
+
+    def source_of(self, subject: str, from_files: bool, scale: tuple[str, str], conditions: dict) -> Source:
+        if from_files:
+            source = source_of_files(Path(subject), *scale)
+            selection = Selection.of(conditions)
+            return SelectedSource(source, selection) if selection else source
+        slug, _, release = subject.partition("@")
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            hint = "; for files, add --from-files" if Path(subject).exists() else ""
+            raise CommandError(f"There is no project {slug!r}{hint}")
+        return scoped(project, scope_of(project, conditions | ({"release": release} if release else {})))
+
+
+def options_of_all() -> dict[str, tuple[Option, list[str]]]:
+    """Every option by name, with the reports that have it. Options of one name are of one kind."""
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for report in REPORTS.values():
+        for option in report.options:
+            found.setdefault(option.name, (option, []))[1].append(report.name)
+    return found

@@ -1,0 +1,1 @@
+"""Frozen labels: canonical files named by their content, from which every figure can be computed again."""

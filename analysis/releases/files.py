@@ -1,0 +1,124 @@
+"""The files of a release: what stands where, their hashes, and opening them in a folder or a zip.
+
+Beside the files of an export (the content in its layout, `annotations.jsonl`), `frames/` holds what figures need and
+labels do not say: units with what they come in, people's arms, decisions, and what checkers said. Every file is JSON
+Lines with sorted keys, its lines in the byte order of keys, without row numbers; numbers as Python writes them, which
+reads back the same. `manifest.json` lists every file with its SHA-256, and is not hashed itself, since it names the
+moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+ANNOTATIONS = "annotations.jsonl"
+VERSION = 1
+# Zip knows no time before; every file gets this one, so that the same files make the same zip.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+AT_ONCE = 1 << 20
+
+line_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
+
+
+class ReleaseError(ValueError):
+    """A release that is incomplete, changed or unreadable. The message says which file and what to do."""
+
+
+def digest_of(path: Path) -> dict:
+    with open(path, "rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+
+
+def combined(digests: dict[str, dict], names: Iterable[str]) -> str:
+    """One hash of several files: SHA-256 of lines ``<sha256>  <name>``, sorted by name, as `sha256sum` prints them."""
+    lines = "".join(f"{digests[name]['sha256']}  {name}\n" for name in sorted(names))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def names_of(folder: Path) -> list[str]:
+    """All files below the folder but the manifest, as the manifest names them."""
+    found = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    return sorted(name for name in found if name != MANIFEST)
+
+
+def zipped(folder: Path, target: Path) -> None:
+    """The folder's files in one zip whose bytes depend on nothing but them."""
+    with zipfile.ZipFile(target, "w") as archive:
+        for name in [MANIFEST, *names_of(folder)]:
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            with archive.open(entry, "w", force_zip64=True) as out, open(folder / name, "rb") as source:
+                while part := source.read(AT_ONCE):
+                    out.write(part)
+
+
+class Files:
+    """A release's files in a folder or a zip, opened by the names in its manifest and no others."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._archive: zipfile.ZipFile | None = None
+        if path.is_file():
+            try:
+                self._archive = zipfile.ZipFile(path)
+            except zipfile.BadZipFile:
+                raise ReleaseError(
+                    f"{path}: is no zip; give a release's zip or the folder that it unpacks to"
+                ) from None
+        elif not path.is_dir():
+            raise ReleaseError(f"{path}: there is no such file or folder")
+        self.manifest = self._read_manifest()
+
+    def _read_manifest(self) -> dict:
+        try:
+            with self._open(MANIFEST) as file:
+                manifest = json.load(io.TextIOWrapper(file, encoding="utf-8"))
+        except (KeyError, FileNotFoundError):
+            raise ReleaseError(f"{self.path}: holds no {MANIFEST}, so it is no release") from None
+        except ValueError as error:
+            raise ReleaseError(f"{self.path}: {MANIFEST} cannot be read ({error})") from None
+        if not isinstance(manifest, dict) or "release" not in manifest:
+            raise ReleaseError(f"{self.path}: is an export but no release; freeze one with manage.py release")
+        if manifest["release"].get("version") != VERSION:
+            found = manifest["release"].get("version")
+            raise ReleaseError(
+                f"{self.path}: was written in version {found!r} of the layout; this Assay reads {VERSION}"
+            )
+        return manifest
+
+    def _open(self, name: str):
+        return self._archive.open(name) if self._archive else open(self.path / name, "rb")
+
+    def verify(self) -> None:
+        """Every file is there and is the one that was frozen; ReleaseError names the first that is not."""
+        for name, known in sorted(self.manifest["files"].items()):
+            try:
+                with self._open(name) as file:
+                    found = hashlib.sha256()
+                    while part := file.read(AT_ONCE):
+                        found.update(part)
+            except (KeyError, FileNotFoundError):
+                raise ReleaseError(f"{self.path}: {name} is missing") from None
+            except zipfile.BadZipFile as error:
+                raise ReleaseError(f"{self.path}: {name} is damaged ({error})") from None
+            if found.hexdigest() != known["sha256"]:
+                raise ReleaseError(f"{self.path}: {name} is not the file that was frozen; its SHA-256 differs")
+        if combined(self.manifest["files"], self.manifest["files"]) != self.manifest["release"]["sha256"]:
+            raise ReleaseError(f"{self.path}: the manifest's list of files is not the one that was frozen")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.manifest["files"]
+
+    def rows(self, name: str) -> Iterator[dict]:
+        """The objects of a JSON Lines file; none where the release has no such file."""
+        if name not in self:
+            return
+        with self._open(name) as file:
+            for line in io.TextIOWrapper(file, encoding="utf-8", newline="\n"):
+                yield json.loads(line)

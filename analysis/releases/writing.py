@@ -1,0 +1,161 @@
+"""Writes what a source knows into a release's files. A release read back and written again gives the same files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.releases.files import line_of
+from analysis.sources import Source
+from annotation.services.content_kinds import KIND_NAMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAMES = "frames"
+
+
+def write_frames(source: Source, folder: Path) -> None:
+    """All of `FRAME_FILES` below `folder`; those that would be empty are left out."""
+    (folder / FRAMES / "content").mkdir(parents=True, exist_ok=True)
+    for name, rows in FRAME_FILES.items():
+        write_rows(folder / FRAMES / f"{name}.jsonl", rows(source))
+    for kind in KIND_NAMED:
+        write_rows(folder / FRAMES / "content" / f"{kind}.jsonl", records(source.content(kind)))
+
+
+def write_rows(path: Path, rows: Iterable[dict]) -> int:
+    """One line per row. A file without rows is not kept."""
+    count = 0
+    with open(path, "w", encoding="utf-8", newline="") as out:
+        for row in rows:
+            out.write(line_of(row) + "\n")
+            count += 1
+    if not count:
+        path.unlink()
+    return count
+
+
+def records(frame: pd.DataFrame) -> Iterator[dict]:
+    """Rows as plain data, values that are missing left out."""
+    columns = list(frame.columns)
+    for row in frame.itertuples(index=False, name=None):
+        yield {name: plain(value) for name, value in zip(columns, row, strict=True) if not is_missing(value)}
+
+
+def is_missing(value: object) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+
+
+def plain(value: object) -> object:
+    if hasattr(value, "item"):  # a numpy number
+        return value.item()
+    if hasattr(value, "isoformat"):
+        return value.isoformat().replace("+00:00", "Z")
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _units(source: Source) -> Iterator[dict]:
+    return records(source.unit_frame(source.type.unit_kind).drop(columns=["unit", "item"]))
+
+
+def _items(source: Source) -> Iterator[dict]:
+    return records(source.item_frame().drop(columns=["item"]))
+
+
+def _raters(source: Source) -> Iterator[dict]:
+    """Pseudonyms and kinds; names stay where they are."""
+    return records(source.rater_frame()[["rater", "kind"]])
+
+
+def _answers(source: Source) -> Iterator[dict]:
+    """The arm of each answer and what its person could see. Times stand in the annotations."""
+    answers = source.answer_frame()
+    keys = source.item_frame().set_index("item")["item_key"]
+    exposures = source.exposure_frame()
+    seen: dict[int, list[dict]] = {}
+    for row in records(exposures):
+        seen.setdefault(row.pop("annotation"), []).append(row)
+    for row in answers.itertuples():
+        said = {"item": keys[row.item], "rater": row.rater}
+        if not is_missing(row.arm):
+            said["arm"] = row.arm
+        if row.annotation in seen:
+            said["exposures"] = seen[row.annotation]
+        if len(said) > 2:
+            yield said
+
+
+def _decisions(source: Source) -> Iterator[dict]:
+    keys = _unit_keys(source)
+    rows = [
+        (keys[row.unit], row.dimension, method, row.label)
+        for method in source.decision_methods()
+        for row in source.decision_frame(method).itertuples()
+        if row.unit in keys
+    ]
+    for unit, dimension, method, label in sorted(rows):
+        yield {"unit": unit, "dimension": dimension, "method": method, "label": label}
+
+
+def _runs(source: Source) -> Iterator[dict]:
+    for run in sorted(source.runs(), key=lambda run: run.uuid):
+        yield {
+            "run": run.uuid,
+            "checker": run.checker,
+            "version": run.version,
+            "parameters": run.parameters,
+            "provenance": run.provenance,
+            "gives": run.gives,
+            "scores": list(run.scores),
+            "created_at": plain(run.created_at) if run.created_at else None,
+        }
+
+
+def _suggestions(source: Source) -> Iterator[dict]:
+    keys = _unit_keys(source)
+    for run in sorted(source.runs(), key=lambda run: run.uuid):
+        for row in source.suggestion_rows(run):
+            if row["unit"] in keys:
+                yield row | {"unit": keys[row["unit"]], "run": run.uuid}
+
+
+def _scores(source: Source) -> Iterator[dict]:
+    keys = _unit_keys(source)
+    for run in sorted(source.runs(), key=lambda run: run.uuid):
+        for name in sorted(run.scores):
+            for row in source.score_frame(run, name).itertuples():
+                if row.unit in keys:
+                    value = None if math.isnan(row.value) else row.value
+                    yield {"run": run.uuid, "name": name, "unit": keys[row.unit], "value": value}
+
+
+def _failures(source: Source) -> Iterator[dict]:
+    keys = _unit_keys(source)
+    for run in sorted(source.runs(), key=lambda run: run.uuid):
+        for row in source.failure_frame(run).itertuples():
+            if row.unit in keys:
+                yield {"run": run.uuid, "unit": keys[row.unit], "reason": row.reason}
+
+
+def _unit_keys(source: Source) -> dict[int, str]:
+    """Units under judgement; of others (retired ones) nothing is frozen."""
+    units = source.unit_frame(source.type.unit_kind)
+    return dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
+
+
+FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
+    "units": _units,
+    "items": _items,
+    "raters": _raters,
+    "answers": _answers,
+    "decisions": _decisions,
+    "runs": _runs,
+    "suggestions": _suggestions,
+    "scores": _scores,
+    "failures": _failures,
+}

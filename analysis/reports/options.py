@@ -1,0 +1,103 @@
+"""What a report can be asked: the page's form, the command's arguments and their checks are derived from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analysis.sources import Source
+
+# choice: one of `choices`; run: a finished checker run; count: a whole number; number: any number; flag: yes or no;
+# text: words.
+KINDS = ("choice", "run", "count", "number", "flag", "text")
+Choices = Mapping[str, str] | Callable[["Source"], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. `choices` are value -> title, or made from the source.
+
+    A run is named by its UUID, or by its checker for that checker's newest run; `gives` (labels or scores) narrows
+    which ones are offered. Without a `default`, a run is the newest one where `required`, and none otherwise.
+    """
+
+    name: str
+    title: str
+    kind: str = "choice"
+    choices: Choices | None = None
+    default: object = None
+    low: float | None = None
+    high: float | None = None
+    gives: str = ""
+    required: bool = False
+    help: str = ""
+
+    @property
+    def argument(self) -> str:
+        """What the command calls it."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def offered(self, source: Source) -> dict[str, str]:
+        """What can be chosen here, value -> title."""
+        if self.kind == "run":
+            runs = [run for run in source.runs() if self.gives in ("", run.gives)]
+            return {
+                run.uuid: run.name + (f", {run.created_at:%Y-%m-%d %H:%M}" if run.created_at else "") for run in runs
+            }
+        return dict(self.choices(source) if callable(self.choices) else self.choices or {})
+
+    def value(self, source: Source, given: object) -> object:
+        """The option's value of what an address or a command gave; ValueError says what it could have been."""
+        if given is None or given == "":
+            return self._default(source)
+        if self.kind == "flag":
+            return given in (True, "1", "true", "on", 1)
+        if self.kind in ("count", "number"):
+            return self._number(given)
+        if self.kind == "text":
+            return str(given)
+        offered = self.offered(source)
+        if self.kind == "run" and str(given) not in offered:
+            for run in source.runs():
+                if run.checker == given and run.uuid in offered:
+                    return run.uuid
+        if str(given) not in offered:
+            known = ", ".join(
+                offered if self.kind == "choice" else (f"{title} ({uuid})" for uuid, title in offered.items())
+            )
+            raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}")
+        return str(given)
+
+    def _default(self, source: Source) -> object:
+        if self.kind == "run" and self.required:
+            offered = self.offered(source)
+            if not offered:
+                raise ValueError(
+                    f"project {source.slug} has no finished checker run that gives {self.gives or 'anything'}"
+                )
+            return next(iter(offered))
+        if self.kind == "choice" and self.default is None:
+            return next(iter(self.offered(source)), "")
+        return self.default
+
+    def _number(self, given: object) -> float | int:
+        try:
+            found = int(str(given)) if self.kind == "count" else float(str(given))
+        except ValueError:
+            raise ValueError(
+                f"{self.name} is a {'whole ' if self.kind == 'count' else ''}number, not {given!r}"
+            ) from None
+        if not math.isfinite(found) or not self._is_within(found):
+            bounds = " and ".join(
+                f"at {word} {bound:g}"
+                for word, bound in (("least", self.low), ("most", self.high))
+                if bound is not None
+            )
+            raise ValueError(f"{self.name} is {bounds or 'a finite number'}, not {given}")
+        return found
+
+    def _is_within(self, found: float) -> bool:
+        return (self.low is None or found >= self.low) and (self.high is None or found <= self.high)

@@ -1,0 +1,241 @@
+"""What a report may know of a project: frames whose rows stand in an order that no database decides.
+
+Units are numbered as their source pleases and stand in the order of their keys; people are pseudonyms. Whatever is
+drawn at random from the frames is therefore the same from the database and from files.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from annotation.task_types import Dimension, TaskType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns of each frame, in their order; every source gives all of them.
+UNIT_COLUMNS = (
+    *("unit", "unit_key", "item", "item_key", "cluster", "source", "model", "method", "setting"),
+    *("claim", "question", "evidence", "response", "aspect"),
+)
+LABEL_COLUMNS = (
+    *("unit", "dimension", "label", "annotation", "number", "is_latest", "suggestion_shown", "rater", "rater_kind"),
+    *("submitted_at", "guideline_version"),
+)
+ANSWER_COLUMNS = (
+    *("annotation", "item", "rater", "arm", "seconds", "shown_at", "submitted_at", "guideline_version"),
+    *("suggestion_shown", "n_planned"),
+)
+EXPOSURE_COLUMNS = ("annotation", "run", "checker", "shown_at")
+ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_random_share")
+SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end")
+RATER_COLUMNS = ("rater", "kind", "name")
+SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
+
+MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished checker run. `gives` is labels or scores; `scores` are the names of its scores, `support` first."""
+
+    uuid: str
+    checker: str
+    version: str
+    parameters: dict = field(default_factory=dict, compare=False)
+    provenance: dict = field(default_factory=dict, compare=False)
+    gives: str = "labels"
+    scores: tuple[str, ...] = ()
+    created_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.checker} {self.version}".strip()
+
+
+class Source(ABC):
+    """One project's labels as of one moment, whoever they are by.
+
+    Attributes
+    ----------
+    slug, title, task_type : the project's; `task_type` is the identifier
+    type : TaskType
+        As the project asks it.
+    overlap, multiple_share, prefill
+        The plan: labels per item, the share of items that get so many, and whether suggestions are shown.
+    """
+
+    slug: str
+    title: str
+    task_type: str
+    type: TaskType
+    overlap: int
+    multiple_share: float
+    prefill: str
+
+    def described(self) -> dict:
+        """What figures made from this are said to be made from: plain data, the same for the same labels."""
+        return {"kind": "database"}
+
+    @abstractmethod
+    def unit_frame(self, unit_kind: str) -> pd.DataFrame:
+        """UNIT_COLUMNS, a row per unit under judgement, in the order of keys.
+
+        `cluster` is the key of the claim or question that units come in; `claim` to `aspect` are keys of what the unit
+        is made from, None where it has no such thing. Units of retired items are left out: their text has been
+        superseded.
+        """
+
+    @abstractmethod
+    def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
+        """LABEL_COLUMNS: what people said of `units`, surplus answers left out, by unit, dimension, rater, revision.
+
+        Of the latest revisions only, or of all. `suggestion_shown` is None where it is not known.
+        """
+
+    @abstractmethod
+    def answer_frame(self) -> pd.DataFrame:
+        """ANSWER_COLUMNS, a row per annotation that is not surplus. Times are of its latest revision; `seconds` are
+        active ones, nan where unknown; `arm` is None for answers of files and late ones."""
+
+    @abstractmethod
+    def exposure_frame(self) -> pd.DataFrame:
+        """EXPOSURE_COLUMNS: whose answer could see which run's suggestions, and when first (NaT: never shown).
+        `checker` is None where the run is not known any more."""
+
+    @abstractmethod
+    def item_frame(self) -> pd.DataFrame:
+        """ITEM_COLUMNS, items without units included. `in_random_share`: drawn for more than one judgement; `n_extra`:
+        judgements that somebody asked for later."""
+
+    @abstractmethod
+    def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        """SPAN_COLUMNS of the latest revisions that are not surplus; code points, half open."""
+
+    @abstractmethod
+    def rater_frame(self) -> pd.DataFrame:
+        """RATER_COLUMNS; `rater` is the pseudonym, and so is `name` where names are not known."""
+
+    @abstractmethod
+    def decision_frame(self, method: str) -> pd.DataFrame:
+        """Columns unit, dimension, label: decisions by one method."""
+
+    @abstractmethod
+    def decision_methods(self) -> list[str]: ...
+
+    @abstractmethod
+    def runs(self) -> list[Run]:
+        """Finished runs, the newest first; those that give scores only after the others."""
+
+    @abstractmethod
+    def suggestion_frame(self, run: Run) -> pd.DataFrame:
+        """SUGGESTION_COLUMNS in the order of units and dimensions."""
+
+    @abstractmethod
+    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+        """A column per label, a row per unit (the index) for which the run gave the probability of each of them."""
+
+    @abstractmethod
+    def suggestion_rows(self, run: Run) -> Iterator[dict]:
+        """Each suggestion as a whole, by unit's key and dimension: unit, dimension, label, and where the run gave them
+        probability, probabilities (label -> number) and spans."""
+
+    @abstractmethod
+    def score_frame(self, run: Run, name: str) -> pd.DataFrame:
+        """Columns unit, value (nan where undefined)."""
+
+    @abstractmethod
+    def failure_frame(self, run: Run) -> pd.DataFrame:
+        """Columns unit, reason."""
+
+    @abstractmethod
+    def content(self, kind: str) -> pd.DataFrame:
+        """The data set's rows of one kind (claim, question, evidence, response, triplet, sub_sentence, atomic_claim,
+        aspect, pair) in the order of keys: `key`, what `annotation.formats.records` has, parents by key. Evidence also
+        has `number` and `gold_number`: which passage it is below its claim or question, of all and of the gold ones.
+        """
+
+    def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Units behind figures as the database numbers them, for the pages that open them."""
+        return behind
+
+    def sibling(self, slug: str) -> Source:
+        """Another project on the same data set, by its slug. ValueError where there is none."""
+        raise ValueError(f"{self.slug} stands alone: there is no project {slug!r} beside it")
+
+    def siblings(self) -> dict[str, str]:
+        """Projects on the same data set: slug -> title."""
+        return {}
+
+    # What follows is made from the frames above.
+
+    def run(self, uuid: str) -> Run:
+        for run in self.runs():
+            if run.uuid == str(uuid):
+                return run
+        raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}")
+
+    def labelling_runs(self) -> list[Run]:
+        return [run for run in self.runs() if run.gives == "labels"]
+
+    def newest_labelling_runs(self) -> list[Run]:
+        """Of each checker that gives labels, its newest run; the newest first."""
+        found: dict[str, Run] = {}
+        for run in self.labelling_runs():
+            found.setdefault(run.checker, run)
+        return list(found.values())
+
+    def references(self) -> list[str]:
+        """What can stand as the reference: the majority always, decisions of each method that there are."""
+        return ["majority", *(name for name in ("imported", "adjudicated") if name in self.decision_methods())]
+
+    def items_without_units(self) -> int:
+        """Items in which there is nothing to judge, such as abstained answers."""
+        return int((self.item_frame()["n_units"] == 0).sum())
+
+    def arms(self) -> dict[int, str]:
+        """Annotation -> the arm in which it was given, of those that have one."""
+        answers = self.answer_frame()
+        known = answers[answers["arm"].notna()]
+        return dict(zip(known["annotation"].tolist(), known["arm"].tolist(), strict=True))
+
+    def active_seconds(self) -> dict[int, float]:
+        """Annotation -> seconds of activity in its latest revision, of annotations whose time is known."""
+        answers = self.answer_frame()
+        known = answers[answers["seconds"].notna()]
+        return dict(zip(known["annotation"].tolist(), known["seconds"].tolist(), strict=True))
+
+
+def source_name(source: str) -> str:
+    """What figures are split by: the site of an address, any other text as it is, 'unknown' where there is none."""
+    if "://" in source:
+        return urlsplit(source).netloc.removeprefix("www.") or source
+    return source if source not in ("", "-") else "unknown"
+
+
+def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
+    """What the project asks, and what it hides but has labels of: from a file, or from before it was hidden."""
+    return [one for one in kind.dimensions if not one.is_hidden or (labels["dimension"] == one.slug).any()]
+
+
+def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.DataFrame:
+    """Rows about `units` only, by unit, dimension (as asked), rater and, where there is one, revision or place."""
+    import numpy as np
+    import pandas as pd
+
+    place = pd.Series(np.arange(len(units)), index=units["unit"].to_numpy())
+    labels = labels[labels["unit"].isin(place.index)]
+    if not len(labels):
+        return labels.reset_index(drop=True)
+    asked = {dimension.slug: index for index, dimension in enumerate(kind.dimensions)}
+    keys = [place.reindex(labels["unit"]).to_numpy(), labels["dimension"].map(asked).fillna(len(asked)).to_numpy()]
+    if "rater" in labels:
+        keys.append(labels["rater"].astype("category").cat.codes.to_numpy())
+    keys += [labels[name].astype("category").cat.codes.to_numpy() for name in ("field",) if name in labels]
+    keys += [labels[name].to_numpy() for name in ("number", "start", "end") if name in labels]
+    return labels.iloc[np.lexsort(keys[::-1])].reset_index(drop=True)

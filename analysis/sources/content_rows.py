@@ -1,0 +1,45 @@
+"""Rows of content as frames: what the records of a file hold, in the order of keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import Evidence
+from annotation.services.content_kinds import KIND_NAMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS = ("number", "gold_number")
+
+
+def content_columns(kind: str) -> tuple[str, ...]:
+    """The columns of a kind's frame, in their order. Unknown kinds raise ValueError."""
+    if kind not in KIND_NAMED:
+        raise ValueError(f"there is no content {kind!r}; there are {', '.join(KIND_NAMED)}")
+    found = KIND_NAMED[kind]
+    return ("key", *found.parents, *found.columns, *(NUMBERS if found.model is Evidence else ()))
+
+
+def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
+    """Published rows in their newest versions; dates as ISO 8601 texts."""
+    import pandas as pd
+
+    columns = content_columns(kind)
+    found = KIND_NAMED[kind]
+    paths = {name: f"{name}__key" if name in found.parents else name for name in columns if name not in NUMBERS}
+    rows = found.model.objects.published().filter(dataset_id=dataset_id)
+    if found.model is Evidence:
+        rows = rows.in_order()
+    frame = pd.DataFrame.from_records(
+        rows.values_list(*paths.values()).iterator(chunk_size=2_000), columns=list(paths), coerce_float=False
+    )
+    if "date" in frame:
+        frame["date"] = [None if day is None else day.isoformat() for day in frame["date"]]
+    if found.model is Evidence:
+        # As pages number passages: below their claim or question, in the order of rank.
+        parent = [frame["claim"].fillna(""), frame["question"].fillna("")]
+        frame["number"] = frame.groupby(parent).cumcount() + 1
+        gold = frame["is_gold"].eq(True).fillna(False).astype(bool)
+        frame["gold_number"] = frame[gold].groupby([part[gold] for part in parent]).cumcount() + 1
+    return frame[list(columns)].sort_values("key", kind="stable", ignore_index=True)

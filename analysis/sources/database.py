@@ -1,0 +1,286 @@
+"""A project as the database has it now: the only reader of labels, suggestions and scores for figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Q, QuerySet
+
+from analysis.sources import base
+from analysis.sources.base import Run, Source
+from analysis.sources.content_rows import content_frame
+from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
+from annotation.models import (
+    Annotation,
+    Assignment,
+    CheckerRun,
+    Decision,
+    Item,
+    ItemUnit,
+    Job,
+    Judgement,
+    Project,
+    Rater,
+    RunFailure,
+    Score,
+    Span,
+    Suggestion,
+)
+from annotation.queries.suggestions import scorers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT_ONCE = 10_000
+
+
+class DatabaseSource(Source):
+    def __init__(self, project: Project):
+        self.project = project
+        self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
+        self.overlap, self.multiple_share, self.prefill = project.overlap, project.multiple_share, project.prefill
+
+    def unit_frame(self, unit_kind: str) -> pd.DataFrame:
+        import pandas as pd
+
+        origin = ORIGINS[unit_kind]
+        columns = {"unit": "unit_id", "unit_key": "unit__key", "item": "item_id", "item_key": "item__key"}
+        if origin.response:
+            columns |= {name: f"{origin.response}__{path}" for name, path in OF_RESPONSE.items()}
+        columns |= {"source": origin.source} if origin.source else {}
+        # A path may serve several columns, which one query can give only once.
+        several = {path for paths in (origin.cluster, *origin.links.values()) for path in paths}
+        paths = list(dict.fromkeys([*columns.values(), *sorted(several)]))
+        rows = ItemUnit.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED)
+        found = pd.DataFrame.from_records(rows.values_list(*paths).iterator(chunk_size=AT_ONCE), columns=paths)
+        frame = pd.DataFrame({name: found[path] for name, path in columns.items()})
+        frame["cluster"] = _first(found, origin.cluster)
+        for link in LINKS:
+            frame[link] = _first(found, origin.links[link]) if link in origin.links else None
+        source = frame["source"].fillna("") if origin.source else pd.Series("", index=frame.index)
+        frame["source"] = source.map({text: base.source_name(text) for text in source.unique()})
+        frame = frame.reindex(columns=list(base.UNIT_COLUMNS))
+        return frame.sort_values("unit_key", kind="stable", ignore_index=True)
+
+    def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
+        import pandas as pd
+
+        paths = {
+            "unit": "unit_id",
+            "dimension": "dimension",
+            "label": "label",
+            "annotation": "revision__annotation_id",
+            "number": "revision__number",
+            "is_latest": "revision__is_latest",
+            "suggestion_shown": "revision__suggestion_shown",
+            "rater": "revision__annotation__rater_id",
+            "submitted_at": "revision__submitted_at",
+            "guideline_version": "revision__guideline_version",
+        }
+        rows = Judgement.objects.filter(
+            revision__annotation__item__project=self.project, revision__annotation__is_surplus=False
+        ).exclude(revision__annotation__item__state=Item.State.RETIRED)
+        if not every_revision:
+            rows = rows.filter(revision__is_latest=True)
+        found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
+        labels = pd.DataFrame.from_records(_shared_texts(found), columns=list(paths))
+        labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, _) in self._raters.items()})
+        labels["rater"] = labels["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
+
+    def answer_frame(self) -> pd.DataFrame:
+        return self._answers.copy()
+
+    @cached_property
+    def _answers(self) -> pd.DataFrame:
+        import pandas as pd
+
+        paths = {
+            "annotation": "pk",
+            "item": "item_id",
+            "item_key": "item__key",
+            "rater": "rater_id",
+            "arm": "assignment__prefill_arm",
+            "seconds": "revisions__active_ms",
+            "shown_at": "revisions__shown_at",
+            "submitted_at": "revisions__submitted_at",
+            "guideline_version": "revisions__guideline_version",
+            "suggestion_shown": "revisions__suggestion_shown",
+            "n_planned": "item__planned",
+        }
+        rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, revisions__is_latest=True)
+        rows = rows.exclude(item__state=Item.State.RETIRED)
+        found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
+        frame = pd.DataFrame.from_records(_shared_texts(found), columns=list(paths))
+        frame["seconds"] = frame["seconds"].astype(float) / 1000
+        frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        frame = frame.sort_values(["item_key", "rater"], ignore_index=True)
+        return frame[list(base.ANSWER_COLUMNS)]
+
+    def exposure_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        checkers = {
+            str(uuid): checker
+            for uuid, checker in CheckerRun.objects.filter(project=self.project).values_list("uuid", "checker")
+        }
+        rows = Annotation.objects.filter(item__project=self.project, is_surplus=False)
+        rows = rows.exclude(Q(assignment__exposure=[]) | Q(assignment=None) | Q(item__state=Item.State.RETIRED))
+        columns = ("item__key", "rater__pseudonym", "pk", "assignment__exposure", "assignment__suggestions_shown_at")
+        found = [
+            (annotation, shown.get("run"), checkers.get(shown.get("run")), shown_at)
+            for _, _, annotation, exposure, shown_at in sorted(rows.values_list(*columns), key=lambda row: row[:2])
+            for shown in exposure
+        ]
+        frame = pd.DataFrame(found, columns=list(base.EXPOSURE_COLUMNS))
+        frame["shown_at"] = pd.to_datetime(frame["shown_at"], utc=True)
+        return frame
+
+    def item_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = Item.objects.filter(project=self.project).exclude(state=Item.State.RETIRED)
+        rows = rows.annotate(n_extra=Count("assignments", filter=Q(assignments__reason=Assignment.Reason.EXTRA)))
+        found = rows.values_list("pk", "key", "unit_count", "planned", "n_extra", "is_multiple")
+        frame = pd.DataFrame.from_records(found.iterator(chunk_size=AT_ONCE), columns=list(base.ITEM_COLUMNS))
+        return frame.sort_values("item_key", ignore_index=True)
+
+    def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = Span.objects.filter(
+            judgement__revision__annotation__item__project=self.project,
+            judgement__revision__annotation__is_surplus=False,
+            judgement__revision__is_latest=True,
+        )
+        found = rows.values_list(
+            "judgement__unit_id",
+            "judgement__revision__annotation__rater_id",
+            "judgement__dimension",
+            "judgement__label",
+            "field",
+            "start",
+            "end",
+        ).iterator(chunk_size=AT_ONCE)
+        frame = pd.DataFrame.from_records(_shared_texts(found), columns=list(base.SPAN_COLUMNS))
+        frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        return base.in_order(frame, units, self.type)
+
+    @cached_property
+    def _raters(self) -> dict[int, tuple[str, str, str]]:
+        rows = Rater.objects.filter(project=self.project).values_list("pk", "pseudonym", "kind", "name")
+        return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
+
+    def rater_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame.from_records(sorted(self._raters.values()), columns=list(base.RATER_COLUMNS))
+
+    def decision_frame(self, method: str) -> pd.DataFrame:
+        rows = Decision.objects.filter(project=self.project, method=method)
+        return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
+
+    def decision_methods(self) -> list[str]:
+        rows = Decision.objects.filter(project=self.project).order_by("method")
+        return list(rows.values_list("method", flat=True).distinct())
+
+    def runs(self) -> list[Run]:
+        return list(self._runs)
+
+    @cached_property
+    def _runs(self) -> dict[Run, int]:
+        rows = CheckerRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
+        without_labels = scorers()
+        found = {_run(row, without_labels): row.pk for row in rows.order_by("-created_at")}
+        return dict(sorted(found.items(), key=lambda row: row[0].gives == "scores"))
+
+    def suggestion_frame(self, run: Run) -> pd.DataFrame:
+        rows = Suggestion.objects.filter(run_id=self._runs[run])
+        found = rows.values_list("unit__key", "unit_id", "dimension", "label", "probability")
+        return _by_key(found, base.SUGGESTION_COLUMNS).astype({"probability": float})
+
+    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = Suggestion.objects.filter(run_id=self._runs[run], dimension=dimension)
+        found = {
+            unit: given
+            for unit, given in rows.values_list("unit_id", "probabilities").iterator(chunk_size=AT_ONCE)
+            if given and all(label in given for label in labels)
+        }
+        return pd.DataFrame(
+            [[given[label] for label in labels] for given in found.values()],
+            index=list(found),
+            columns=list(labels),
+            dtype=float,
+        )
+
+    def suggestion_rows(self, run: Run) -> Iterator[dict]:
+        columns = ("unit", "dimension", "label", "probability", "probabilities", "spans")
+        rows = Suggestion.objects.filter(run_id=self._runs[run]).values_list("unit__key", "unit_id", *columns[1:])
+        for row in sorted(rows.iterator(chunk_size=AT_ONCE), key=lambda row: (row[0], row[2])):
+            found = dict(zip(columns, row[1:], strict=True))
+            yield {name: value for name, value in found.items() if value not in (None, {}, [])}
+
+    def score_frame(self, run: Run, name: str) -> pd.DataFrame:
+        rows = Score.objects.filter(run_id=self._runs[run], name=name)
+        return _by_key(rows.values_list("unit__key", "unit_id", "value"), ("unit", "value")).astype({"value": float})
+
+    def failure_frame(self, run: Run) -> pd.DataFrame:
+        rows = RunFailure.objects.filter(run_id=self._runs[run])
+        return _by_key(rows.values_list("unit__key", "unit_id", "reason"), ("unit", "reason"))
+
+    def content(self, kind: str) -> pd.DataFrame:
+        return content_frame(self.project.dataset_id, kind)
+
+    def sibling(self, slug: str) -> Source:
+        found = Project.objects.filter(slug=slug, dataset_id=self.project.dataset_id).first()
+        if found is None:
+            known = ", ".join(self.siblings()) or "none"
+            raise ValueError(f"there is no project {slug!r} on the data set of {self.slug}; there are: {known}")
+        return DatabaseSource(found)
+
+    def siblings(self) -> dict[str, str]:
+        rows = Project.objects.filter(dataset_id=self.project.dataset_id).exclude(pk=self.project.pk)
+        return dict(rows.order_by("slug").values_list("slug", "title"))
+
+
+def _by_key(rows: QuerySet, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Rows that begin with a unit's key, in the order of keys and dimensions, which no database's collation decides."""
+    import pandas as pd
+
+    found = pd.DataFrame.from_records(_shared_texts(rows.iterator(chunk_size=AT_ONCE)), columns=["key", *columns])
+    order = ["key", "dimension"] if "dimension" in columns else ["key"]
+    return found.sort_values(order, kind="stable", ignore_index=True)[list(columns)]
+
+
+def _first(found: pd.DataFrame, paths: tuple[str, ...]) -> pd.Series:
+    """The first of these columns that a row has."""
+    columns = found[list(paths)]
+    return columns.bfill(axis=1).iloc[:, 0] if len(found) and len(paths) > 1 else columns.iloc[:, 0]
+
+
+def _run(row: CheckerRun, without_labels: tuple[str, ...]) -> Run:
+    """A finished run's job knows the names of its scores; otherwise all of them are read."""
+    names = row.job.result.get("scores")
+    if names is None:
+        names = Score.objects.filter(run=row).values_list("name", flat=True).distinct()
+    return Run(
+        uuid=str(row.uuid),
+        checker=row.checker,
+        version=row.version,
+        parameters=row.parameters,
+        provenance=row.provenance,
+        gives="scores" if row.checker in without_labels else "labels",
+        scores=tuple(sorted(names, key=lambda name: (name != "support", name))),
+        created_at=row.created_at,
+    )
+
+
+def _shared_texts(rows: Iterable[tuple]) -> Iterator[tuple]:
+    """The rows with one object per distinct text, of which the database makes a new one for every row."""
+    known: dict[str, str] = {}
+    for row in rows:
+        yield tuple(known.setdefault(value, value) if isinstance(value, str) else value for value in row)

@@ -1,0 +1,22 @@
+"""Files as a source: a release, or a table of labels that were made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.releases.files import MANIFEST
+from analysis.sources import Source
+from analysis.sources.long_table import LongTableSource
+from analysis.sources.release import ReleaseSource
+
+
+def source_of_files(path: Path, level: str = "", labels: str = "") -> Source:
+    """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
+
+    `level` is the level of a table's labels where the table does not say it, `labels` their order with commas between.
+    """
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file or folder")
+    if path.is_dir() and (path / MANIFEST).exists() or path.suffix == ".zip":
+        return ReleaseSource(path)
+    return LongTableSource(path, level, tuple(labels.split(",")) if labels else ())

@@ -1,0 +1,296 @@
+"""Labels made elsewhere as a source: a long table (docs/formats.md), or the two JSON files of the alternative annotator
+test's data. Who is a model counts as a checker run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.sources import base
+from analysis.sources.base import EXTERNAL, SLOT, Run, Source
+from analysis.sources.content_rows import content_columns
+from annotation.formats.records import FormatError, RowError
+from annotation.formats.sources import Options
+from annotation.formats.sources import Source as FileToRead
+from annotation.formats.tables import open_tables
+from annotation.task_types import Dimension, Label, TaskType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED = ("item", "rater", "label")
+OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
+LEVELS = ("nominal", "ordinal", "interval")
+PERSON, MODEL = "person", "model"
+KINDS = (PERSON, MODEL, SLOT)
+ALT_TEST = {"human_annotations.json": PERSON, "llm_annotations.json": MODEL}
+DIMENSION = "label"
+# A table says nothing of what its items are, so its units are like those of any page that is its own unit.
+ANY_KIND = "question"
+
+
+class LongTableSource(Source):
+    """`level` stands for labels whose rows name none; `labels` is their order, lowest first, where they are no numbers.
+
+    Every problem of a file raises ValueError with file, line and reason.
+    """
+
+    overlap, multiple_share, prefill = 0, 1.0, "off"
+
+    def __init__(self, path: Path, level: str = "", labels: tuple[str, ...] = ()):
+        self.path, self.level, self.order = path, level, labels
+        self.slug = self.title = path.stem if path.is_file() else path.name
+        self.task_type = "table"
+        self._rows = _rows_of(path)
+        self.type = self._type()
+
+    def described(self) -> dict:
+        return {"kind": "table"}
+
+    def _type(self) -> TaskType:
+        found: dict[str, set[str]] = {}
+        levels: dict[str, set[str]] = {}
+        for row in self._rows:
+            found.setdefault(row["dimension"], set()).add(row["label"])
+            levels.setdefault(row["dimension"], set()).add(row["level"] or self.level or "nominal")
+        dimensions = tuple(self._dimension(name, found[name], levels[name]) for name in sorted(found))
+        return TaskType(
+            slug="table",
+            variant="",
+            version=1,
+            title="Labels of a table",
+            summary="",
+            anchor_kind=ANY_KIND,
+            unit_kind=ANY_KIND,
+            contents="",
+            dimensions=dimensions,
+            template="",
+            export_layout="",
+        )
+
+    def _dimension(self, name: str, values: set[str], levels: set[str]) -> Dimension:
+        if len(levels) > 1:
+            raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
+        (level,) = levels
+        numbers = {value: _number(value) for value in values}
+        if self.order:
+            missing = sorted(values - set(self.order))
+            if missing:
+                raise ValueError(f"{self.path}: {name} has the label {missing[0]!r}, which the order of labels lacks")
+            ordered = list(self.order)
+        elif all(number is not None for number in numbers.values()):
+            ordered = sorted(values, key=lambda value: numbers[value])
+        elif level == "nominal":
+            ordered = sorted(values)
+        else:
+            raise ValueError(
+                f"{self.path}: {name} is {level}, and its labels are no numbers; say their order, lowest first, "
+                "with --labels a,b,c"
+            )
+        if level == "interval" and any(_number(value) is None for value in ordered):
+            raise ValueError(f"{self.path}: {name} is interval, which needs labels that are numbers")
+        return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self._rows)
+
+    @cached_property
+    def _units(self) -> pd.DataFrame:
+        import pandas as pd
+
+        frame = self._frame[["unit", "item", "cluster", "source", "line"]]
+        first = frame.drop_duplicates("unit").sort_values("unit", ignore_index=True)
+        for name in ("item", "cluster", "source"):
+            several = frame.groupby("unit")[name].nunique(dropna=False)
+            if (several > 1).any():
+                raise ValueError(
+                    f"{self.path}: unit {several[several > 1].index[0]!r} stands with more than one {name}"
+                )
+        items = {key: place for place, key in enumerate(sorted(first["item"].unique()))}
+        units = pd.DataFrame({"unit": range(len(first)), "unit_key": first["unit"], "item_key": first["item"]})
+        units["item"] = units["item_key"].map(items)
+        units["cluster"], units["source"] = first["cluster"], first["source"].map(base.source_name)
+        return units.reindex(columns=list(base.UNIT_COLUMNS)).astype({"item": int})
+
+    def unit_frame(self, unit_kind: str) -> pd.DataFrame:
+        return self._units.copy()
+
+    @cached_property
+    def _labels(self) -> pd.DataFrame:
+        numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
+        frame = self._frame[self._frame["rater_kind"] != MODEL].copy()
+        frame["unit"] = frame["unit"].map(numbers)
+        frame["annotation"] = frame.groupby(["item", "rater"], sort=True).ngroup()
+        frame["rater_kind"] = frame["rater_kind"].map({PERSON: EXTERNAL, SLOT: SLOT})
+        frame = frame.assign(number=1, is_latest=True, suggestion_shown=None, guideline_version=None)
+        return frame.rename(columns={"time": "submitted_at"})
+
+    def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
+        return base.in_order(self._labels[list(base.LABEL_COLUMNS)], units, self.type)
+
+    def answer_frame(self) -> pd.DataFrame:
+        items = dict(zip(self._units["item_key"], self._units["item"], strict=True))
+        first = self._labels.drop_duplicates("annotation").sort_values("annotation", ignore_index=True)
+        first = first.assign(item=first["item"].map(items), seconds=math.nan, shown_at=None, n_planned=0)
+        return first[list(base.ANSWER_COLUMNS)]
+
+    def exposure_frame(self) -> pd.DataFrame:
+        return _empty(base.EXPOSURE_COLUMNS).assign(
+            shown_at=lambda frame: frame["shown_at"].astype("datetime64[ns, UTC]")
+        )
+
+    def item_frame(self) -> pd.DataFrame:
+        found = self._units.groupby("item", as_index=False).agg(
+            item_key=("item_key", "first"), n_units=("unit", "size")
+        )
+        found = found.assign(n_planned=0, n_extra=0, in_random_share=True)
+        return found[list(base.ITEM_COLUMNS)]
+
+    def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        return _empty(base.SPAN_COLUMNS)
+
+    def rater_frame(self) -> pd.DataFrame:
+        first = self._labels.drop_duplicates("rater").sort_values("rater", ignore_index=True)
+        frame = first[["rater", "rater_kind"]].rename(columns={"rater_kind": "kind"})
+        return frame.assign(name=frame["rater"])
+
+    def decision_frame(self, method: str) -> pd.DataFrame:
+        return _empty(("unit", "dimension", "label"))
+
+    def decision_methods(self) -> list[str]:
+        return []
+
+    def runs(self) -> list[Run]:
+        models = self._frame.loc[self._frame["rater_kind"] == MODEL, "rater"]
+        return [Run(uuid=name, checker=name, version="") for name in sorted(models.unique())]
+
+    def suggestion_rows(self, run: Run) -> Iterator[dict]:
+        for row in self.suggestion_frame(run).itertuples():
+            yield {"unit": row.unit, "dimension": row.dimension, "label": row.label}
+
+    def suggestion_frame(self, run: Run) -> pd.DataFrame:
+        numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
+        mine = self._frame[(self._frame["rater_kind"] == MODEL) & (self._frame["rater"] == run.uuid)]
+        mine = mine.assign(unit=mine["unit"].map(numbers), probability=math.nan)
+        return mine.sort_values(["unit", "dimension"], ignore_index=True)[list(base.SUGGESTION_COLUMNS)]
+
+    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+        return _empty(labels).astype(float)
+
+    def score_frame(self, run: Run, name: str) -> pd.DataFrame:
+        return _empty(("unit", "value")).astype({"value": float})
+
+    def failure_frame(self, run: Run) -> pd.DataFrame:
+        return _empty(("unit", "reason"))
+
+    def content(self, kind: str) -> pd.DataFrame:
+        return _empty(content_columns(kind))
+
+
+def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _rows_of(path: Path) -> list[dict]:
+    """Every row with all columns, texts where the file has numbers; one row per rater, unit and dimension."""
+    rows = list(_alt_test(path)) if path.is_dir() else list(_table(path))
+    if not rows:
+        raise ValueError(f"{path}: holds no labels")
+    seen: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        key = (row["unit"], row["rater"], row["dimension"])
+        if key in seen:
+            raise ValueError(
+                f"{path}: line {row['line']}: {row['rater']!r} has labelled {row['unit']!r} before, "
+                f"in line {seen[key]}; keep one of the two"
+            )
+        seen[key] = row["line"]
+    return rows
+
+
+def _table(path: Path) -> Iterator[dict]:
+    try:
+        for table in open_tables([FileToRead(path)], Options()):
+            for row in table.rows:
+                if isinstance(row, RowError):
+                    raise ValueError(f"{row.file}: line {row.line}: {row.column}: {row.reason}")
+                yield _row(path, *row)
+    except FormatError as error:
+        raise ValueError(str(error)) from None
+
+
+def _row(path: Path, line: int, cells: dict) -> dict:
+    values = {name: _text(cells.get(name)) for name in (*REQUIRED, *OPTIONAL)}
+    for name in REQUIRED:
+        if values[name] == "":
+            reason = "is empty" if name in cells else f"is missing; the columns are {', '.join(map(str, cells))}"
+            raise ValueError(f"{path}: line {line}: {name} {reason}")
+    if values["level"] not in ("", *LEVELS):
+        raise ValueError(f"{path}: line {line}: level is one of {', '.join(LEVELS)}, not {values['level']!r}")
+    if values["rater_kind"] not in ("", *KINDS):
+        raise ValueError(f"{path}: line {line}: rater_kind is one of {', '.join(KINDS)}, not {values['rater_kind']!r}")
+    unit = values["unit"] or values["item"]
+    return values | {
+        "line": line,
+        "unit": unit,
+        "dimension": values["dimension"] or DIMENSION,
+        "rater_kind": values["rater_kind"] or PERSON,
+        "cluster": values["cluster"] or unit,
+        "arm": values["arm"] or None,
+        "time": _instant(path, line, values["time"]),
+    }
+
+
+def _text(value: object) -> str:
+    """Cells of JSON and Parquet may be numbers: 3 and 3.0 are the label 3."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _instant(path: Path, line: int, text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{path}: line {line}: time is an instant such as 2026-05-31T12:00:00Z, not {text!r}"
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _alt_test(path: Path) -> Iterator[dict]:
+    """`{rater: {item: label}}`, people in one file and models in the other; the line is the label's place there."""
+    if not any((path / name).exists() for name in ALT_TEST):
+        raise ValueError(f"{path}: holds neither a release nor {' and '.join(ALT_TEST)}")
+    for name, kind in ALT_TEST.items():
+        if not (path / name).exists():
+            continue
+        try:
+            raters = json.loads((path / name).read_text(encoding="utf-8"))
+            labels = [(rater, item, label) for rater, said in raters.items() for item, label in said.items()]
+        except (ValueError, AttributeError):
+            raise ValueError(f"{path / name}: is not of the form {{rater: {{item: label}}}}") from None
+        for place, (rater, item, label) in enumerate(labels, 1):
+            yield _row(path / name, place, {"item": item, "rater": rater, "label": label, "rater_kind": kind})

@@ -1,0 +1,31 @@
+"""Retrievals as frames: what was searched for, and which passages were found in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+QUERY_COLUMNS = ("query", "text", "expanded", "reason")
+RANKING_COLUMNS = ("query", "rank", "document", "evidence", "start", "end", "score", "text")
+# Where is searched: all evidence of the data set, or each query's own; other names are corpora of the site.
+OWN, EACH = "own", "each"
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """A finished retrieval. `asks` is what is searched for (claim, question, atomic_claim), `top` how many passages of
+    each query are kept."""
+
+    uuid: str
+    retriever: str
+    version: str
+    asks: str
+    corpus: str
+    top: int
+    parameters: dict = field(default_factory=dict, compare=False)
+    provenance: dict = field(default_factory=dict, compare=False)
+    created_at: datetime | None = None
+
+    @property
+    def searches_evidence(self) -> bool:
+        return self.corpus in (OWN, EACH)

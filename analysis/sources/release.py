@@ -1,0 +1,249 @@
+"""A release's files as a source: every frame as it was when the labels were frozen, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.releases.files import ANNOTATIONS, Files, ReleaseError
+from analysis.sources import base
+from analysis.sources.base import Run, Source
+from analysis.sources.content_rows import NUMBERS, content_columns
+from annotation.task_types import configured, task_type
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns that stay whole numbers though some rows have none.
+WHOLE = ("guideline_version", "rank", *NUMBERS)
+
+
+class ReleaseSource(Source):
+    """Reads a folder or a zip. Its files are checked against their hashes first; ReleaseError says what is wrong."""
+
+    def __init__(self, path: Path):
+        self.files = Files(path)
+        self.files.verify()
+        manifest, release = self.files.manifest, self.files.manifest["release"]
+        self.slug, self.title, self.task_type = manifest["project"], release["title"], manifest["task_type"]
+        try:
+            self.type = configured(task_type(self.task_type), manifest.get("options", {}))
+        except KeyError:
+            raise ReleaseError(f"{path}: this Assay does not know the task type {self.task_type}") from None
+        self.overlap, self.multiple_share = release["overlap"], release["multiple_share"]
+        self.prefill = release["prefill"]
+
+    def described(self) -> dict:
+        release = self.files.manifest["release"]
+        return {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
+
+    def _frame(self, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
+        return frame_of(self.files.rows(f"frames/{name}.jsonl"), columns)
+
+    def unit_frame(self, unit_kind: str) -> pd.DataFrame:
+        if unit_kind != self.type.unit_kind:
+            raise ReleaseError(f"{self.slug} judges {self.type.unit_kind}, and its release holds no {unit_kind}")
+        return self._units.copy()
+
+    @cached_property
+    def _units(self) -> pd.DataFrame:
+        columns = tuple(name for name in base.UNIT_COLUMNS if name not in ("unit", "item"))
+        frame = self._frame("units", columns)
+        frame.insert(0, "unit", range(len(frame)))
+        frame.insert(2, "item", frame["item_key"].map(self._item_numbers).astype(int))
+        return frame[list(base.UNIT_COLUMNS)]
+
+    @cached_property
+    def _unit_numbers(self) -> dict[str, int]:
+        return {key: place for place, key in enumerate(self._units["unit_key"].tolist())}
+
+    def item_frame(self) -> pd.DataFrame:
+        return self._items.copy()
+
+    @cached_property
+    def _items(self) -> pd.DataFrame:
+        frame = self._frame("items", base.ITEM_COLUMNS[1:])
+        frame.insert(0, "item", range(len(frame)))
+        return frame.astype({"n_units": int, "n_planned": int, "n_extra": int, "in_random_share": bool})
+
+    @cached_property
+    def _item_numbers(self) -> dict[str, int]:
+        return {key: place for place, key in enumerate(self._items["item_key"].tolist())}
+
+    @cached_property
+    def _said(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Labels of every revision, answers and spans, all read in one go; surplus ones left out."""
+        kinds = dict(zip(self.rater_frame()["rater"], self.rater_frame()["kind"], strict=True))
+        labels: list[tuple] = []
+        spans: list[tuple] = []
+        latest: dict[tuple[str, str], tuple[int, dict]] = {}
+        numbers: dict[tuple[str, str], int] = {}
+        for line in self.files.rows(ANNOTATIONS):
+            if line["surplus"]:
+                continue
+            item, rater, revision = line["item"], line["annotator"], line["revision"]
+            annotation = numbers.setdefault((item, rater), len(numbers))
+            latest[item, rater] = (annotation, line)  # lines of one answer stand in the order of revisions
+            for judgement in line["judgements"]:
+                unit, dimension, label = (
+                    self._unit_numbers[judgement["unit"]],
+                    judgement["dimension"],
+                    judgement["label"],
+                )
+                labels.append(
+                    (unit, dimension, label, annotation, revision, False, line["suggestion_shown"], rater)
+                    + (kinds[rater], instant(line["submitted_at"]), line["guideline_version"])
+                )
+                for span in judgement["spans"]:
+                    where = (span["field"], span["start"], span["end"])
+                    spans.append((annotation, revision, (unit, rater, dimension, label, *where)))
+        newest = {annotation: line["revision"] for annotation, line in latest.values()}
+        rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
+        marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
+        return _table(rows, base.LABEL_COLUMNS), self._answers_of(latest), _table(marked, base.SPAN_COLUMNS)
+
+    def _answers_of(self, latest: dict[tuple[str, str], tuple[int, dict]]) -> pd.DataFrame:
+        arms = {(row["item"], row["rater"]): row.get("arm") for row in self.files.rows("frames/answers.jsonl")}
+        planned = dict(zip(self._items["item_key"].tolist(), self._items["n_planned"].tolist(), strict=True))
+        rows = [
+            (
+                annotation,
+                self._item_numbers[item],
+                rater,
+                arms.get((item, rater)),
+                line["active_ms"] / 1000 if line["active_ms"] is not None else None,
+                instant(line["shown_at"]),
+                instant(line["submitted_at"]),
+                line["guideline_version"],
+                line["suggestion_shown"],
+                planned[item],
+            )
+            for (item, rater), (annotation, line) in sorted(latest.items())
+        ]
+        return _table(rows, base.ANSWER_COLUMNS).astype({"seconds": float})
+
+    def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
+        labels = self._said[0]
+        if not every_revision:
+            labels = labels[labels["is_latest"].astype(bool)]
+        return base.in_order(labels, units, self.type)
+
+    def answer_frame(self) -> pd.DataFrame:
+        return self._said[1].copy()
+
+    def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        return base.in_order(self._said[2], units, self.type)
+
+    def exposure_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        answers = self._said[1]
+        keys = self._items["item_key"].tolist()
+        numbers = {
+            (keys[row.item], row.rater): row.annotation for row in answers[["item", "rater", "annotation"]].itertuples()
+        }
+        rows = [
+            (numbers[line["item"], line["rater"]], seen.get("run"), seen.get("checker"), instant(seen.get("shown_at")))
+            for line in self.files.rows("frames/answers.jsonl")
+            for seen in line.get("exposures", [])
+        ]
+        frame = pd.DataFrame(rows, columns=list(base.EXPOSURE_COLUMNS))
+        frame["shown_at"] = pd.to_datetime(frame["shown_at"], utc=True)
+        return frame
+
+    def rater_frame(self) -> pd.DataFrame:
+        frame = self._frame("raters", ("rater", "kind"))
+        return frame.assign(name=frame["rater"])
+
+    @cached_property
+    def _decisions(self) -> pd.DataFrame:
+        frame = self._frame("decisions", ("unit", "dimension", "label", "method"))
+        return frame.assign(unit=frame["unit"].map(self._unit_numbers))
+
+    def decision_frame(self, method: str) -> pd.DataFrame:
+        found = self._decisions[self._decisions["method"] == method]
+        return found[["unit", "dimension", "label"]].reset_index(drop=True)
+
+    def decision_methods(self) -> list[str]:
+        return sorted(self._decisions["method"].unique().tolist())
+
+    def runs(self) -> list[Run]:
+        return list(self._runs)
+
+    @cached_property
+    def _runs(self) -> list[Run]:
+        found = [
+            Run(
+                uuid=row["run"],
+                checker=row["checker"],
+                version=row["version"],
+                parameters=row["parameters"],
+                provenance=row["provenance"],
+                gives=row["gives"],
+                scores=tuple(sorted(row["scores"], key=lambda name: (name != "support", name))),
+                created_at=instant(row["created_at"]),
+            )
+            for row in self.files.rows("frames/runs.jsonl")
+        ]
+        found.sort(key=lambda run: run.created_at, reverse=True)
+        return sorted(found, key=lambda run: run.gives == "scores")
+
+    @cached_property
+    def _suggestions(self) -> dict[str, list[dict]]:
+        found: dict[str, list[dict]] = {}
+        for row in self.files.rows("frames/suggestions.jsonl"):
+            found.setdefault(row.pop("run"), []).append(row | {"unit": self._unit_numbers[row["unit"]]})
+        return found
+
+    def suggestion_rows(self, run: Run) -> Iterator[dict]:
+        yield from self._suggestions.get(run.uuid, [])
+
+    def suggestion_frame(self, run: Run) -> pd.DataFrame:
+        frame = frame_of(self._suggestions.get(run.uuid, []), base.SUGGESTION_COLUMNS)
+        return frame.astype({"probability": float})
+
+    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        found = {
+            row["unit"]: row["probabilities"]
+            for row in self._suggestions.get(run.uuid, [])
+            if row["dimension"] == dimension and all(label in row.get("probabilities", {}) for label in labels)
+        }
+        rows = [[given[label] for label in labels] for given in found.values()]
+        return pd.DataFrame(rows, index=list(found), columns=list(labels), dtype=float)
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
+        found: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
+        for row in self.files.rows("frames/scores.jsonl"):
+            found.setdefault((row["run"], row["name"]), []).append((self._unit_numbers[row["unit"]], row["value"]))
+        return found
+
+    def score_frame(self, run: Run, name: str) -> pd.DataFrame:
+        return _table(self._scores.get((run.uuid, name), []), ("unit", "value")).astype({"value": float})
+
+    def failure_frame(self, run: Run) -> pd.DataFrame:
+        rows = [row for row in self.files.rows("frames/failures.jsonl") if row["run"] == run.uuid]
+        return _table([(self._unit_numbers[row["unit"]], row["reason"]) for row in rows], ("unit", "reason"))
+
+    def content(self, kind: str) -> pd.DataFrame:
+        return self._frame(f"content/{kind}", content_columns(kind))
+
+
+def instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _table(rows: list[tuple], columns: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame.from_records(rows, columns=list(columns))
+
+
+def frame_of(rows, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A frame of objects; what an object does not name is None."""
+    return _table([tuple(row.get(name) for name in columns) for row in rows], columns)

@@ -1,0 +1,50 @@
+"""Which labels of people a checker's suggestions touched. `labels` holds every revision (`Source.label_frame`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.sources.base import MEMBER, Run, Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def latest(labels: pd.DataFrame) -> pd.DataFrame:
+    """What everybody says now."""
+    return labels[labels["is_latest"].astype(bool)]
+
+
+def untouched(source: Source, labels: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """What everybody last said before a suggestion of this run's checker was shown to them on the item.
+
+    A first answer given before the suggestion appeared counts; an answer changed after it does not. Labels whose
+    suggestion is known to be another checker's count too. What is not known does not count: a member's answer of which
+    the trace was lost, an imported one that saw a suggestion of nobody knows which checker. Imported labels that say
+    nothing about suggestions were made elsewhere, without this checker, and count.
+    """
+    shown = labels["suggestion_shown"]
+    lost = shown.isna() & (labels["rater_kind"] == MEMBER)
+    touched = shown.eq(True).fillna(False).astype(bool) | lost
+    if touched.any():
+        touched &= ~labels["annotation"].isin(_shown_only_other_checkers(source, run))
+    clean = labels[~touched]
+    newest = clean.groupby("annotation")["number"].transform("max")
+    return clean[clean["number"] == newest]
+
+
+def untouched_by_all(source: Source, labels: pd.DataFrame, runs: list[Run]) -> pd.DataFrame:
+    """What everybody last said before a suggestion of any of these runs' checkers was shown; see `untouched`."""
+    for run in runs:
+        newest = untouched(source, labels, run).groupby("annotation")["number"].max()
+        labels = labels[labels["number"] <= labels["annotation"].map(newest)]
+    newest = labels.groupby("annotation")["number"].transform("max")
+    return labels[labels["number"] == newest]
+
+
+def _shown_only_other_checkers(source: Source, run: Run) -> set[int]:
+    """Annotations of which it is known what was shown, and that none of it was this run's checker's."""
+    exposures = source.exposure_frame()
+    exposures = exposures[exposures["shown_at"].notna()]
+    is_this = exposures["checker"].fillna(run.checker) == run.checker
+    return set(exposures["annotation"]) - set(exposures.loc[is_this, "annotation"])

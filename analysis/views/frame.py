@@ -1,0 +1,159 @@
+"""What pages of figures share: choices from the address, the scope, and only what has changed for htmx."""
+
+import shlex
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django_htmx.http import retarget
+
+from analysis import queries, scopes
+from analysis.models import StoredReport
+from analysis.reports import coverage, stored
+from analysis.reports.methods import paragraph
+from analysis.reports.metrics import REPORTS
+from analysis.sources.selection import NAMES, argument_of
+from annotation.models import Project, Rater, UnitKind
+
+# Pages without a tab of their own stand behind another's.
+TABS = {
+    "annotators": "project_agreement",
+    "alternative_annotator": "project_comparison",
+    "prevalence": "project_comparison",
+}
+
+
+def render_report(request, name: str, project, report: StoredReport | None, context: dict):
+    """The page; for htmx, which asks again and again, only what has changed since it last asked."""
+    state = _state(report) if report else ""
+    seen = f"{report.computed_at} {state}" if report else ""
+    context = {"tab": TABS.get(name, f"project_{name}")} | context
+    context |= {"project": project, "links": _links(project, name), **scope_context(request, project)}
+    if report is not None:
+        behind = reverse("project_behind", args=[project.slug, report.name])
+        as_files = reverse("project_report_tables", args=[project.slug, report.name])
+        of_report = urlencode({"report": report.parameters_hash})
+        context |= {
+            "report": report,
+            "result": report.result,
+            "methods": methods_of(report),
+            "command": command_of(project, report),
+            "table_titles": [table.title for table in REPORTS[report.name].tables(report.result)]
+            if report.result
+            else [],
+            "state": state,
+            "failure": stored.failed(report),
+            "seen": seen,
+            "here": request.get_full_path(),
+            "behind": f"{behind}?{of_report}",
+            "as_files": f"{as_files}?{of_report}",
+        }
+    if report is None or not request.htmx:
+        response = render(request, f"analysis/{name}.html", context)
+    elif request.headers.get("X-Seen") == seen:
+        response = HttpResponse(status=204)  # htmx leaves the page as it is
+    elif request.headers.get("X-Seen", "").startswith(f"{report.computed_at} "):
+        response = retarget(render(request, "analysis/parts/state.html", context), "#state")
+    else:
+        response = render(request, f"analysis/parts/{name}.html", context)
+    patch_vary_headers(response, ["HX-Request"])  # the same address has both
+    return response
+
+
+def report_of(request, project, name: str, parameters: dict) -> StoredReport:
+    """The stored report of what the address asks for, of the labels that it asks for."""
+    return stored.stored_report(project, name, parameters, request.user, scope_here(request, project))
+
+
+def scope_here(request, project) -> dict:
+    try:
+        return scopes.scope_of(project, request.GET)
+    except ValueError as error:
+        raise Http404(str(error)) from None
+
+
+def scope_context(request, project) -> dict:
+    """What the part of the page needs that says, and lets choose, which labels are looked at."""
+    selected = {name: request.GET[name] for name in ("release", *NAMES) if request.GET.get(name)}
+    others = [(name, value) for name, value in request.GET.items() if name not in ("release", *NAMES, "page") and value]
+    return {
+        "selected": selected,
+        "others": others,
+        "without_selection": "?" + urlencode(others),
+        "releases": [release for release in project.releases.order_by("-number") if release.is_ready],
+        "scope_arms": Project.Prefill.choices,
+        "scope_labels": [
+            (f"{dimension.slug}:{label.value}", f"{dimension.title}: {label.title}")
+            for dimension in project.type.dimensions
+            for label in dimension.labels
+        ],
+        "scope_raters": project.raters.exclude(kind=Rater.Kind.SLOT).order_by("name").values_list("pseudonym", "name"),
+        "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
+    }
+
+
+def command_of(project, report: StoredReport) -> str:
+    """What computes the same numbers."""
+    kind = REPORTS[report.name]
+    scope = scopes.as_query(project, report.scope)
+    words = ["manage.py", "report", project.slug, report.name]
+    words[2] += f"@{scope.pop('release')}" if "release" in scope else ""
+    for option in kind.options:
+        value = report.parameters.get(option.name, option.default)
+        if option.kind == "flag":
+            words += [option.argument] if value else []
+        elif value not in (None, "", option.default):
+            words += [option.argument, f"{value:g}" if isinstance(value, float) else str(value)]
+    for name, value in scope.items():
+        words += [argument_of(name), value]
+    return shlex.join([*words, "--format", "json"])
+
+
+def methods_of(report: StoredReport) -> str:
+    """The paragraph for a paper; nothing while only first figures are there."""
+    if not report.result or report.is_partial:
+        return ""
+    return paragraph(REPORTS[report.name], report.result, report.computed_at)
+
+
+def _state(report: StoredReport) -> str:
+    if stored.is_refreshing(report):
+        return "computing"
+    if not stored.is_stale(report):
+        return "fresh"
+    return "failed" if stored.failed(report) else "resting"
+
+
+def _links(project, name: str) -> list[tuple[str, str]]:
+    """Further pages of figures that this project has: their names and titles."""
+    has_labels = queries.has_labelling_run(project)
+    pages = (
+        ("annotators", "Annotators", True),
+        ("alternative_annotator", "Could a checker stand in for a person?", has_labels),
+        ("prevalence", "How common each label is", has_labels),
+        ("rates", "Rates by model", has_rates(project)),
+        ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
+    )
+    found = [(f"project_{page}", title) for page, title, is_here in pages if is_here and page != name]
+    return [*found, ("project_reports", "All reports")]
+
+
+def has_rates(project) -> bool:
+    return project.type.anchor_kind == UnitKind.RESPONSE
+
+
+def chosen(request, name: str, allowed, default: str) -> str:
+    """A choice from the address; anything not offered is refused rather than guessed."""
+    value = request.GET.get(name, "") or default
+    if value not in allowed:
+        raise Http404(f"{name} is one of {', '.join(allowed)}")
+    return value
+
+
+def as_query(parameters: dict) -> dict:
+    return {
+        name: int(value) if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value
+        for name, value in parameters.items()
+    }

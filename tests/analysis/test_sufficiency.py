@@ -1,0 +1,230 @@
+"""Sufficient context: autoraters, answers by sufficiency, curves and contains-answer, with effects planted by hand."""
+
+import pytest
+
+from analysis.reports.metrics import get_report
+from analysis.reports.sufficiency_grades import contains_answer
+from analysis.sources.database import DatabaseSource
+from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
+from annotation.models import Judgement
+from tests.analysis.planted import decide, score, suggest
+from tests.analysis.world import items_of, make_rater, say
+from tests.factories import make_dataset, make_project
+from tests.kinds import bring_in
+
+pytestmark = pytest.mark.django_db
+
+SUFFICIENCY, GRADE = "sufficient-context//1", "answer-grade//1"
+N = 40
+GRADES = {"c": "perfect", "a": "missing", "h": "incorrect"}
+# Outcomes of the 20 questions with sufficient context and of the 20 without, by model and setting.
+PLANTED = {
+    ("bold", "rag"): ("c" * 16 + "h" * 4, "c" * 4 + "h" * 16),
+    ("bold", "closed"): ("c" * 8 + "h" * 12, "c" * 8 + "h" * 12),
+    ("shy", "rag"): ("c" * 12 + "a" * 6 + "h" * 2, "c" * 2 + "a" * 16 + "h" * 2),
+}
+
+
+def is_sufficient(number):
+    return number < N // 2
+
+
+def records():
+    for number in range(N):
+        key = f"q{number:02}"
+        yield QuestionRecord(key, f"When did harbour {number} freeze?", answers=("in 1963", "January 1963"))
+        yield EvidenceRecord(f"{key}/p0", f"Harbour {number} froze.", question=key, rank=0)
+        for (model, setting), outcomes in PLANTED.items():
+            said = outcomes[not is_sufficient(number)][number % (N // 2)]
+            # Who is right says so in the words of the ground truth, but for every fourth question.
+            text = {"c": "It froze in 1963." if number % 4 else "In '63.", "a": "", "h": "It froze in 1971."}[said]
+            yield ResponseRecord(
+                f"{key}/{model}-{setting}",
+                text,
+                question=key,
+                model=model,
+                context_setting=setting,
+                metadata={"confidence": (0.9 if said == "c" else 0.1) + number / 1000},
+            )
+
+
+@pytest.fixture
+def dataset():
+    dataset = make_dataset()
+    bring_in(dataset, records())
+    return dataset
+
+
+@pytest.fixture
+def sufficiency(dataset):
+    project = make_project(dataset, SUFFICIENCY)
+    labels = {f"q{number:02}": "sufficient" if is_sufficient(number) else "insufficient" for number in range(N)}
+    decide(project, labels, "sufficiency")
+    return project
+
+
+@pytest.fixture
+def grades(dataset):
+    project = make_project(dataset, GRADE)
+    labels = {
+        f"q{number:02}/{model}-{setting}": GRADES[outcomes[not is_sufficient(number)][number % (N // 2)]]
+        for (model, setting), outcomes in PLANTED.items()
+        for number in range(N)
+    }
+    decide(project, labels, "grade")
+    return project
+
+
+def report(project, **options):
+    return get_report("sufficiency").compute(DatabaseSource(project), **options)
+
+
+def of_system(rows, title):
+    return next(row for row in rows if row["title"] == title)
+
+
+def test_outcomes_by_sufficiency_are_the_planted_ones(sufficiency, grades):
+    result = report(sufficiency, reference="imported", grades=grades.slug)
+    assert (result["n_sufficient"], result["n_insufficient"], result["n_undecided"]) == (20, 20, 0)
+    bold = of_system(result["systems"], "bold / rag")
+    estimates = {
+        group: tuple(bold["groups"][group][one]["estimate"] for one in ("correct", "abstain", "hallucinate"))
+        for group in ("all", "sufficient", "insufficient")
+    }
+    assert estimates == {"all": (0.5, 0, 0.5), "sufficient": (0.8, 0, 0.2), "insufficient": (0.2, 0, 0.8)}
+    # Never abstained in 20 questions: by Clopper and Pearson up to 1 - 0.025 ** (1 / 20).
+    assert bold["groups"]["sufficient"]["abstain"]["high"] == pytest.approx(0.1684, abs=1e-4)
+    found = bold["difference"]["correct"]
+    assert found["estimate"] == pytest.approx(0.6) and 0.25 < found["low"] < 0.6 < found["high"] < 0.9
+    shy = of_system(result["systems"], "shy / rag")
+    assert shy["groups"]["insufficient"]["abstain"]["estimate"] == 0.8 and shy["n_questions"] == 40
+    everything = of_system(result["systems"], "all")
+    assert (
+        everything["groups"]["all"]["correct"]["n"] == 50 and everything["groups"]["all"]["correct"]["n_units"] == 120
+    )
+    units = result["behind"][f"{bold['figure']}/insufficient/hallucinate"]
+    assert len(units) == 16
+
+
+def test_settings_with_and_without_context_are_compared_on_the_same_questions(sufficiency, grades):
+    (found,) = report(sufficiency, reference="imported", grades=grades.slug)["settings"]
+    assert (found["model"], found["setting"], found["from"]) == ("bold", "rag", "closed")
+    assert found["difference"]["correct"]["estimate"] == pytest.approx(20 / 40 - 16 / 40)
+    assert found["difference"]["correct"]["interval"]["n_clusters"] == 40
+
+
+def test_an_autorater_is_held_against_people_with_thresholds_chosen_out_of_fold(sufficiency):
+    """It finds 18 of 20 and takes 4 too many; its probabilities part them at 0.3 but for these."""
+    says = {f"q{number:02}": "sufficient" if number < 18 or number >= 36 else "insufficient" for number in range(N)}
+    probability = {key: {"sufficient": 0.8 if label == "sufficient" else 0.1} for key, label in says.items()}
+    run = suggest(sufficiency, says, "sufficiency", probability)
+    result = report(sufficiency, reference="imported")
+    (row,) = result["autoraters"]
+    assert row["counts"] == {"hits": 18, "false": 4, "missed": 2, "rest": 16} and row["run"] == str(run.uuid)
+    assert row["f1"]["estimate"] == pytest.approx(36 / 42) and row["accuracy"]["estimate"] == 34 / 40
+    (swept,) = row["thresholds"]
+    assert swept["f1"]["estimate"] == pytest.approx(36 / 42) and set(swept["chosen"]) == {0.15}
+    assert swept["roc_auc"]["estimate"] == pytest.approx((18 * 16 + (18 * 4 + 2 * 16) / 2) / 400)
+    assert len(result["behind"][f"{row['figure']}/missed"]) == 2
+    split = report(sufficiency, reference="imported", by="checker", run=str(run.uuid))
+    assert (split["n_sufficient"], split["n_insufficient"]) == (22, 18)
+
+
+def test_labels_that_an_autorater_touched_do_not_count_for_it(dataset):
+    project = make_project(dataset, SUFFICIENCY)
+    suggest(project, {f"q{number:02}": "sufficient" for number in range(N)}, "sufficiency")
+    rater, items = make_rater(project), items_of(project)
+    for item, shown in ((items[0], False), (items[1], True)):
+        revision = say(item, rater, shown=shown)
+        Judgement.objects.create(revision=revision, unit=item.anchor, dimension="sufficiency", label="sufficient")
+    alone, touched = report(project)["autoraters"][0], report(project, touched=True)["autoraters"][0]
+    assert (alone["f1"]["n_pairable"], touched["f1"]["n_pairable"]) == (1, 2)
+
+
+def test_withholding_by_a_good_score_gains_and_by_a_bad_one_does_not(sufficiency, grades):
+    chosen = {"reference": "imported", "grades": grades.slug}
+    good = report(sufficiency, score="confidence", **chosen)
+    bold = of_system(good["curves"], "bold / rag")
+    assert bold["overall"]["estimate"] == 0.5 and bold["area"]["estimate"] == pytest.approx(bold["best"])
+    assert bold["gain"]["low"] > 0 and bold["points"][4] | {"low": 0, "high": 0} == {
+        "coverage": 0.5, "accuracy": 1.0, "low": 0, "high": 0,
+    }  # fmt: skip
+    shy = of_system(good["curves"], "shy / rag")
+    assert (shy["n_abstained"], shy["most"]) == (22, pytest.approx(18 / 40))
+    run = suggest(sufficiency, {f"q{n:02}": "sufficient" for n in range(N)}, "sufficiency",
+                  {f"q{n:02}": {"sufficient": 0.5} for n in range(N)})  # fmt: skip
+    flat = report(sufficiency, score=f"{run.uuid}/probability", **chosen)
+    assert of_system(flat["curves"], "bold / rag")["gain"]["estimate"] == pytest.approx(0)
+    other = score(grades, "perplexity", {"perplexity": {f"q{n:02}/bold-rag": float(n) for n in range(N)}})
+    named = report(sufficiency, score=f"{grades.slug}:{other.uuid}/perplexity", **chosen)
+    assert of_system(named["curves"], "bold / rag")["gain"]["estimate"] < 0
+    assert of_system(named["curves"], "shy / rag")["area"]["left_out"] == {"no score": 18}
+
+
+def test_contains_answer_is_set_against_the_judge(sufficiency, grades):
+    result = report(sufficiency, reference="imported", grades=grades.slug)
+    row = next(one for one in result["contains"] if one["title"] == "bold / rag" and one["group"] == "sufficient")
+    # 16 right answers, of which questions 0, 4, 8 and 12 have other words.
+    assert row["counts"] == {"both": 12, "contains": 0, "judge": 4, "neither": 4}
+    assert (row["contains"], row["judged"], row["agreement"]["estimate"]) == (0.6, 0.8, 0.8)
+    # Shares of yes 0.6 and 0.8: agreement by chance 0.56.
+    assert row["kappa"]["estimate"] == pytest.approx((0.8 - 0.56) / 0.44)
+    assert len(result["behind"][f"{row['figure']}/judge"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "found"),
+    [
+        ("It was on August 13, 1896.", ["13 August 1896"], 0),
+        ("The series is about the Rings of Power.", ["The Rings of Power"], 1),
+        ("In 1956", ["5"], 0),
+        ("Straße frei", ["STRASSE frei", "straße"], 1),
+        ("Anything", [], -1),
+        ("Anything", ["?!"], -1),
+    ],
+)
+def test_words_of_an_answer_stand_in_a_row(text, answers, found):
+    assert contains_answer(text, answers) == found
+
+
+def test_a_judge_may_be_a_run_of_the_other_project(sufficiency, grades):
+    labels = {f"q{n:02}/{model}-{setting}": "acceptable" for n in range(N) for model, setting in PLANTED}
+    run = suggest(grades, labels, "grade")
+    result = report(sufficiency, reference="imported", grades=grades.slug, judge=str(run.uuid))
+    assert result["judge"].startswith("fake") and result["systems"][0]["groups"]["all"]["correct"]["estimate"] == 1
+
+
+def test_what_is_absent_says_what_to_do(dataset):
+    project = make_project(dataset, SUFFICIENCY)
+    result = report(project)
+    assert result["systems"] == [] and [note.partition(":")[0] for note in result["notes"]] == [
+        "No question is decided by people's labels",
+        "No autorater",
+        "No answers",
+    ]
+    grades = make_project(dataset, GRADE)
+    empty = report(project, grades=grades.slug)
+    assert any("is graded by people: grade some" in note for note in empty["notes"])
+    assert any(note.startswith("No curve") for note in empty["notes"])
+    kind = get_report("sufficiency")
+    assert "name this project there" in kind.fits(grades.type) and kind.fits(project.type) == ""
+    assert kind.body(empty)
+    with pytest.raises(ValueError, match="no project 'nothing'"):
+        report(project, grades="nothing")
+    with pytest.raises(ValueError, match="Name a run"):
+        report(project, by="checker")
+
+
+def test_page_parts_and_words_are_made_of_what_was_computed(sufficiency, grades):
+    suggest(sufficiency, {f"q{n:02}": "sufficient" for n in range(N)}, "sufficiency",
+            {f"q{n:02}": {"sufficient": n / N} for n in range(N)})  # fmt: skip
+    kind = get_report("sufficiency")
+    result = report(sufficiency, reference="imported", grades=grades.slug)
+    tables, pictures = kind.tables(result), kind.pictures(result)
+    assert [picture.name for picture in pictures] == [
+        "sufficiency-correct", "sufficiency-abstain", "sufficiency-hallucinate", "sufficiency-accuracy-coverage",
+    ]  # fmt: skip
+    assert any(table.title == "Answers by sufficiency, graded by people" for table in tables)
+    assert "graded by people" in kind.methods(result) and "withholds answers by fake" in kind.methods(result)
+    figures = {cell.figure for table in tables for row in table.rows for cell in row if hasattr(cell, "figure")}
+    assert figures <= set(result["behind"]) and all(kind.in_words(sufficiency.type, one) for one in figures)
