@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import Estimate, Sample, SumSample, divide
+from .bootstrap import NO_INFLUENCE, Estimate, Sample, SkewSample, SumSample, divide
 from .labels import code_column
 
 NO_RESPONSE = "the model has no response"
@@ -70,7 +70,9 @@ class MeanSample:
         return np.mean([part.values(n_resamples, rng, clusters) for part in self.parts], axis=0)
 
     def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
-        parts = [part.influences(False) for part in self.parts]
+        if not all(isinstance(part, SkewSample) for part in self.parts):
+            return NO_INFLUENCE
+        parts = [part.influences(clusters) for part in self.parts]
         falls = [value / len(parts) for value, _ in parts]
         return np.concatenate(falls), np.concatenate([times for _, times in parts])
 

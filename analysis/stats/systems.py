@@ -10,8 +10,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .bootstrap import BATCH_NUMBERS, Estimate, Interval, SumSample, divide, draw_weights, one_blas_thread
+from .bootstrap import (
+    BATCH_NUMBERS,
+    LEFT_OUT_WEIGHTS,
+    NO_INFLUENCE,
+    Estimate,
+    SumSample,
+    centred_influences,
+    divide,
+    draw_weights,
+    one_blas_thread,
+)
 from .correlation import CONSTANT_LABEL, CONSTANT_SCORE, STATISTICS, known_items, ratio
+from .intervals import UNDEFINED_RESAMPLES, Interval
 from .stratified import numbered
 
 NO_VALUE = "no item of the system has a value"
@@ -155,13 +166,23 @@ class _Systems:
         )
 
     def _batch(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        drawn = {"items": np.ones((1, len(self.count))), "systems": np.ones((1, self.count.shape[1]))}
+        drawn = {}
         for what in self.over:
-            n = drawn[what].shape[1]
-            every = np.arange(n)
-            drawn[what] = np.concatenate(list(draw_weights(every, n, size, rng)))
-        means = [_rounded(divide(drawn["items"] @ of, drawn["items"] @ self.count)) for of in (self.score, self.label)]
-        return np.broadcast_to(weighted_correlation(self.coefficient, *means, drawn["systems"]), (size,))
+            n = {"items": len(self.count), "systems": self.count.shape[1]}[what]
+            drawn[what] = np.concatenate(list(draw_weights(np.arange(n), n, size, rng)))
+        return np.broadcast_to(self._weighted(**drawn), (size,))
+
+    def _weighted(self, items: np.ndarray | None = None, systems: np.ndarray | None = None) -> np.ndarray:
+        items = np.ones((1, len(self.count))) if items is None else items
+        systems = np.ones((1, self.count.shape[1])) if systems is None else systems
+        means = [_rounded(divide(items @ of, items @ self.count)) for of in (self.score, self.label)]
+        return weighted_correlation(self.coefficient, *means, systems)
+
+    def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        n, _ = self.n_drawn(clusters)
+        if len(self.over) > 1 or n > LEFT_OUT_WEIGHTS:
+            return NO_INFLUENCE
+        return centred_influences(self._weighted(**{self.over[0]: 1 - np.eye(n)}), np.ones(n))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,16 +196,17 @@ class SystemLevel(Estimate):
     ) -> Interval:
         """Bootstrap interval over `over`. Where both are drawn its ends are plain percentiles, as in the paper: drawing
         twice spreads the resamples too far already."""
-        interval = super().confidence_interval(n_resamples, level, seed, clusters)
-        if "and" not in self.over:
+        if "and" not in self.over or self.undefined:
+            interval = super().confidence_interval(n_resamples, level, seed, clusters)
             return replace(interval, method=interval.method.replace("units", self.over))
-        interval = replace(interval, method=f"percentile bootstrap over {self.over}")
-        if interval.undefined:
-            return interval
         with one_blas_thread():
             values = self.sample.values(n_resamples, np.random.default_rng(seed), clusters)
-        low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2])
-        return replace(interval, low=float(low), high=float(high))
+        defined = values[~np.isnan(values)]
+        method, n_undefined = f"percentile bootstrap over {self.over}", n_resamples - len(defined)
+        if len(defined) < 2:
+            return Interval(np.nan, np.nan, level, method, n_resamples, n_undefined, None, UNDEFINED_RESAMPLES)
+        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high), level, method, n_resamples, n_undefined, None)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
