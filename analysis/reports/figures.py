@@ -53,6 +53,7 @@ def figure(estimate: Estimate, n_resamples: int = RESAMPLES) -> dict:
             "n_undefined": interval.n_undefined,
             "n_clusters": interval.n_clusters,
             "undefined": interval.undefined,
+            "note": interval.note,
         },
     }
 
@@ -70,7 +71,8 @@ def _counts(estimate: Estimate) -> dict:
 
 def _without_interval(estimate: Estimate) -> dict:
     interval = {"method": "", "level": 0.95, "n_resamples": 0, "n_undefined": 0, "n_clusters": None}
-    return {**_counts(estimate), "low": None, "high": None, "interval": interval | {"undefined": PENDING}}
+    not_yet = {"undefined": PENDING, "note": ""}
+    return {**_counts(estimate), "low": None, "high": None, "interval": interval | not_yet}
 
 
 def named_figure(name: str, title: str, estimate: Estimate) -> dict:
