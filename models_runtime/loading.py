@@ -17,7 +17,10 @@ from .model_files import WANTED_FILES, cached_folder, check_safetensors, fetch_c
 TASKS = {
     "classification": ("AutoModelForSequenceClassification", "ForSequenceClassification", "a text classifier"),
     "causal": ("AutoModelForCausalLM", "ForCausalLM", "a causal language model"),
+    "encoder": ("AutoModel", "", "an encoder of texts"),
 }
+# Weights that a task does without, though the library's class has a place for them.
+UNUSED = {"encoder": ("pooler.",)}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -121,7 +124,7 @@ def _load(task: str, name: str, folder: Path, device: str, dtype: str) -> Loaded
         if "trust_remote_code" in str(error):
             raise ModelError(f"{name} wants to run code of its own, which is not done") from None
         raise ModelError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
-    if missing := sorted(info["missing_keys"]):
+    if missing := sorted(key for key in info["missing_keys"] if not key.startswith(UNUSED.get(task, ()))):
         # They would be drawn at random, and every answer with them.
         raise ModelError(f"{name} lacks weights ({', '.join(missing[:3])}), so it is not {TASKS[task][2]}")
     if tokenizer.pad_token_id is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from annotation.models import Evidence, Unit
+from annotation.models import Aspect, AtomicClaim, Evidence, Unit
 from annotation.queries.contents import PASSAGE, PASSAGES
 from annotation.task_types import Dimension, Label, TaskType
 from models_runtime.contracts import CheckerInput, LabelSpace
@@ -23,14 +23,16 @@ Fields = dict[str, str | tuple[str, ...]]
 class Reader:
     """How the input about a unit is made. `links` are the joins that bring its texts; `below` leads from a unit to the
     row whose question or claim has the passages, where there are some. `looks_in` is the page's name of the text that
-    the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from, for what
-    only measures: it is nothing that a judgement may rest on. `finds` is what people call the text to be found."""
+    the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from, and `beside`
+    reads for many units what else there is about each, for what only measures: it is nothing that a judgement may rest
+    on. `finds` is what people call the text to be found."""
 
     links: tuple[str, ...]
     read: Callable[[Unit, tuple[str, ...]], Fields]
     below: Callable[[Unit], object] | None = None
     looks_in: str = ""
     origin: Callable[[Unit], dict[str, str]] | None = None
+    beside: Callable[[list[Unit]], dict[int, Fields]] | None = None
     finds: str = "claim"
 
     def page_field(self, field: str) -> str:
@@ -74,6 +76,30 @@ def _of_response_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
     return {"claim": unit.aspect.text, "evidence": unit.response.text, "question": question}
 
 
+def _beside_answers(units: list[Unit]) -> dict[int, Fields]:
+    """All aspects of the question, the answer's atomic claims, and the passages of the question."""
+    questions, responses = {unit.response.question_id for unit in units}, {unit.response_id for unit in units}
+    aspects = _texts_by(Aspect.objects.filter(question__in=questions).order_by("index", "id"), "question_id")
+    claims = _texts_by(AtomicClaim.objects.filter(response__in=responses).order_by("index", "id"), "response_id")
+    passages = _texts_by(Evidence.objects.filter(question__in=questions).in_order(), "question_id")
+    return {
+        unit.pk: {
+            "aspects": aspects.get(unit.response.question_id, ()),
+            "atomic_claims": claims.get(unit.response_id, ()),
+            "sources": passages.get(unit.response.question_id, ()),
+        }
+        for unit in units
+    }
+
+
+def _texts_by(rows, parent: str) -> dict[int, tuple[str, ...]]:
+    """The published texts below each parent, in the order of the rows."""
+    found = defaultdict(list)
+    for pk, text in rows.published().values_list(parent, "text"):
+        found[pk].append(text)
+    return {pk: tuple(texts) for pk, texts in found.items()}
+
+
 def _of_question(unit: Unit, passages: tuple[str, ...]) -> Fields:
     return {"claim": unit.question.text, "passages": passages}
 
@@ -102,7 +128,11 @@ READERS: dict[tuple[str, str], Reader] = {
         ("sub_sentence__response",), _of_sub_sentence, lambda unit: unit.sub_sentence.response
     ),
     ("response-alone", "response_aspect"): Reader(
-        ("aspect", "response__question"), _of_response_aspect, looks_in="response", finds="aspect"
+        ("aspect", "response__question"),
+        _of_response_aspect,
+        looks_in="response",
+        beside=_beside_answers,
+        finds="aspect",
     ),
     ("question", "question"): Reader(("question",), _of_question, lambda unit: unit, finds="question"),
     ("response-graded", "response"): Reader(
@@ -160,14 +190,17 @@ def checker_inputs(
 ) -> dict[int, CheckerInput]:
     """Inputs by unit, for those of `unit_ids` that readers may see now, in the order of their ids: two queries.
 
-    `with_origin` adds where the texts come from, if the reader knows it."""
+    `with_origin` adds where the texts come from and what else there is about them, if the reader knows it."""
     reader = reader_of(task_type)
     found = Unit.objects.published().filter(pk__in=list(unit_ids), kind=task_type.unit_kind)
     units = list(found.select_related(*reader.links).order_by("pk"))
     passages = _passages(units, reader.below, PASSAGES.get(task_type.contents)) if reader.below else {}
     origin = reader.origin if with_origin and reader.origin else _no_origin
+    beside = reader.beside(units) if with_origin and reader.beside else {}
     return {
-        unit.pk: CheckerInput(str(unit.pk), reader.read(unit, passages.get(unit.pk, ())) | origin(unit))
+        unit.pk: CheckerInput(
+            str(unit.pk), reader.read(unit, passages.get(unit.pk, ())) | origin(unit) | beside.get(unit.pk, {})
+        )
         for unit in units
     }
 

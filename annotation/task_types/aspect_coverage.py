@@ -32,6 +32,9 @@ ASPECT_COVERAGE = TaskType(
     units_title="Aspects",
     keys_pick="units",
     has_unit_colours=True,
-    checkers=("lexical", "embedding", "trained", "nli", "llm", "aspect-alignment", "fake"),
+    checkers=(
+        *("lexical", "embedding", "trained", "nli", "llm", "aspect-alignment", "fake"),
+        *("icat", "icat-server", "text-baselines"),
+    ),
     metrics=(Metric("coverage", "coverage"),),
 )

@@ -94,7 +94,7 @@ _FUSED = ScoreInfo("fused", "Reciprocal ranks", 0)
 _RERANKED = ScoreInfo("rerank", "Score of the cross-encoder")
 
 
-_GROUNDING = (
+GROUNDING = (
     ParameterInfo(
         "checker",
         "Judges passages",
@@ -199,7 +199,7 @@ def entries(
                 model=NLI_MODEL,
                 licence="MIT",
                 gives="scores",
-                parameters=_GROUNDING,
+                parameters=GROUNDING,
                 scores=(
                     ScoreInfo("grounded", "A passage entails the claim", 0, 1),
                     ScoreInfo("max_entailment", "Greatest entailment of the passages judged", 0, 1),

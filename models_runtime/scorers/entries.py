@@ -75,7 +75,7 @@ def _is(name: str, title: str) -> ScoreInfo:
 
 
 def entries(
-    spacy: Package, torch: Package, transformers: Package, openai: Package
+    spacy: Package, torch: Package, transformers: Package, openai: Package, overlap: tuple[Package, ...]
 ) -> tuple[tuple[CheckerInfo, str], ...]:
     """Each entry as in the registry's table: what is known, and `module:builder`."""
     return (
@@ -245,5 +245,48 @@ def entries(
                 scores=_PERPLEXITIES,
             ),
             "models_runtime.scorers.perplexity_server:build",
+        ),
+        (
+            CheckerInfo(
+                slug="text-baselines",
+                version="1",
+                kind="text-baselines",
+                title="ROUGE, BLEU, METEOR and BERTScore",
+                summary="Compares the whole answer with all aspects of its question, by the measures that papers take "
+                "as baselines. METEOR needs WordNet in a folder that NLTK_DATA names, and is undefined without it.",
+                roles=(),
+                needs="cpu",
+                packages=overlap,
+                model="all-MiniLM-L6-v2",
+                licence="Apache-2.0",
+                gives="scores",
+                parameters=(
+                    ParameterInfo(
+                        "model",
+                        "Model of BERTScore",
+                        "str",
+                        "all-MiniLM-L6-v2",
+                        hint="An encoder: a name on the Hugging Face Hub, or the absolute path of a folder on the "
+                        "workers' machine. Left empty, BERTScore is undefined.",
+                    ),
+                    ParameterInfo(
+                        "layer", "Layer of BERTScore", "int", 0, 0, 1000, hint="Whose embeddings; 0 is the last one."
+                    ),
+                    ParameterInfo("stem", "ROUGE by stems", "bool", False),
+                    ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda")),
+                ),
+                scores=(
+                    _is("rouge1", "ROUGE-1"),
+                    _is("rouge2", "ROUGE-2"),
+                    _is("rougeL", "ROUGE-L"),
+                    _is("bleu", "BLEU"),
+                    _is("meteor", "METEOR"),
+                    ScoreInfo("bertscore", "BERTScore", -1, 1),
+                    ScoreInfo("bertscore_precision", "BERTScore, precision", -1, 1),
+                    ScoreInfo("bertscore_recall", "BERTScore, recall", -1, 1),
+                    _is("truncated", "A text was longer than the model's window"),
+                ),
+            ),
+            "models_runtime.scorers.text_baselines:build",
         ),
     )

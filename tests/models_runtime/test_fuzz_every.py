@@ -122,6 +122,9 @@ RECIPES: dict[str, Recipe] = {
     "model-knowledge": (patient, ()),
     "verdict": (patient, ()),
     "grounding": (lambda models: {"model": models["nli"], "device": "cpu"}, ()),
+    "icat": (lambda models: {"model": models["nli"], "device": "cpu", "alignment": "lexical"}, ()),
+    "icat-server": (lambda models: patient(models) | {"checker": "lexical", "device": "cpu"}, ()),
+    "text-baselines": (with_model("nli"), ()),
     "sentences": (plain, ()),
     "fake-extractor": (plain, ()),
     "llm-extractor": (patient, ()),
@@ -129,6 +132,9 @@ RECIPES: dict[str, Recipe] = {
     "dense": (plain, ()),
     "hybrid": (plain, ()),
 }
+
+# What some are given beside.
+BESIDE = {slug: {"atomic_claims": (CLAIM, GOOD), "sources": (GOOD,)} for slug in ("icat", "icat-server")}
 
 
 def slugs(*gives: str) -> list[str]:
@@ -156,13 +162,16 @@ def is_foreseen(error) -> None:
 def test_checkers_and_scorers(slug, models):
     spaces = RECIPES[slug][1]
     checker = load(slug, spaces, parameters_of(slug, models))
-    good = {"claim": CLAIM, "evidence": GOOD}
+    good = {"claim": CLAIM, "evidence": GOOD} | BESIDE.get(slug, {})
     fields = [good]
     for text in HOSTILE.values():
-        fields += [{"claim": CLAIM, "evidence": text}, {"claim": text, "evidence": GOOD}, good]
+        fields += [good | {"evidence": text}, good | {"claim": text}, good]
         if len(text) < 1000:
             fields += [{"claim": CLAIM, "passages": (GOOD, text)}, {"claims": (text, CLAIM), "evidence": GOOD}]
     fields += [{"claim": CLAIM, "passages": ()}, {"claims": (), "evidence": GOOD}, {}, good]
+    for beside in BESIDE.get(slug, {}):
+        fields += [good | {beside: (text, GOOD)} for text in HOSTILE.values() if len(text) < 1000]
+        fields += [good | {beside: ()}, good | {beside: GOOD}]
     inputs = [CheckerInput(f"unit-{place}", one) for place, one in enumerate(fields)]
     found = checker.predict(inputs)
     assert [one.id for one in found] == [one.id for one in inputs]

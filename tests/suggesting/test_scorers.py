@@ -6,6 +6,13 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
+from annotation.formats.records import (
+    AspectRecord,
+    AtomicClaimRecord,
+    EvidenceRecord,
+    QuestionRecord,
+    ResponseRecord,
+)
 from annotation.models import Claim, Evidence, Job, Project, RunFailure, Score, Suggestion
 from annotation.queries.suggestions import scorers
 from annotation.services import jobs, projects, suggesting
@@ -13,6 +20,7 @@ from annotation.task_types import TASK_TYPES
 from models_runtime import registry
 from tests import factories
 from tests.analysis.world import items_of, make_rater, say
+from tests.kinds import bring_in
 from tests.models_runtime.tiny_causal import voting_llama
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +38,7 @@ def project_of(texts=TEXTS, **options) -> Project:
     return factories.make_project(dataset, order="file", **options)
 
 
-def run_here(project, checker, **parameters):
+def run_here(project, checker, /, **parameters):
     run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
     job = jobs.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
@@ -54,6 +62,7 @@ def test_every_scorer_is_offered_where_its_question_has_its_texts_and_nowhere_el
     computed = {"characteristics", "answer-probabilities", "perplexity", "grounding"}
     served = {"answer-probabilities-server", "perplexity-server", "source-reference", "verdict"}
     fitting = {"claim-evidence": computed | served, "triplets": {"model-knowledge", "grounding"}}
+    fitting["aspect-coverage"] = {"icat", "icat-server", "text-baselines"}
     assert set(scorers()) == set().union(*fitting.values())
     for description in TASK_TYPES:
         assert set(scorers()) & set(description.checkers) == fitting.get(description.slug, set())
@@ -164,3 +173,35 @@ def test_scores_are_compared_with_peoples_labels_by_correlation_alone():
     assert "Spearman" in page and "Accuracy" not in page and "Confusion matrix" not in page
     # A run that gives labels is what the page opens with, though the other is newer.
     assert "Accuracy" in page_of()
+
+
+def test_answers_are_scored_beside_all_their_aspects_and_atomic_claims():
+    dataset = factories.make_dataset()
+    bring_in(
+        dataset,
+        [
+            QuestionRecord("q", "What does coffee do?"),
+            AspectRecord("q/a0", "q", 0, "coffee wakes people"),
+            AspectRecord("q/a1", "q", 1, "the price of tea"),
+            EvidenceRecord("q/d2", "Tea is another matter.", question="q", rank=2),
+            EvidenceRecord("q/d1", "Coffee wakes people up.", question="q", rank=1),
+            ResponseRecord("m/q", "Coffee wakes people. Gin helps sleep.", question="q", model="m"),
+            AtomicClaimRecord("m/q/c0", "m/q", 0, "Coffee wakes people."),
+            AtomicClaimRecord("m/q/c1", "m/q", 1, "Gin helps sleep."),
+            ResponseRecord("n/q", "Nothing.", question="q", model="n"),
+        ],
+    )
+    project = factories.make_project(dataset, "aspect-coverage/-/1", order="file")
+    run = run_here(project, "icat", checker="lexical", alignment="lexical")
+    found = Score.objects.filter(run=run).values_list("unit__key", "name", "value")
+    scores = {key: {name: value for of, name, value in found if of == key} for key, _, _ in found}
+    assert set(scores) == {"m/q # q/a0", "m/q # q/a1"}
+    assert scores["m/q # q/a0"] | {"claims_covering": 1} == scores["m/q # q/a0"]
+    assert [scores[f"m/q # q/a{n}"]["covered"] for n in (0, 1)] == [1, 0]
+    assert scores["m/q # q/a1"]["factuality"] == 0.5
+    failures = RunFailure.objects.filter(run=run)
+    assert {failure.reason for failure in failures} == {"no-atomic-claims"} and failures.count() == 2
+    run = run_here(project, "text-baselines", model="")
+    rouge = dict(Score.objects.filter(run=run, name="rouge1").values_list("unit__key", "value"))
+    assert rouge["m/q # q/a0"] == rouge["m/q # q/a1"] == pytest.approx(2 * 3 / (6 + 7))
+    assert rouge["n/q # q/a0"] == 0

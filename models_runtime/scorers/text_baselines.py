@@ -1,0 +1,94 @@
+"""ROUGE, BLEU, METEOR and BERTScore of an answer against the aspects of its question, one below the other (ICAT's
+baselines); where there are no aspects, against what is to be found in the text.
+
+They are the answer's as a whole, so all of its aspects have the same scores. `overlap` says how each is computed and
+where it is undefined.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from ..checkers.embedding import PACKAGED_MODEL, packaged_model_folder
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
+from ..inputs import check_text, failed, read_claims, read_passages
+from ..overlap import ROUGE, BertScore, BertScored, Bleu, Meteor, Rouge, libraries
+
+# As many inputs as a worker takes at once, so that the aspects of one answer come together.
+SLICE = 256
+KEPT = 1_000
+_Texts = tuple[str, str]  # the answer, and the reference
+
+
+class TextBaselines:
+    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
+        self.info, self.parameters = info, parameters
+        self.rouge, self.bleu, self.meteor = Rouge(parameters["stem"]), Bleu(), Meteor()
+        model = parameters["model"]
+        folder = str(packaged_model_folder()) if model == PACKAGED_MODEL else model
+        self.bert = BertScore(folder, parameters["layer"], parameters["device"]) if folder else None
+        self.slice_at_least = SLICE
+        self._known: OrderedDict[_Texts, dict[str, float | None]] = OrderedDict()
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "checker": self.info.slug,
+            "version": self.info.version,
+            "model": self.parameters["model"],
+            "revision": self.bert.loaded.revision if self.bert else "",
+            "parameters": dict(self.parameters),
+            "device": self.bert.loaded.device if self.bert else "cpu",
+            "window": self.bert.loaded.window if self.bert else None,
+            "bleu": self.bleu.signature,
+            "wordnet": self.meteor.wordnet or "not here, so METEOR is undefined",
+            "libraries": libraries(),
+            "dimensions": [],
+        }
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        read = [self._read(item) for item in inputs]
+        wanted = dict.fromkeys(one for one in read if isinstance(one, tuple))
+        new = [texts for texts in wanted if texts not in self._known]
+        scored = self.bert.score(new) if self.bert else [None] * len(new)
+        for texts, bert in zip(new, scored, strict=True):
+            self._known[texts] = self._scores(texts, bert)
+        found = {texts: self._known[texts] for texts in wanted}
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return [
+            one if isinstance(one, Prediction) else Prediction(item.id, scores=dict(found[one]))
+            for item, one in zip(inputs, read, strict=True)
+        ]
+
+    def _read(self, item: CheckerInput) -> _Texts | Prediction:
+        try:
+            return "\n".join(text for _, text in read_passages(item)), "\n".join(_references(item))
+        except InputError as error:
+            return failed(item, error)
+
+    def _scores(self, texts: _Texts, bert: BertScored | None) -> dict[str, float | None]:
+        return {
+            **dict(zip(ROUGE, self.rouge.score(*texts), strict=True)),
+            "bleu": self.bleu.score(*texts),
+            "meteor": self.meteor.score(*texts),
+            "bertscore": bert.f1 if bert else None,
+            "bertscore_precision": bert.precision if bert else None,
+            "bertscore_recall": bert.recall if bert else None,
+            "truncated": float(bert.truncated) if bert else None,
+        }
+
+
+def _references(item: CheckerInput) -> list[str]:
+    """The aspects of the question, or else what is to be found."""
+    aspects = item.fields.get("aspects")
+    if not isinstance(aspects, tuple | list):
+        return read_claims(item)
+    readable = [check_text(f"aspects[{place}]", text) for place, text in enumerate(aspects)]
+    if present := [text for text in readable if text.strip()]:
+        return present
+    raise InputError("empty-claim", "the question has no aspect with words")
+
+
+build = TextBaselines
