@@ -25,7 +25,7 @@ from .drift import Drift, change, drift
 from .feature_correlations import FeatureCorrelations, feature_correlations
 from .fleiss import FleissKappa, fleiss_kappa
 from .gamma import Gamma, gamma
-from .icat import IcatCurve, IcatScores, icat_curve, icat_scores, mean_icat
+from .icat import IcatScores, icat_curve, icat_scores, mean_icat
 from .labels import Labels, encode
 from .means import GroupedMeans, grouped_means
 from .multiplicity import benjamini_hochberg, holm
@@ -102,7 +102,6 @@ __all__ = [
     "FleissKappa",
     "Gamma",
     "GroupedMeans",
-    "IcatCurve",
     "IcatScores",
     "Interval",
     "LabelFigures",

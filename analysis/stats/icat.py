@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide, draw_weights, one_blas_thread
+from .bootstrap import Estimate, SumSample, divide
+from .means import GroupedMeans, grouped_means
 
 UNKNOWN_CLAIMS = "without judged claims"
 NO_CLAIMS = "without claims"
@@ -185,84 +186,45 @@ def mean_icat(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class IcatCurve:
-    """Mean ICAT over the weight of coverage.
-
-    Attributes
-    ----------
-    beta, estimate, low, high : (n_betas,) float arrays
-        nan where `undefined` gives a reason; `low` and `high` also with fewer than two queries.
-    n : int
-        Responses that the means are over, the same ones at every beta.
-    undefined : str
-    """
-
-    beta: np.ndarray
-    estimate: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    n: int
-    undefined: str = ""
-
-
 def icat_curve(
     scores: IcatScores,
     betas: Sequence[float] | np.ndarray,
-    where: np.ndarray,
+    groups: np.ndarray,
     cluster: Sequence[int] | np.ndarray | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> IcatCurve:
-    """Mean of ICAT over some responses for each of several weights, with pointwise percentile intervals.
+) -> GroupedMeans:
+    """Mean of ICAT in groups of responses for each of several weights.
 
-    Every resample draws the same responses (or queries) for all weights. Which responses have a score hangs on no
-    weight, so all means are over the same ones; undefined where none has.
+    Which responses have a score hangs on no weight, so the means of a group are over the same ones at every beta.
 
     Parameters
     ----------
     scores : IcatScores
+        Their own beta plays no part; their convention does.
     betas : (n_betas,) float array
         Each above 0.
-    where : (n_responses,) bool array
+    groups : (n_responses, n_groups) bool array
+        Such as the responses of each model, and all of them.
     cluster : (n_responses,) int array, optional
-        The query of each response.
-    n_resamples : int
-        0 for no intervals.
-    level : float
-    seed : int
+        The query of each response; intervals then resample queries, the same ones at every beta.
+
+    Returns
+    -------
+    GroupedMeans
+        With a row per group and a column per beta. `n_missing` counts the responses without a score.
 
     Examples
     --------
     >>> scores = icat_scores([1, 2], [2, 2], [1, 1], [2, 4])
-    >>> icat_curve(scores, [0.5, 1, 2], np.array([True, True]), n_resamples=0).estimate.round(3).tolist()
-    [0.562, 0.45, 0.397]
+    >>> icat_curve(scores, [0.5, 1, 2], np.array([[True], [True]])).mean.round(3).tolist()
+    [[0.562, 0.45, 0.397]]
     """
     betas = np.asarray(betas, dtype=float)
     for beta in betas:
         _check_beta(float(beta))
-    used = np.asarray(where, dtype=bool) & (scores.reason["score"] < 0)
-    nothing = np.full(len(betas), np.nan)
-    if not used.any():
-        return IcatCurve(betas, nothing, nothing, nothing, 0, NOTHING_DEFINED)
-    table = combined(scores.factuality[used, None], scores.coverage[used, None], betas)
+    table = combined(scores.factuality[:, None], scores.coverage[:, None], betas)
     if scores.convention == "zero":
-        table = np.nan_to_num(table, nan=0.0)
-    groups = np.arange(int(used.sum())) if cluster is None else np.asarray(cluster)[used]
-    group = np.unique(groups, return_inverse=True)[1]
-    n_groups = int(group.max()) + 1
-    sums = np.zeros((n_groups, len(betas) + 1))
-    np.add.at(sums, group, np.column_stack([table, np.ones(len(table))]))
-    low = high = nothing
-    if n_resamples and n_groups > 1:
-        rng = np.random.default_rng(seed)
-        with one_blas_thread():
-            drawn = np.concatenate(
-                [weights @ sums for weights in draw_weights(np.arange(n_groups), n_groups, n_resamples, rng)]
-            )
-        low, high = np.quantile(drawn[:, :-1] / drawn[:, -1:], [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return IcatCurve(betas, table.mean(axis=0), low, high, len(table))
+        table = np.where((scores.reason["score"] < 0)[:, None] & np.isnan(table), 0.0, table)
+    return grouped_means(table, groups, cluster)
 
 
 def _check_beta(beta: float) -> None:

@@ -113,18 +113,21 @@ def test_the_curve_has_the_means_and_the_intervals_of_its_points():
     )  # a few have neither
     every, query = np.ones(n, dtype=bool), np.repeat(np.arange(40), 3)
     betas = [0.25, 1.0, 3.0]
-    curve = icat_curve(scores, betas, every, query)
-    mean = mean_icat(scores, "score", every, query)
-    interval = mean.confidence_interval()
-    assert curve.estimate[1] == pytest.approx(mean.estimate) and curve.n == mean.n_pairable < n
-    assert (curve.low[1], curve.high[1]) == pytest.approx((interval.low, interval.high), abs=0.01)
-    assert (curve.low < curve.estimate).all() and (curve.estimate < curve.high).all()
+    curve = icat_curve(scores, betas, np.column_stack([every, query < 20]), query)
+    mean, half = (mean_icat(scores, "score", where, query) for where in (every, query < 20))
+    assert curve.mean[:, 1] == pytest.approx([mean.estimate, half.estimate])
+    assert curve.n[:, 1].tolist() == [mean.n_pairable, half.n_pairable] and mean.n_pairable < n
+    interval, at_one = mean.confidence_interval(), curve.confidence_intervals()[0][1]
+    assert (at_one.low, at_one.high) == pytest.approx((interval.low, interval.high), abs=0.01)
+    assert at_one.n_clusters == 40
     # Towards 0 it is factuality, towards infinity coverage, over the same responses.
     used = scores.reason["score"] < 0
-    ends = icat_curve(scores, [1e-6, 1e6], every, n_resamples=0)
-    zero_coverage = used & (scores.coverage == 0)
-    assert ends.estimate[0] == pytest.approx(np.where(zero_coverage, 0, scores.factuality)[used].mean(), abs=1e-6)
-    assert np.isnan(ends.low).all()
+    ends = icat_curve(scores, [1e-6, 1e6], every[:, None]).mean[0]
+    for end, (figure, other) in zip(ends, (("factuality", "coverage"), ("coverage", "factuality")), strict=True):
+        values = np.where(scores.figure(other) == 0, 0, scores.figure(figure))[used]
+        assert end == pytest.approx(values.mean(), abs=1e-6)
+    zero = icat_scores([4, 0, 0], [4, 4, 0], [1, 0, 2], [4, 4, 4], convention="zero")
+    assert icat_curve(zero, [1], np.ones((3, 1), dtype=bool)).mean[0, 0] == pytest.approx(0.4 / 3)
 
 
 def test_nothing_there_is_undefined_without_a_warning():
@@ -134,9 +137,8 @@ def test_nothing_there_is_undefined_without_a_warning():
         every = np.ones(1, dtype=bool)
         mean = mean_icat(scores, "score", every, np.array([0]))
         assert mean.undefined == NOTHING_DEFINED and np.isnan(mean.confidence_interval(n_resamples=20).low)
-        assert icat_curve(scores, [1], every).undefined == NOTHING_DEFINED
-        one = icat_curve(icat_scores([1], [1], [1], [1]), [1], every)
-        assert one.estimate.tolist() == [1.0] and np.isnan(one.low[0])
+        curve = icat_curve(scores, [1], every[:, None])
+        assert np.isnan(curve.mean).all() and curve.n_missing.tolist() == [[1]]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_beta_is_a_number_above_zero(beta):
     with pytest.raises(ValueError, match="beta must be a number above 0"):
         icat_scores([1], [2], [1], [2], beta)
     with pytest.raises(ValueError, match="beta must be a number above 0"):
-        icat_curve(icat_scores([1], [2], [1], [2]), [1, beta], np.ones(1, dtype=bool))
+        icat_curve(icat_scores([1], [2], [1], [2]), [1, beta], np.ones((1, 1), dtype=bool))
 
 
 def test_every_reason_can_occur():
