@@ -34,7 +34,7 @@ def compute(source: Source, raters: str = "all") -> dict:
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
-    chosen = _chosen(everybody, raters)
+    chosen = of_group(everybody, raters)
     labels = source.label_frame(units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
@@ -80,7 +80,8 @@ def _behind(dimensions: list[str], units: pd.DataFrame, labels: pd.DataFrame) ->
     return behind
 
 
-def _chosen(raters: pd.DataFrame, group: str) -> pd.DataFrame:
+def of_group(raters: pd.DataFrame, group: str) -> pd.DataFrame:
+    """The raters of a group, a key of GROUPS."""
     is_member = raters["kind"] == MEMBER
     return {"all": raters, "members": raters[is_member], "imported": raters[~is_member]}[group]
 
@@ -138,10 +139,10 @@ def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -
 def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> Labels:
     """Labels by people with their names. Exchangeable slots are nobody, so they form no pairs."""
     labels = labels[labels["rater_kind"] != SLOT]
-    return _coded(labels.assign(rater=labels["rater"].map(_names(raters))), units, values)
+    return _coded(labels.assign(rater=labels["rater"].map(names_of(raters))), units, values)
 
 
-def _names(raters: pd.DataFrame) -> dict[str, str]:
+def names_of(raters: pd.DataFrame) -> dict[str, str]:
     """What each person is called; where two are called alike, their pseudonyms tell them apart."""
     alike = raters["name"].duplicated(keep=False)
     names = raters["name"].where(~alike, raters["name"] + " (" + raters["rater"] + ")")
