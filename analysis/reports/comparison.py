@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.reports.beside import (
+    PARTS,
+    adjust,
+    beside_another,
+    beside_everybody,
+    other_of,
+    other_score_of,
+    score_of,
+)
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
-from analysis.reports.figures import figure, named_figure, number
+from analysis.reports.equivalence import MARGIN
+from analysis.reports.figures import figure, is_quick, named_figure, number
+from analysis.reports.labellers import cluster_codes
 from analysis.reports.probabilities import probabilities
-from analysis.reports.reference import REFERENCES, Reference, checker_codes, references
-from analysis.reports.versus import versus
+from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, references
+from analysis.reports.score_pairs import score_pair
 from analysis.sources import Run, Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched, untouched_by_all
@@ -20,21 +31,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+HAS_QUICK_PASS = True
+
+
 def compute(
-    source: Source, run: str, reference: str = "majority", touched: bool = False, score: str = "", other: str = ""
+    source: Source,
+    run: str,
+    reference: str = "majority",
+    touched: bool = False,
+    score: str = "",
+    other: str = "",
+    other_score: str = "",
+    margin: float = MARGIN,
 ) -> dict:
     """The comparison report of one checker run.
 
-    `run` is the run's UUID; `reference` a key of REFERENCES; with `touched`, labels given after the checker's
+    `run` is the run's UUID; `reference` a key of WITH_MODEL; with `touched`, labels given after the checker's
     suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first); `other`
-    is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`). Wrong values
-    raise ValueError.
+    is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`), and
+    `other_score` a score of it, or without it of this run, that is set against `score`. Differences below `margin`
+    would not matter. Wrong values raise ValueError.
     """
+    if margin <= 0:
+        raise ValueError(f"margin is the largest difference that would not matter, above 0, not {margin:g}")
     checker_run = source.run(run)
-    scores = checker_run.scores
-    if score and score not in scores:
-        raise ValueError(f"the run has no score {score!r}; it has {', '.join(scores) or 'none'}")
-    score = score or (scores[0] if scores else "")
+    against = other_of(source, checker_run, other)
+    score = score_of(checker_run, score)
+    other_score = other_score_of(checker_run, score, against, other_score)
 
     kind = with_derived(source.type)
     origins = derived_from(kind)
@@ -49,44 +72,48 @@ def compute(
         if side.dimension in dimensions_to_show(kind, everything) or side.people.counts()["decided"]
     ]
     gives_scores_only = checker_run.gives == "scores"
-    against = _other(source, checker_run, other)
-    rivals, versus_people = {}, people
-    if against is not None:
-        rivals = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(against)))
+    versus_people = people
+    if against is not None and not touched:
         both = untouched_by_all(source, labels, [checker_run, against])
-        versus_people = references(kind, source, reference, units, everything if touched else both)
+        versus_people = references(kind, source, reference, units, both)
     behind = {name: ids for side in sides for name, ids in _behind(side, units).items()}
-    found_probabilities, found_versus = {}, {}
-    for side in sides:
-        slug = side.dimension.slug
-        found_probabilities[slug], ids = probabilities(
-            source, side.dimension, checker_run, side.people.code, side.checker_not_asked, units
-        )
-        behind |= ids
+    found: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
+    if not gives_scores_only and not is_quick():
+        behind |= _of_labels(source, units, sides, checker_run, found)
         if against is not None:
-            found_versus[slug], ids = versus(
-                side.dimension, versus_people[slug].code, side.checker, rivals[slug][0], units
-            )
-            behind |= ids
+            behind |= beside_another(source, kind, units, sides, versus_people, against, margin, found)
+        newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
+        counted = everything if touched else untouched_by_all(source, labels, newest)
+        beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found)
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
+    if other_score and not is_quick():
+        pair = source.score_frame(checker_run, score), source.score_frame(against or checker_run, other_score)
+        for side in sides:
+            slug = side.dimension.slug
+            found[slug]["scores"] = score_pair(side.dimension, versus_people[slug].code, *pair, units, margin)
+    families = adjust([found[side.dimension.slug] for side in sides])
     values = source.score_frame(checker_run, score) if score else None
     return {
         "report": "comparison",
         "project": source.slug,
         "task_type": source.task_type,
+        "margin": margin,
         "run": checker_run.uuid,
         "checker": checker_run.checker,
         "gives": "scores" if gives_scores_only else "labels",
         "version": checker_run.version,
         "reference": reference,
-        "reference_title": REFERENCES[reference],
+        "reference_title": WITH_MODEL[reference],
         "touched": touched,
         "score": score,
-        "scores": list(scores),
+        "scores": list(checker_run.scores),
+        "other_score": other_score,
+        "score_pair": _score_pair(checker_run, score, against, other_score),
         "other": {"run": against.uuid, "checker": against.checker, "version": against.version}
         if against is not None
         else None,
+        "families": families,
         "n_units": len(units),
         "dimensions": [
             {
@@ -102,8 +129,7 @@ def compute(
                 **_figures(side, units),
                 "with_unasked": _with_unasked(kind, side, units),
                 "correlations": _correlations(side, units, values),
-                "probabilities": found_probabilities[side.dimension.slug],
-                "versus": found_versus.get(side.dimension.slug),
+                **found[side.dimension.slug],
             }
             for side in sides
         ],
@@ -111,16 +137,23 @@ def compute(
     }
 
 
-def _other(source: Source, run: Run, uuid: str) -> Run | None:
-    """The run that this one is set against; None where none is named."""
-    if not uuid:
+def _score_pair(run: Run, score: str, against: Run | None, other_score: str) -> list[list[str]] | None:
+    """Both scores with the runs that they are of, where these differ."""
+    if not other_score:
         return None
-    found = source.run(uuid)
-    if found == run:
-        raise ValueError("a run does not differ from itself; name another as the other one")
-    if "scores" in (found.gives, run.gives):
-        raise ValueError("two runs are set against people by their labels; one of these gives scores only")
-    return found
+    return [[score, run.name if against else ""], [other_score, against.name if against else ""]]
+
+
+def _of_labels(
+    source: Source, units: pd.DataFrame, sides: list[Sides], run: Run, found: dict[str, dict]
+) -> dict[str, list[int]]:
+    """What the run's probabilities are worth; the units behind."""
+    behind = {}
+    for side in sides:
+        part, ids = probabilities(source, side.dimension, run, side.people.code, side.checker_not_asked, units)
+        found[side.dimension.slug]["probabilities"] = part
+        behind |= ids
+    return behind
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,15 +172,11 @@ def _sides(kind: TaskType, people: dict[str, Reference], units: pd.DataFrame, su
     return [Sides(dimension, people[dimension.slug], *suggested[dimension.slug]) for dimension in kind.dimensions]
 
 
-def _clusters(units: pd.DataFrame) -> np.ndarray:
-    return units["cluster"].astype("category").cat.codes.to_numpy()
-
-
 def _figures(side: Sides, units: pd.DataFrame) -> dict:
     from analysis.stats import classification
 
     dimension = side.dimension
-    result = classification(side.people.code, side.checker, dimension.values, _clusters(units))
+    result = classification(side.people.code, side.checker, dimension.values, cluster_codes(units))
     return {
         "labels": [{"label": label.value, "title": label.title} for label in dimension.labels],
         "accuracy": figure(result.accuracy),
@@ -185,7 +214,7 @@ def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame) -> dict | No
         np.where(side.people.not_asked, code, side.people.code),
         np.where(side.checker_not_asked, code, side.checker),
         (*dimension.values, extra),
-        _clusters(units),
+        cluster_codes(units),
     )
     return {
         "label": extra,
@@ -203,7 +232,7 @@ def _correlations(side: Sides, units: pd.DataFrame, scores: pd.DataFrame | None)
     from analysis.stats import kendall_tau_b, pearson, spearman
 
     value = scores.set_index("unit")["value"].reindex(units["unit"]).to_numpy(dtype=float)
-    cluster = _clusters(units)
+    cluster = cluster_codes(units)
     return [
         named_figure(name, title, measure(value, side.people.code, cluster))
         for name, title, measure in (

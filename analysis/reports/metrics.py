@@ -7,13 +7,18 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from analysis.reports import druid
 from analysis.reports.agreement import GROUPS
 from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
 from analysis.reports.annotators import CHECKERS, UNITS
 from analysis.reports.coverage import TIES
+from analysis.reports.equivalence import MARGIN
 from analysis.reports.options import Option
-from analysis.reports.reference import REFERENCES
+from analysis.reports.prefill_trial import references_of_trial
+from analysis.reports.reference import DAWID_SKENE, REFERENCES, WITH_MODEL
+from analysis.reports.span_texts import WHO
 from analysis.sources import Source
+from analysis.sources.base import SLOT
 from analysis.sources.database import DatabaseSource
 from annotation.models import Project
 
@@ -70,6 +75,11 @@ class Report:
         """The value of every option, of what an address or a command gave for some."""
         return {option.name: option.value(source, given.get(option.name)) for option in self.options}
 
+    def beside(self, values: dict) -> list[str]:
+        """Slugs of the other projects whose labels the report reads where it has these options."""
+        named = (values.get(option.name) for option in self.options if option.kind == "project")
+        return sorted({str(slug) for slug in named if slug})
+
     def fits(self, kind: TaskType) -> str:
         fits = getattr(self.load(), "fits", None)
         return fits(kind) if fits else ""
@@ -106,8 +116,30 @@ def references_here(source: Source) -> dict[str, str]:
     return {name: REFERENCES[name] for name in source.references()}
 
 
+def references_with_model(source: Source) -> dict[str, str]:
+    """A model of the people can be learned where somebody who labelled has a name."""
+    has_people = bool((source.rater_frame()["kind"] != SLOT).any())
+    return {
+        name: title
+        for name, title in WITH_MODEL.items()
+        if (has_people if name == DAWID_SKENE else name in source.references())
+    }
+
+
 RATERS = Option("raters", "Labels of", choices=GROUPS)
 REFERENCE = Option("reference", "People's labels", choices=references_here, help="whose labels: majority, ...")
+REFERENCE_OR_MODEL = Option(
+    "reference", "People's labels", choices=references_with_model, help="whose labels: majority, dawid-skene, ..."
+)
+MARGIN_OPTION = Option(
+    "margin",
+    "Difference that would not matter",
+    kind="number",
+    default=MARGIN,
+    low=0.001,
+    high=1,
+    help="for tests of equivalence",
+)
 TOUCHED = Option("touched", "Labels that the checker touched", kind="flag", default=False, help="count them too")
 LABELLING_RUN = Option("run", "Run", kind="run", gives="labels", required=True, help="UUID, or a checker's slug")
 ANY_RUN = Option("run", "Run", kind="run", required=True, help="UUID, or a checker's slug")
@@ -125,10 +157,25 @@ REPORTS: dict[str, Report] = {
             own_page="project_agreement",
         ),
         Report(
+            "spans",
+            "Marked passages",
+            "analysis.reports.spans",
+            (RATERS, Option("who", "Compare", choices=WHO)),
+            "Whether people mark the same passages: exactly, by characters, and beyond chance.",
+        ),
+        Report(
             "comparison",
             "A checker against people",
             "analysis.reports.comparison",
-            (ANY_RUN, REFERENCE, TOUCHED, Option("score", "Score", kind="text", default=""), OTHER_RUN),
+            (
+                ANY_RUN,
+                REFERENCE_OR_MODEL,
+                TOUCHED,
+                Option("score", "Score", kind="text", default=""),
+                OTHER_RUN,
+                Option("other_score", "Other score", kind="text", default="", help="a score to set against --score"),
+                MARGIN_OPTION,
+            ),
             own_page="project_comparison",
         ),
         Report(
@@ -158,6 +205,14 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.prevalence",
             (LABELLING_RUN, REFERENCE, TOUCHED),
             own_page="project_prevalence",
+        ),
+        Report(
+            "prefill-trial",
+            "What seeing a suggestion does",
+            "analysis.reports.prefill_trial",
+            (A_RUN_OR_NONE, Option("reference", "Right by", choices=references_of_trial)),
+            "Answers given with a checker's suggestion in view beside those given without: how often they equal it, be "
+            "it right or wrong, how long they took, and how far people agree.",
         ),
         Report(
             "rates",
@@ -190,6 +245,23 @@ REPORTS: dict[str, Report] = {
                 Option("ties", "A tied aspect", choices=TIES, default="excluded"),
             ),
             own_page="project_coverage",
+        ),
+        Report(
+            "druid",
+            "Evidence, its characteristics and its use",
+            "analysis.reports.druid",
+            (
+                REFERENCE,
+                Option("probabilities", "Answer probabilities of", choices=druid.offered_answers, default=druid.EVERY),
+                Option("characteristics", "Characteristics of", choices=druid.offered_features, default=druid.NEWEST),
+                Option("acu", "Context usage as", choices=druid.CONVENTIONS, default="mean"),
+                Option("bars", "Error bars", choices=druid.BARS, default="sd"),
+                Option("test", "Correlations tested", choices=druid.TESTS, default="clusters"),
+                Option("correction", "Corrected by", choices=druid.CORRECTIONS, default="holm"),
+                Option("alpha", "Significant below", kind="number", default=0.05, low=0.0001, high=0.5),
+            ),
+            "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, "
+            "characteristics of evidence, how language models use it, and what goes with that.",
         ),
     )
 }

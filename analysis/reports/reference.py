@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.derived import with_derived_labels
 from analysis.sources import Source
+from analysis.sources.base import SLOT
 from annotation.models import Decision
 from annotation.task_types import Dimension, TaskType
 
@@ -14,11 +15,17 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from analysis.stats import LatentTruth
+
+EQUAL = 1e-9  # posteriors that differ by less are the same
 REFERENCES = {
     "majority": "Majority of people, ties excluded",
     Decision.Method.IMPORTED.value: "Imported decisions",
     Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
 }
+DAWID_SKENE = "dawid-skene"
+# A comparison can be held against a model of the people, too: who errs how is estimated, not counted.
+WITH_MODEL = {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +54,21 @@ class Reference:
 def references(
     kind: TaskType, source: Source, name: str, units: pd.DataFrame, labels: pd.DataFrame
 ) -> dict[str, Reference]:
-    """By dimension of `kind`, the reference called `name` (a key of REFERENCES; anything else raises ValueError).
+    """By dimension of `kind`, the reference called `name` (a key of WITH_MODEL; anything else raises ValueError).
 
     `labels` are the human labels that count, derived ones among them where `kind` has derived dimensions. A dimension
     that is asked under a condition has no reference where the reference of the condition is another label, or is itself
     tied.
     """
-    if name not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {name!r}")
-    decisions = None if name == "majority" else with_derived_labels(kind, source.decision_frame(name))
+    if name not in WITH_MODEL:
+        raise ValueError(f"reference is one of {', '.join(WITH_MODEL)}, not {name!r}")
+    by_people = {"majority": _majority, DAWID_SKENE: _most_probable}
+    decide, rows = by_people.get(name, _decided), labels
+    if name not in by_people:
+        rows = with_derived_labels(kind, source.decision_frame(name))
     found: dict[str, Reference] = {}
     for dimension in kind.dimensions:
-        plain = _majority(dimension, units, labels) if decisions is None else _decided(dimension, units, decisions)
+        plain = decide(dimension, units, rows)
         found[dimension.slug] = _where_asked(kind, dimension, plain, found)
     return found
 
@@ -79,6 +89,40 @@ def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -
     vote = majority(coded)
     single = (vote.code >= 0) & (np.bincount(coded.unit, minlength=coded.n_units) == 1)
     return Reference(vote.code, vote.tied, single, np.zeros(len(units), dtype=bool))
+
+
+def _most_probable(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:
+    """The label with the greatest posterior by Dawid-Skene over people who have names; equal ones are tied."""
+    import numpy as np
+
+    mine = labels[labels["dimension"] == dimension.slug]
+    people = mine[mine["rater_kind"] != SLOT]
+    if len(mine) and not len(people):
+        raise ValueError(
+            "Dawid-Skene learns how each person errs, and nobody knows who gave these labels: the file has slots, not "
+            "people; take the majority as the reference"
+        )
+    fit = dawid_skene_of(dimension, units, people)
+    best = np.nan_to_num(fit.posterior.max(axis=1), nan=-1.0)
+    tied = (best >= 0) & ((fit.posterior >= best[:, None] - EQUAL).sum(axis=1) > 1)
+    n_labels = units["unit"].map(people["unit"].value_counts()).fillna(0).to_numpy()
+    code = np.where((best >= 0) & ~tied, fit.label, -1)
+    return Reference(code, tied, (code >= 0) & (n_labels == 1), np.zeros(len(units), dtype=bool))
+
+
+def dawid_skene_of(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> LatentTruth:
+    """Dawid-Skene's model of one dimension's labels (rows without a person's name left out by the caller)."""
+    from analysis.stats import Labels, dawid_skene
+
+    mine = labels[labels["dimension"] == dimension.slug]
+    coded = Labels.from_columns(
+        mine["unit"].tolist(),
+        mine["rater"].tolist(),
+        mine["label"].tolist(),
+        dimension.values,
+        units=units["unit"].tolist(),
+    )
+    return dawid_skene(coded)
 
 
 def _decided(dimension: Dimension, units: pd.DataFrame, decisions: pd.DataFrame) -> Reference:

@@ -1,9 +1,10 @@
-"""Tables of what the comparison says of a run's probabilities, and of two runs against the same people."""
+"""Tables of the comparison: probabilities, two runs or scores against the same people, everybody side by side."""
 
 from __future__ import annotations
 
+from analysis.reports.equivalence import verdict
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Cell, Table
 
 
 def probabilities(title: str, found: dict) -> list[Table]:
@@ -43,21 +44,134 @@ def probabilities(title: str, found: dict) -> list[Table]:
 CALIBRATION = (("ece", "Expected calibration error"), ("brier", "Brier score"))
 
 
+TEST_COLUMNS = ("p", "Holm", "Benjamini-Hochberg")
+EQUIVALENT = ("Equivalent", "90 % interval, low", "90 % interval, high")
+
+
+def adjusted(test: dict) -> tuple[Cell, ...]:
+    """A test's p value as it is, and adjusted for all of its kind that the page shows."""
+    if test["p_value"] is None:
+        return f"undefined: {test['undefined']}", None, None
+    return test["p_value"], test["holm"], test["benjamini_hochberg"]
+
+
+def _equivalent(found: dict) -> tuple[Cell, ...]:
+    return verdict(found), found["low"], found["high"]
+
+
 def versus(result: dict, title: str, found: dict) -> list[Table]:
     run = f"{result['checker']} {result['version']}"
     other = f"{result['other']['checker']} {result['other']['version']}"
-    rows = [(row["title"], row["run"], row["other"], *estimate(row), row["n_pairable"]) for row in found["figures"]]
-    tests = [
-        (test["name"], f"undefined: {test['undefined']}" if test["p_value"] is None else test["p_value"])
-        for test in found["tests"]
+    rows = [
+        (row["title"], row["run"], row["other"], *estimate(row), *_equivalent(row["equivalence"]), row["n_pairable"])
+        for row in found["figures"]
     ]
     counts = [(f"only {run} is right", found["n_only_run"]), (f"only {other} is right", found["n_only_other"])]
     return [
         Table(
             f"{title}: {run} and {other} against the same people",
-            ("Measure", "Run", "Other run", *intervals("Difference"), "n"),
+            ("Measure", "Run", "Other run", *intervals("Difference"), *EQUIVALENT, "n"),
             rows,
+            note=f"Equivalent: two one-sided tests find the difference below {result['margin']:g}.",
         ),
-        Table(f"{title}: tests of the difference", ("Test", "p"), tests),
+        Table(
+            f"{title}: tests of the difference",
+            ("Test", *TEST_COLUMNS),
+            [(test["name"], *adjusted(test)) for test in found["tests"]],
+            note=family(result, "versus"),
+        ),
         Table(f"{title}: units where one run alone is right", ("Units where", "n"), counts),
     ]
+
+
+def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
+    """The run against the newest run of every other checker, each over the same people."""
+    if not found:
+        return []
+    columns = ("Other checker", "Measure", "Run", "Other", *intervals("Difference"), *EQUIVALENT, "Test", *TEST_COLUMNS)
+    rows = [
+        (other["name"], row["title"], row["run"], row["other"], *estimate(row), *_equivalent(row["equivalence"]))
+        + (test["name"], *adjusted(test), row["n_pairable"])
+        for other in found
+        for row, test in zip(other["figures"], other["tests"], strict=True)
+    ]
+    run = f"{result['checker']} {result['version']}"
+    return [Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=family(result, "rivals"))]
+
+
+def family(result: dict, name: str) -> str:
+    """What the adjusted p values were adjusted for."""
+    n = result["families"].get(name, 0)
+    return f"Adjusted for the {n} tests of this kind over all questions and checkers here." if n > 1 else ""
+
+
+def scores(result: dict, title: str, found: list[dict]) -> list[Table]:
+    """Two scores against the same people."""
+    if not found:
+        return []
+    a, b = (" of ".join(filter(None, side)) for side in result["score_pair"])
+    return [
+        Table(
+            f"{title}: {a} and {b} against the same people",
+            ("Correlation", a, b, "Of the two", *intervals("Difference"), *EQUIVALENT, "n"),
+            [
+                (row["title"], row["with_a"], row["with_b"], row["between"], *estimate(row))
+                + (*_equivalent(row["equivalence"]), row["n_pairable"])
+                for row in found
+            ],
+            note=f"Equivalent: two one-sided tests find the difference below {result['margin']:g}.",
+        ),
+        Table(
+            f"{title}: tests of the difference between {a} and {b}",
+            ("Correlation", "Test", *TEST_COLUMNS),
+            [(row["title"], test["name"], *adjusted(test)) for row in found for test in row["tests"]],
+            note=family(result, "scores"),
+        ),
+    ]
+
+
+def labellers(result: dict, title: str, found: dict) -> list[Table]:
+    """Every checker and person against the reference, and every checker against every person."""
+    checkers = [row for row in found["labellers"] if row["kind"] == "checker"]
+    expected = dict(zip([row["id"] for row in checkers], found["posterior"]["expected_accuracy"], strict=True))
+    columns = ("Labeller", "Kind", *intervals("Accuracy", "Macro-F1", "Expected accuracy by Dawid-Skene"), "n")
+    tables = [
+        Table(
+            f"{title}: every checker and every person against {result['reference_title'].lower()}",
+            columns,
+            [
+                (row["name"], row["kind"], *estimate(row["accuracy"]), *estimate(row["macro_f1"]))
+                + (*estimate(expected.get(row["id"])), row["accuracy"]["n_pairable"])
+                for row in found["labellers"]
+            ],
+            note=_about_people(result, found),
+        )
+    ]
+    if found["people"]:
+        tables.append(
+            Table(
+                f"{title}: every checker against every single person",
+                ("Checker", "Person", *intervals("Same label"), "n"),
+                [
+                    (checker["name"], person, *estimate(cell), cell["n_pairable"])
+                    for checker, row in zip(checkers, found["against_people"], strict=True)
+                    for person, cell in zip(found["people"], row, strict=True)
+                ],
+            )
+        )
+    return tables
+
+
+def _about_people(result: dict, found: dict) -> str:
+    notes = []
+    if result["reference"] == "majority" and found["people"]:
+        notes.append("A person is held against the majority of the others, on the units that they labelled.")
+    if result["reference"] == "dawid-skene" and found["people"]:
+        notes.append("A person's own labels are part of Dawid-Skene's truth, so their accuracy is too high.")
+    notes.append(
+        "Expected accuracy is the mean probability, by the posterior of Dawid-Skene over all people, of the checker's "
+        "label."
+    )
+    if found["n_people_not_listed"]:
+        notes.append(f"{found['n_people_not_listed']} more people are not listed.")
+    return " ".join(notes)

@@ -118,6 +118,7 @@ def _comparison(result: dict) -> list[Table]:
         if result["gives"] != "scores":
             rows += _with_unasked(dimension)
         tables.append(Table(f"{dimension['title']}: {result['checker']} against people", MEASURES, rows))
+        tables += run_tables.scores(result, dimension["title"], dimension["scores"] or [])
         if result["gives"] == "scores":
             continue
         names = ("precision", "recall", "f1", "support", "predicted")
@@ -129,6 +130,9 @@ def _comparison(result: dict) -> list[Table]:
             tables += run_tables.probabilities(dimension["title"], dimension["probabilities"])
         if dimension["versus"]:
             tables += run_tables.versus(result, dimension["title"], dimension["versus"])
+        if dimension["labellers"]:
+            tables += run_tables.rivals(result, dimension["title"], dimension["rivals"])
+            tables += run_tables.labellers(result, dimension["title"], dimension["labellers"])
     return tables
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.equivalence import MARGIN, equivalence_of
 from analysis.reports.figures import named_figure, number
 from annotation.task_types import Dimension
 
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 
 
 def versus(
-    dimension: Dimension, people: np.ndarray, run: np.ndarray, other: np.ndarray, units: pd.DataFrame
+    dimension: Dimension,
+    people: np.ndarray,
+    run: np.ndarray,
+    other: np.ndarray,
+    units: pd.DataFrame,
+    margin: float = MARGIN,
 ) -> tuple[dict, dict[str, list[int]]]:
     """Figures of the run minus those of the other, over units that people and both runs label, and the units behind
-    them. All are codes, one entry per unit, -1 for none."""
+    them. All are codes, one entry per unit, -1 for none; differences below `margin` would not matter."""
     import numpy as np
 
     from analysis.stats import classification, labeller_difference
@@ -36,15 +42,16 @@ def versus(
         "figures": [
             named_figure(name, title, getattr(found, name))
             | {side: number(getattr(one, name).estimate) for side, one in sides.items()}
+            | {"equivalence": equivalence_of(getattr(found, name), margin)}
             for name, title in (("accuracy", "Accuracy"), ("macro_f1", "Macro-F1"))
         ],
         "n_only_run": found.only_a_right,
         "n_only_other": found.only_b_right,
-        "tests": [_test(found.mcnemar), _test(found.permutation)],
+        "tests": [test_of(found.mcnemar), test_of(found.permutation)],
     }, {f"{dimension.slug}/only/{side}/units": ids[where].tolist() for side, where in right.items()}
 
 
-def _test(test: PairedTest) -> dict:
+def test_of(test: PairedTest) -> dict:
     return {
         "name": test.name,
         "statistic": number(test.statistic),

@@ -1,0 +1,44 @@
+"""Two scores against the same people: which goes better with their labels, and by more than chance?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.equivalence import equivalence_of
+from analysis.reports.figures import figure, number
+from analysis.reports.labellers import cluster_codes
+from analysis.reports.versus import test_of
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman"}
+
+
+def score_pair(
+    dimension: Dimension,
+    people: np.ndarray,
+    score: pd.DataFrame,
+    other: pd.DataFrame,
+    units: pd.DataFrame,
+    margin: float,
+) -> list[dict]:
+    """Per coefficient, the correlation of `score` with the place of people's labels minus that of `other`, over units
+    that have both scores and a label; nothing for a dimension without order. Frames have columns unit and value."""
+    from analysis.stats import correlation_difference
+
+    if dimension.level != "ordinal":
+        return []
+    a, b = (frame.set_index("unit")["value"].reindex(units["unit"]).to_numpy(dtype=float) for frame in (score, other))
+    rows = []
+    for name, title in COEFFICIENTS.items():
+        found = correlation_difference(a, b, people, name, cluster_codes(units))
+        rows.append(
+            {"name": name, "title": title, **figure(found.difference)}
+            | {side: number(getattr(found, side)) for side in ("with_a", "with_b", "between")}
+            | {"tests": [test_of(test) | {"of": title} for test in (found.williams, found.steiger)]}
+            | {"equivalence": equivalence_of(found.difference, margin)}
+        )
+    return rows
