@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from analysis.stats import Labels
     from analysis.stats.coverage import ResponseCoverage
 
 # What becomes of ties is a choice of its own here.
@@ -67,9 +68,9 @@ def compute(source: Source, reference: str = "majority", k: int = 1, ties: str =
     if k < 1:
         raise ValueError(f"k is at least 1, not {k}")
     units = source.unit_frame(kind.unit_kind)
-    responses = _response_frame(source)
+    responses = response_frame(source)
     place = {key: row for row, key in enumerate(responses["response"])}
-    labels = _labels(source, dimension, reference, units)
+    labels = coded_labels(source, dimension, reference, units, source.label_frame(units))
     found = response_coverage(
         labels,
         units["response"].map(place).to_numpy(dtype=int),
@@ -98,7 +99,7 @@ def compute(source: Source, reference: str = "majority", k: int = 1, ties: str =
     }
 
 
-def _response_frame(source: Source) -> pd.DataFrame:
+def response_frame(source: Source) -> pd.DataFrame:
     """Columns response, model, setting, query, text; one row per response, in the order of keys."""
     responses = source.content("response").set_index("key")
     questions = source.content("question").set_index("key")["text"]
@@ -107,13 +108,14 @@ def _response_frame(source: Source) -> pd.DataFrame:
     return found.rename(columns={"context_setting": "setting"})[["response", "model", "setting", "query", "text"]]
 
 
-def _labels(source: Source, dimension: Dimension, reference: str, units: pd.DataFrame):
-    """Labels of the units: those of people, or decisions as those of one."""
+def coded_labels(
+    source: Source, dimension: Dimension, reference: str, units: pd.DataFrame, said: pd.DataFrame
+) -> Labels:
+    """Labels of the units: those that people `said`, or decisions as those of one."""
     from analysis.stats import Labels
 
     if reference == "majority":
-        frame = source.label_frame(units)
-        raters = frame["rater"]
+        frame, raters = said, said["rater"]
     else:
         frame = source.decision_frame(reference)
         frame = frame[frame["unit"].isin(units["unit"])]
