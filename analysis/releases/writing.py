@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,6 +143,22 @@ def _failures(source: Source) -> Iterator[dict]:
                 yield {"run": run.uuid, "unit": keys[row.unit], "reason": row.reason}
 
 
+def _retrievals(source: Source) -> Iterator[dict]:
+    for one in sorted(source.retrievals(), key=lambda one: one.uuid):
+        row = {field.name: getattr(one, field.name) for field in fields(one)}
+        yield row | {"created_at": plain(one.created_at) if one.created_at else None}
+
+
+def _queries(source: Source) -> Iterator[dict]:
+    for one in sorted(source.retrievals(), key=lambda one: one.uuid):
+        yield from (row | {"retrieval": one.uuid} for row in records(source.query_frame(one)))
+
+
+def _rankings(source: Source) -> Iterator[dict]:
+    for one in sorted(source.retrievals(), key=lambda one: one.uuid):
+        yield from (row | {"retrieval": one.uuid} for row in records(source.ranking_frame(one)))
+
+
 def _unit_keys(source: Source) -> dict[int, str]:
     """Units under judgement; of others (retired ones) nothing is frozen."""
     units = source.unit_frame(source.type.unit_kind)
@@ -158,4 +175,7 @@ FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
     "suggestions": _suggestions,
     "scores": _scores,
     "failures": _failures,
+    "retrievals": _retrievals,
+    "queries": _queries,
+    "rankings": _rankings,
 }

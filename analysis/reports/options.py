@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from analysis.sources import Source
 
-# choice: one of `choices`; run: a finished checker run; count: a whole number; number: any number; flag: yes or no;
-# text: words.
-KINDS = ("choice", "run", "count", "number", "flag", "text")
+# choice: one of `choices`; project: the same, of other projects on the data set by their slugs; run: a finished checker
+# run; count: a whole number; number: any number; flag: yes or no; text: words.
+KINDS = ("choice", "project", "run", "count", "number", "flag", "text")
 Choices = Mapping[str, str] | Callable[["Source"], Mapping[str, str]]
 
 
@@ -66,7 +66,7 @@ class Option:
                     return run.uuid
         if str(given) not in offered:
             known = ", ".join(
-                offered if self.kind == "choice" else (f"{title} ({uuid})" for uuid, title in offered.items())
+                offered if self.kind != "run" else (f"{title} ({uuid})" for uuid, title in offered.items())
             )
             raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}")
         return str(given)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import timedelta
+from urllib.parse import urlencode
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import StoredReport
@@ -55,7 +57,14 @@ def is_stale(report: StoredReport) -> bool:
         return True
     if report.scope.get("release"):
         return False
-    return report.label_version != label_version(report.project)
+    return report.label_version != version_of(report)
+
+
+def version_of(report: StoredReport) -> int:
+    """Grows with the labels of every project that the report reads."""
+    beside = get_report(report.name).beside(report.parameters)
+    others = Project.objects.filter(slug__in=beside) if beside else ()
+    return label_version(report.project) + sum(map(label_version, others))
 
 
 def is_resting(report: StoredReport) -> bool:
@@ -84,7 +93,7 @@ def refresh(report: StoredReport, user) -> None:
         if current is not None and not current.is_finished:
             report.job = current
             return
-        version = label_version(report.project)
+        version = version_of(report)
         if current is not None and current.state == Job.State.FAILED and current.parameters.get("version") == version:
             return  # the same labels would fail the same way
         report.job = create_job(
@@ -97,11 +106,18 @@ def refresh(report: StoredReport, user) -> None:
         StoredReport.objects.filter(pk=report.pk).update(job=report.job)
 
 
-def drawn(kind: Report, result: dict) -> dict:
-    """The report's pictures by name: what they show, and the SVG for its page."""
+def drawn(report: StoredReport, kind: Report, result: dict) -> dict:
+    """The report's pictures by name: what they show, and the SVG for its page, whose places open the items behind."""
     from analysis.pictures.themed import themed
 
-    return {picture.name: {"spec": picture.to_dict(), "svg": themed(picture)} for picture in kind.pictures(result)}
+    behind = reverse("project_behind", args=[report.project.slug, report.name])
+
+    def address(figure: str) -> str:
+        return f"{behind}?{urlencode({'report': report.parameters_hash, 'figure': figure})}"
+
+    return {
+        picture.name: {"spec": picture.to_dict(), "svg": themed(picture, address)} for picture in kind.pictures(result)
+    }
 
 
 class ReportHandler:
@@ -109,7 +125,7 @@ class ReportHandler:
         report = StoredReport.objects.select_related("project").filter(pk=chunk.payload["report"]).first()
         if report is None:
             raise JobError("The report was removed")
-        version = label_version(report.project)  # before the labels are read: what comes later makes it stale
+        version = version_of(report)  # before the labels are read: what comes later makes it stale
         kind = get_report(report.name)
         try:
             source = scoped(report.project, report.scope)
@@ -118,7 +134,7 @@ class ReportHandler:
             result = kind.compute(source, **report.parameters)
         except ValueError as error:
             raise JobError(str(error)) from error
-        pictures = drawn(kind, result)
+        pictures = drawn(report, kind, result)
         behind = result.pop("behind", {})
         with transaction.atomic():
             StoredReport.objects.filter(pk=report.pk).update(

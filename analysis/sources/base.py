@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from analysis.sources.rankings import Retrieval
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
@@ -163,6 +164,20 @@ class Source(ABC):
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
         """Units behind figures as the database numbers them, for the pages that open them."""
         return behind
+
+    def retrievals(self) -> list[Retrieval]:
+        """Finished retrievals of the project, oldest first."""
+        return []
+
+    def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        """QUERY_COLUMNS (`analysis.sources.rankings`) in the order of keys: what was searched for. `expanded` is empty
+        where that was the query's own text, `reason` where it was answered."""
+        raise ValueError(f"{self.slug} has no retrieval {retrieval.uuid}")
+
+    def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        """RANKING_COLUMNS by query and rank: the passages that were found. `evidence` is a key where the document is
+        evidence of the data set, else None."""
+        raise ValueError(f"{self.slug} has no retrieval {retrieval.uuid}")
 
     def sibling(self, slug: str) -> Source:
         """Another project on the same data set, by its slug. ValueError where there is none."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, QuerySet
 
-from analysis.sources import base
+from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
 from analysis.sources.content_rows import content_frame
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
+from analysis.sources.rankings import Retrieval
+from annotation.access import sees_labels
 from annotation.models import (
     Annotation,
     Assignment,
@@ -27,6 +29,7 @@ from annotation.models import (
     Score,
     Span,
     Suggestion,
+    User,
 )
 from annotation.queries.suggestions import scorers
 
@@ -37,8 +40,10 @@ AT_ONCE = 10_000
 
 
 class DatabaseSource(Source):
-    def __init__(self, project: Project):
-        self.project = project
+    """`reader` sees only those projects beside this one whose labels they may see; without one all are there."""
+
+    def __init__(self, project: Project, reader: User | None = None):
+        self.project, self.reader = project, reader
         self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
         self.overlap, self.multiple_share, self.prefill = project.overlap, project.multiple_share, project.prefill
 
@@ -235,16 +240,28 @@ class DatabaseSource(Source):
     def content(self, kind: str) -> pd.DataFrame:
         return content_frame(self.project.dataset_id, kind)
 
+    def retrievals(self) -> list[Retrieval]:
+        return database_rankings.retrievals_of(self.project)
+
+    def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return database_rankings.query_frame(retrieval)
+
+    def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return database_rankings.ranking_frame(retrieval)
+
     def sibling(self, slug: str) -> Source:
-        found = Project.objects.filter(slug=slug, dataset_id=self.project.dataset_id).first()
-        if found is None:
-            known = ", ".join(self.siblings()) or "none"
+        if slug not in self._siblings:
+            known = ", ".join(self._siblings) or "none"
             raise ValueError(f"there is no project {slug!r} on the data set of {self.slug}; there are: {known}")
-        return DatabaseSource(found)
+        return DatabaseSource(self._siblings[slug], self.reader)
 
     def siblings(self) -> dict[str, str]:
-        rows = Project.objects.filter(dataset_id=self.project.dataset_id).exclude(pk=self.project.pk)
-        return dict(rows.order_by("slug").values_list("slug", "title"))
+        return {slug: project.title for slug, project in self._siblings.items()}
+
+    @cached_property
+    def _siblings(self) -> dict[str, Project]:
+        rows = Project.objects.filter(dataset_id=self.project.dataset_id).exclude(pk=self.project.pk).order_by("slug")
+        return {row.slug: row for row in rows if self.reader is None or sees_labels(self.reader, row)}
 
 
 def _by_key(rows: QuerySet, columns: tuple[str, ...]) -> pd.DataFrame:

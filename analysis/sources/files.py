@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.releases.files import MANIFEST
@@ -10,13 +11,16 @@ from analysis.sources.long_table import LongTableSource
 from analysis.sources.release import ReleaseSource
 
 
-def source_of_files(path: Path, level: str = "", labels: str = "") -> Source:
+def source_of_files(path: Path, level: str = "", labels: str = "", beside: Sequence[Path] = ()) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
-    `level` is the level of a table's labels where the table does not say it, `labels` their order with commas between.
+    `beside` are releases of other projects on the release's data set, which some reports join with it. `level` is the
+    level of a table's labels where the table does not say it, `labels` their order with commas between.
     """
     if not path.exists():
         raise ValueError(f"{path}: there is no such file or folder")
     if path.is_dir() and (path / MANIFEST).exists() or path.suffix == ".zip":
-        return ReleaseSource(path)
+        return ReleaseSource(path, beside)
+    if beside:
+        raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
     return LongTableSource(path, level, tuple(labels.split(",")) if labels else ())

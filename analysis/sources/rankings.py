@@ -7,6 +7,8 @@ from datetime import datetime
 
 QUERY_COLUMNS = ("query", "text", "expanded", "reason")
 RANKING_COLUMNS = ("query", "rank", "document", "evidence", "start", "end", "score", "text")
+# No figure looks further down a ranking, so frames and releases hold no more of each query.
+PASSAGES = 10
 # Where is searched: all evidence of the data set, or each query's own; other names are corpora of the site.
 OWN, EACH = "own", "each"
 
@@ -14,7 +16,7 @@ OWN, EACH = "own", "each"
 @dataclass(frozen=True)
 class Retrieval:
     """A finished retrieval. `asks` is what is searched for (claim, question, atomic_claim), `top` how many passages of
-    each query are kept."""
+    each query were kept."""
 
     uuid: str
     retriever: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from analysis.releases.files import ANNOTATIONS, Files, ReleaseError
 from analysis.sources import base
 from analysis.sources.base import Run, Source
 from analysis.sources.content_rows import NUMBERS, content_columns
+from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
 from annotation.task_types import configured, task_type
 
 if TYPE_CHECKING:
@@ -22,10 +23,14 @@ WHOLE = ("guideline_version", "rank", *NUMBERS)
 
 
 class ReleaseSource(Source):
-    """Reads a folder or a zip. Its files are checked against their hashes first; ReleaseError says what is wrong."""
+    """Reads a folder or a zip. Its files are checked against their hashes first; ReleaseError says what is wrong.
 
-    def __init__(self, path: Path):
+    `beside` are releases of other projects on the same data set.
+    """
+
+    def __init__(self, path: Path, beside: Sequence[Path] = ()):
         self.files = Files(path)
+        self.beside: dict[str, Source] = {source.slug: source for source in map(ReleaseSource, beside)}
         self.files.verify()
         manifest, release = self.files.manifest, self.files.manifest["release"]
         self.slug, self.title, self.task_type = manifest["project"], release["title"], manifest["task_type"]
@@ -229,6 +234,33 @@ class ReleaseSource(Source):
     def failure_frame(self, run: Run) -> pd.DataFrame:
         rows = [row for row in self.files.rows("frames/failures.jsonl") if row["run"] == run.uuid]
         return _table([(self._unit_numbers[row["unit"]], row["reason"]) for row in rows], ("unit", "reason"))
+
+    def retrievals(self) -> list[Retrieval]:
+        found = [
+            Retrieval(**{name: value for name, value in row.items() if name != "created_at"}, created_at=made)
+            for row in self.files.rows("frames/retrievals.jsonl")
+            for made in (instant(row.get("created_at")),)
+        ]
+        return sorted(found, key=lambda one: (str(one.created_at), one.uuid))
+
+    def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return self._of_retrieval("queries", retrieval, QUERY_COLUMNS)
+
+    def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return self._of_retrieval("rankings", retrieval, RANKING_COLUMNS)
+
+    def _of_retrieval(self, name: str, retrieval: Retrieval, columns: tuple[str, ...]) -> pd.DataFrame:
+        rows = (row for row in self.files.rows(f"frames/{name}.jsonl") if row["retrieval"] == retrieval.uuid)
+        return frame_of(rows, columns)
+
+    def sibling(self, slug: str) -> Source:
+        if slug not in self.beside:
+            known = ", ".join(self.beside) or "none"
+            raise ValueError(f"no release of {slug!r} is given beside that of {self.slug} (--beside); given: {known}")
+        return self.beside[slug]
+
+    def siblings(self) -> dict[str, str]:
+        return {slug: source.title for slug, source in self.beside.items()}
 
     def content(self, kind: str) -> pd.DataFrame:
         return self._frame(f"content/{kind}", content_columns(kind))

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from analysis.sources.base import Run, Source
+from analysis.sources.rankings import Retrieval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,6 +175,15 @@ class SelectedSource(Source):
 
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
         return self.inner.stored_units(behind)
+
+    def retrievals(self) -> list[Retrieval]:
+        return self.inner.retrievals()
+
+    def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return self.inner.query_frame(retrieval)
+
+    def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
+        return self.inner.ranking_frame(retrieval)
 
     def sibling(self, slug: str) -> Source:
         return self.inner.sibling(slug)

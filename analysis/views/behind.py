@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from analysis import queries, scopes
-from analysis.models import StoredReport
 from analysis.reports import coverage
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
 from analysis.reports.probabilities import BINS
 from analysis.views.frame import TABS, as_query
+from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
 
 
@@ -24,13 +24,9 @@ from annotation.access import project_with_labels_for
 def project_behind(request, slug, name):
     """The items behind a figure, from the very computation that made the figure."""
     project = project_with_labels_for(request.user, slug)
-    if name not in REPORTS:
-        raise Http404("No such report")
-    report = StoredReport.objects.filter(
-        project=project, name=name, parameters_hash=request.GET.get("report", "")
-    ).first()
+    report = stored_report_for(request.user, project, name, request.GET.get("report", ""))
     figure = request.GET.get("figure", "")
-    if report is None or figure not in report.behind:
+    if figure not in report.behind:
         raise Http404("No such figure")
     ids, kind = report.behind[figure], REPORTS[name]
     asked = as_query(report.parameters) | scopes.as_query(project, report.scope)

@@ -4,10 +4,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_GET
 
-from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import WRITERS
 from analysis.views.frame import chosen
+from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
 
 FILES = {"md": "text/markdown", "csv": "text/csv", "latex": "text/x-tex"}
@@ -20,11 +20,8 @@ def project_report_tables(request, slug, name):
     """The tables of a stored report as a file; with `table`, one of them by its place."""
     project = project_with_labels_for(request.user, slug)
     form = chosen(request, "format", FILES, "md")
-    report = StoredReport.objects.filter(
-        project=project, name=name, parameters_hash=request.GET.get("report", ""), computed_at__isnull=False
-    ).first()
-    if report is None or name not in REPORTS:
-        raise Http404("No such report")
+    asked = request.GET.get("report", "")
+    report = stored_report_for(request.user, project, name, asked, computed_at__isnull=False)
     tables = REPORTS[name].tables(report.result)
     if place := request.GET.get("table", ""):
         if not place.isdecimal() or not int(place) < len(tables):

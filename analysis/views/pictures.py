@@ -4,9 +4,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_GET
 
-from analysis.models import StoredReport
 from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
+from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
 
 
@@ -17,10 +17,8 @@ def project_picture(request, slug, report, picture, form):
     project = project_with_labels_for(request.user, slug)
     if form not in FORMS:
         raise Http404(f"Pictures come as {', '.join(FORMS)}")
-    stored = StoredReport.objects.filter(
-        project=project, name=report, parameters_hash=request.GET.get("report", "")
-    ).first()
-    if stored is None or picture not in stored.pictures:
+    stored = stored_report_for(request.user, project, report, request.GET.get("report", ""))
+    if picture not in stored.pictures:
         raise Http404("No such picture")
     try:
         content = drawn_file(stored.pictures[picture]["spec"], form)

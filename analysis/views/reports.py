@@ -38,7 +38,7 @@ def project_report(request, slug, name):
     context = {"kind": report, "tab": "project_agreement"}
     if reason := report.fits(project.type):
         return render_report(request, "report", project, None, context | {"problem": reason})
-    source = DatabaseSource(project)
+    source = DatabaseSource(project, request.user)
     given = {option.name: request.GET.get(option.name) for option in report.options}
     try:
         values = report.values(source, given)

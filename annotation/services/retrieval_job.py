@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Count, F
 
-from annotation.models import Chunk, Job, QueryRanking, RankedPassage, RetrievalRun
+from annotation.models import Chunk, Job, Project, QueryRanking, RankedPassage, RetrievalRun
 from annotation.services import jobs, run_predicting
 from annotation.services.retrieval import EACH, queries_of
 from annotation.services.retrieval_documents import evidence_ids, evidence_of, own_documents, searches_evidence
@@ -61,7 +61,10 @@ class RetrievalHandler:
             _store(run, rankings, texts, documents)
 
     def finish(self, job: Job, lease: jobs.Lease) -> dict:
-        return summary(RetrievalRun.objects.select_related("project").get(job=job))
+        run = RetrievalRun.objects.select_related("project").get(job=job)
+        # Reports that were made without it are stale now.
+        Project.objects.filter(pk=run.project_id).update(label_version=F("label_version") + 1)
+        return summary(run)
 
     def clean_up(self, job: Job) -> None:
         """What was stored stays, and the run goes on from there when it is resumed."""

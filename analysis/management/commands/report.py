@@ -35,6 +35,14 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json", "svg", "methods", *WRITERS], default="table")
         parser.add_argument("--picture", help="svg: which picture, where the report has several")
         parser.add_argument("--from-files", action="store_true", help="PROJECT is a release's files, or a table")
+        parser.add_argument(
+            "--beside",
+            action="append",
+            type=Path,
+            default=[],
+            metavar="FILES",
+            help="with --from-files: a release of another project on the same data set, for reports that join two",
+        )
         parser.add_argument("--level", choices=["nominal", "ordinal", "interval"], help="tables: of the labels' scale")
         parser.add_argument("--labels", help="tables: the labels in their order, lowest first, with commas between")
         for name in NAMES:
@@ -48,7 +56,7 @@ class Command(BaseCommand):
                 words += f" ({', '.join(option.choices)})"
             parser.add_argument(option.argument, dest=f"option_{option.name}", help=words.replace("%", "%%"), **kind)
 
-    def handle(self, *args, subject, name, format, picture, from_files, level, labels, **options):
+    def handle(self, *args, subject, name, format, picture, from_files, beside, level, labels, **options):
         report = get_report(name)
         given = {
             option: options[f"option_{option}"]
@@ -61,7 +69,9 @@ class Command(BaseCommand):
             raise CommandError(f"{name} has no option {', '.join(unknown)}; it has {known}")
         conditions = {one: options[f"only_{one}"] for one in NAMES if options[f"only_{one}"]}
         try:
-            source = self.source_of(subject, from_files, (level or "", labels or ""), conditions)
+            if beside and not from_files:
+                raise CommandError("--beside is for files; projects find each other on their data set")
+            source = self.source_of(subject, from_files, (level or "", labels or "", beside), conditions)
             if reason := report.fits(source.type):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
@@ -89,9 +99,9 @@ class Command(BaseCommand):
             raise CommandError(f"--picture is one of {', '.join(pictures)}")
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
 
-    def source_of(self, subject: str, from_files: bool, scale: tuple[str, str], conditions: dict) -> Source:
+    def source_of(self, subject: str, from_files: bool, how: tuple[str, str, list[Path]], conditions: dict) -> Source:
         if from_files:
-            source = source_of_files(Path(subject), *scale)
+            source = source_of_files(Path(subject), *how)
             selection = Selection.of(conditions)
             return SelectedSource(source, selection) if selection else source
         slug, _, release = subject.partition("@")

@@ -1,0 +1,51 @@
+"""Retrievals of a project as the database has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.sources.rankings import PASSAGES, QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
+from annotation.models import Job, Project, QueryRanking, RankedPassage, RetrievalRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT_ONCE = 5_000
+
+
+def retrievals_of(project: Project) -> list[Retrieval]:
+    rows = RetrievalRun.objects.filter(project=project, job__state=Job.State.DONE).order_by("created_at", "uuid")
+    return [
+        Retrieval(
+            uuid=str(row.uuid),
+            retriever=row.retriever,
+            version=row.version,
+            asks=row.asks,
+            corpus=row.corpus,
+            top=row.top,
+            parameters=row.parameters,
+            provenance=row.provenance,
+            created_at=row.created_at,
+        )
+        for row in rows
+    ]
+
+
+def query_frame(retrieval: Retrieval) -> pd.DataFrame:
+    rows = QueryRanking.objects.filter(run__uuid=retrieval.uuid)
+    found = rows.values_list(f"{retrieval.asks}__key", "text", "expanded", "reason")
+    return _frame(found, QUERY_COLUMNS, ["query"])
+
+
+def ranking_frame(retrieval: Retrieval) -> pd.DataFrame:
+    rows = RankedPassage.objects.filter(ranking__run__uuid=retrieval.uuid, rank__lte=PASSAGES)
+    columns = ("rank", "document", "evidence__key", "start", "end", "score", "text")
+    return _frame(rows.values_list(f"ranking__{retrieval.asks}__key", *columns), RANKING_COLUMNS, ["query", "rank"])
+
+
+def _frame(rows, columns: tuple[str, ...], order: list[str]) -> pd.DataFrame:
+    """In the order of keys, which no database's collation decides."""
+    import pandas as pd
+
+    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=AT_ONCE), columns=list(columns))
+    return frame.sort_values(order, kind="stable", ignore_index=True)

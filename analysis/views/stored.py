@@ -1,0 +1,19 @@
+"""A stored report for somebody who may see all that it was made from."""
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import REPORTS
+from annotation.access import project_with_labels_for
+
+
+def stored_report_for(user, project, name: str, parameters_hash: str, **only) -> StoredReport:
+    """The stored report, or 404. Some reports read labels of other projects beside `project`, which the user must be
+    allowed to see as well; of `project` that is known already."""
+    if name not in REPORTS:
+        raise Http404("No such report")
+    report = get_object_or_404(StoredReport, project=project, name=name, parameters_hash=parameters_hash, **only)
+    for slug in REPORTS[name].beside(report.parameters):
+        project_with_labels_for(user, slug)
+    return report
