@@ -1,0 +1,265 @@
+"""What seeing a suggestion did: to agreeing with it, to the time of an answer, and to alpha."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.effects import effect, without
+from analysis.reports.figures import is_quick, number
+from analysis.reports.prefill_rows import (
+    STRATA,
+    Trial,
+    first_answers,
+    revised_answers,
+    strata_of,
+    trial_of,
+    unseen_votes,
+)
+from analysis.reports.prefill_tables import body, in_words, methods
+from analysis.reports.reference import REFERENCES
+from analysis.sources import Run, Source
+from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.touched import latest
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import Labels
+
+__all__ = ["body", "compute", "in_words", "methods", "references_of_trial"]
+
+OTHERS = "others"
+# What says whether a suggestion is right. It must not have been touched by it.
+TITLES = {
+    "imported": REFERENCES["imported"],
+    OTHERS: "Majority of other people's answers without a suggestion",
+    "adjudicated": REFERENCES["adjudicated"],
+}
+NO_OUTSIDE = "what is right is read off the labels that are compared; take decisions as the reference"
+FEW = 5
+
+
+def references_of_trial(source: Source) -> dict[str, str]:
+    known = {OTHERS, *source.references()}
+    return {name: title for name, title in TITLES.items() if name in known}
+
+
+def compute(source: Source, run: str = "", reference: str = OTHERS) -> dict:
+    """The report on the trial of one run's suggestions; without a run, of the one that people saw most.
+
+    First answers are compared: those given with a suggestion of the run in view, and those given with none. Answers
+    that came before the suggestion and could be changed after it are compared with themselves. `reference` is a key of
+    TITLES. Wrong values raise ValueError.
+    """
+    if reference not in TITLES:
+        raise ValueError(f"reference is one of {', '.join(TITLES)}, not {reference!r}")
+    chosen = _run(source, run)
+    kind = with_derived(source.type)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    n_slots = int((labels["rater_kind"] == SLOT).sum())
+    labels = labels[labels["rater_kind"] != SLOT].reset_index(drop=True)
+    suggested = with_derived_labels(kind, source.suggestion_frame(chosen)[["unit", "dimension", "label"]])
+    decided = None if reference == OTHERS else with_derived_labels(kind, source.decision_frame(reference))
+    first, counts = first_answers(source, labels, chosen)
+    revised = revised_answers(source, labels, chosen)
+    origins, found, behind, trials = derived_from(kind), [], {}, []
+    for dimension in dimensions_to_show(kind, latest(labels)):
+        votes = unseen_votes(dimension, units, first)
+        trial = trial_of(dimension, units, first, suggested, votes, decided)
+        after = trial_of(dimension, units, revised, suggested, votes, decided)
+        result = _dimension(trial, len(units)) | {"revised": _revised(after)}
+        found.append(result | {"derived_from": origins.get(dimension.slug)})
+        behind |= _behind(trial, units)
+        if not origins.get(dimension.slug):
+            trials.append(trial)
+    return {
+        "report": "prefill-trial",
+        "project": source.slug,
+        "task_type": source.task_type,
+        "run": chosen.uuid,
+        "checker": chosen.checker,
+        "version": chosen.version,
+        "reference": reference,
+        "reference_title": TITLES[reference],
+        "n_units": len(units),
+        "n_people": int(first["rater"].nunique()),
+        "n_labels_of_slots": n_slots,
+        **counts,
+        "time": _time(source, labels, first, trials),
+        "dimensions": found,
+        "notes": _notes(counts, first),
+        "behind": behind,
+    }
+
+
+def _run(source: Source, run: str) -> Run:
+    if run:
+        chosen = source.run(run)
+        if chosen.gives != "labels":
+            raise ValueError(
+                f"{chosen.checker} gives scores and no labels, so it suggests none that people could follow"
+            )
+        return chosen
+    runs = source.labelling_runs()
+    if not runs:
+        raise ValueError(f"project {source.slug} has no finished checker run that gives labels")
+    exposures = source.exposure_frame()
+    times = exposures.loc[exposures["shown_at"].notna(), "run"].value_counts()
+    return max(runs, key=lambda one: int(times.get(one.uuid, 0)))  # the newest of equally much seen ones
+
+
+def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
+    notes = [
+        "A difference is an effect of seeing the suggestion only if chance decided who saw it. A project shows "
+        "suggestions to everybody or to nobody at a time, so what changed with time changed as well; 'within "
+        "annotators' at least compares everybody with themselves."
+    ]
+    people = {seen: part["rater"].nunique() for seen, part in first.groupby("seen")}
+    if people and min(people.get(True, 0), people.get(False, 0)) < FEW:
+        notes.append(
+            f"{people.get(True, 0)} people answered with suggestions and {people.get(False, 0)} without: intervals "
+            "that allow for differences between people need more of them."
+        )
+    if counts["n_unknown"]:
+        notes.append(
+            f"{counts['n_unknown']} answers of which it is not known whether a suggestion was seen are left out."
+        )
+    if counts["n_other_run"]:
+        notes.append(f"{counts['n_other_run']} answers given with another run's suggestions in view are left out.")
+    return notes
+
+
+def _dimension(trial: Trial, n_units: int) -> dict:
+    dimension = trial.dimension
+    return {
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "level": dimension.level,
+        "n_without_suggestion": trial.n_without_suggestion,
+        "n_without_reference": int((trial.right < 0).sum()),
+        **_agreement(trial),
+        "alpha": _alpha(trial, n_units),
+    }
+
+
+def _behind(trial: Trial, units: pd.DataFrame) -> dict[str, list[int]]:
+    import numpy as np
+
+    ids, behind = units["unit"].to_numpy(), {}
+    for name, rows in trial.strata().items():
+        for seen, side in ((True, "seen"), (False, "unseen")):
+            for agrees, says in ((True, "agree"), (False, "differ")):
+                cell = rows & (trial.seen == seen) & (trial.agrees == agrees)
+                behind[f"{trial.dimension.slug}/{name}/{side}/{says}"] = ids[np.unique(trial.unit[cell])].tolist()
+    return behind
+
+
+def _agreement(trial: Trial) -> dict:
+    """Shares that agree with the suggestion, with and without it in view, and the effect of seeing it."""
+    from analysis.stats import suggestion_effect
+
+    rows = [_shares(name, trial, where) for name, where in trial.strata().items()]
+    if is_quick():
+        return {"strata": rows, "contrast": without()}
+    found = suggestion_effect(trial.agrees, trial.seen, trial.right, trial.rater, trial.cluster)
+    for row in rows:
+        one = found.strata[row["stratum"]]
+        row |= {name: effect(getattr(one, name)) for name in ("difference", "within", "odds_ratio", "marginal")}
+    return {"strata": rows, "contrast": effect(found.contrast)}
+
+
+def _shares(name: str, trial: Trial, where: np.ndarray) -> dict:
+    row: dict = {"stratum": name}
+    for side, chosen in (("seen", where & trial.seen), ("unseen", where & ~trial.seen)):
+        n, n_agree = int(chosen.sum()), int(trial.agrees[chosen].sum())
+        row |= {f"n_{side}": n, f"n_{side}_agree": n_agree, side: n_agree / n if n else None}
+    return row | dict.fromkeys(("difference", "within", "odds_ratio", "marginal"), without())
+
+
+def _revised(after: Trial) -> dict | None:
+    """What became of answers given before the suggestion appeared; None where there is none."""
+    if not len(after.code):
+        return None
+    changed = after.code[after.seen] != after.code[~after.seen]
+    return {
+        "n": int(after.seen.sum()),
+        "n_changed": int(changed.sum()),
+        "n_to_suggestion": int((changed & after.agrees[after.seen]).sum()),
+        **_agreement(after),
+    }
+
+
+def _alpha(trial: Trial, n_units: int) -> list[dict]:
+    """Alpha among answers with the suggestion in view and among those without, on units of each stratum."""
+    import numpy as np
+
+    from analysis.stats import agreement_effect, krippendorff_alpha
+
+    level = "ordinal" if trial.dimension.level == "ordinal" else "nominal"
+    right = np.full(n_units, -1)
+    right[trial.unit] = trial.right
+    rows = []
+    for name, units in strata_of(right).items():
+        row: dict = {"stratum": name, "level": level, "seen": None, "unseen": None, "n_seen": 0, "n_unseen": 0}
+        if name != "all" and not trial.is_outside:
+            rows.append(row | {"difference": without(NO_OUTSIDE)})
+            continue
+        sides = [_labels(trial, side, n_units).select_units(units) for side in (trial.seen, ~trial.seen)]
+        for side, labels in zip(("seen", "unseen"), sides, strict=True):
+            alpha = krippendorff_alpha(labels, level)
+            row |= {side: number(alpha.estimate), f"n_{side}": alpha.n_pairable}
+        difference = without()
+        if not is_quick():
+            difference = effect(agreement_effect(lambda labels: krippendorff_alpha(labels, level), *sides))
+        rows.append(row | {"difference": difference})
+    return rows
+
+
+def _labels(trial: Trial, side: np.ndarray, n_units: int) -> Labels:
+    import numpy as np
+
+    from analysis.stats import Labels
+
+    cluster = np.full(n_units, -1)
+    cluster[trial.unit] = trial.cluster
+    names = tuple(str(code) for code in range(int(trial.rater.max(initial=-1)) + 1))
+    columns = (trial.unit[side], trial.rater[side], trial.code[side])
+    return Labels(*columns, n_units, trial.dimension.values, cluster=cluster, rater_names=names)
+
+
+def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: list[Trial]) -> dict:
+    """Of answers that were never revised, since the time is that of the latest revision. Suggestions about an item are
+    right where all of them are, and wrong where any is."""
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import time_effect
+
+    parts = [pd.DataFrame({"annotation": one.annotation, "right": one.right, "cluster": one.cluster}) for one in trials]
+    known = pd.concat(parts, ignore_index=True).groupby("annotation")
+    answers = pd.DataFrame(
+        {"least": known["right"].min(), "wrong": known["right"].agg(lambda found: (found == 0).any())}
+    )
+    answers["cluster"] = known["cluster"].first()
+    answers = answers.join(first.groupby("annotation")[["seen", "rater"]].first(), how="inner")
+    revised = labels.loc[~labels["is_latest"].astype(bool), "annotation"].unique()
+    n_before = len(answers)
+    answers = answers[~answers.index.isin(revised)]
+    seconds = answers.index.map(source.active_seconds()).to_numpy(dtype=float)
+    right = np.where(answers["wrong"].to_numpy(dtype=bool), 0, np.where(answers["least"] == 1, 1, -1))
+    n = {"n_revised": n_before - len(answers), "n_untimed": int((~(seconds > 0)).sum())}
+    codes = answers["rater"].astype("category").cat.codes.to_numpy()
+    found = time_effect(seconds, answers["seen"].to_numpy(dtype=bool), right, codes, answers["cluster"].to_numpy())
+    rows = []
+    for name in STRATA:
+        one = found[name]
+        row = {"stratum": name, "seen": number(one.seen), "unseen": number(one.unseen)}
+        row |= {"n_seen": one.n_seen, "n_unseen": one.n_unseen}
+        effects = {"ratio": without(), "within": without()}
+        if not is_quick():
+            effects = {"ratio": effect(one.ratio), "within": effect(one.within)}
+        rows.append(row | effects)
+    return {"strata": rows, **n}

@@ -1,0 +1,217 @@
+"""The trial of suggestions: what was planted is found, and who counts where is told exactly."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from analysis.stats import suggestion_effect
+from annotation.models import Assignment, Decision, Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+
+
+def other(label: str) -> str:
+    return NO if label == YES else YES
+
+
+def show(revision, run, arm: str = "shown") -> None:
+    """The person of this answer had the run's suggestions before their eyes."""
+    annotation, now = revision.annotation, timezone.now()
+    assignment = Assignment.objects.create(
+        project=run.project,
+        item=annotation.item,
+        position=annotation.item.position,
+        state="done",
+        rater=annotation.rater,
+        done_at=now,
+        shown_at=now,
+        prefill_arm=arm,
+        suggestions_shown_at=now,
+        exposure=[{"run": str(run.uuid), "suggestions": 1}],
+    )
+    annotation.assignment = assignment
+    annotation.save(update_fields=["assignment"])
+
+
+def trial(n_items: int, says, *, n_people: int = 6, per_item: int = 4, decide: bool = True):
+    """Of the people who answer an item, every second sees its suggestion. The truth of every second item is 'relevant',
+    and every third suggestion is wrong. `says(number, place, seen)` is whether the answer equals the suggestion, or
+    with it the seconds that it took. Returns the run and what was said as columns of the statistics."""
+    project = project_of(n_items, claims=n_items, prefill="shown")
+    run = make_suggestions(project)
+    people = [make_rater(project, f"Person {place}") for place in range(n_people)]
+    rows = []
+    for number, item in enumerate(items_of(project)):
+        truth, right = (YES, NO)[number % 2], number % 3 != 0
+        suggested = truth if right else other(truth)
+        Suggestion.objects.filter(run=run, unit=item.anchor, dimension="relevance").update(label=suggested)
+        if decide:
+            Decision.objects.create(
+                project=project, unit=item.anchor, dimension="relevance", label=truth, method="imported"
+            )
+        for turn in range(per_item):
+            person, seen = (number + turn) % n_people, turn % 2 == 0
+            agrees, seconds = says(number, person, seen)
+            label = suggested if agrees else other(suggested)
+            revision = say(item, people[person], label, shown=seen, active_ms=int(1000 * seconds))
+            if seen:
+                show(revision, run)
+            rows.append((agrees, seen, right, person, number))
+    return run, tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+def by_stratum(rows: list[dict]) -> dict[str, dict]:
+    return {row["stratum"]: row for row in rows}
+
+
+def report_of(shown, **options):
+    return get_report("prefill-trial").compute(shown.project, **{"reference": "imported"} | options)
+
+
+def followers(number: int, person: int, seen: bool) -> tuple[bool, float]:
+    """Whoever sees a suggestion follows it, but for every fifth answer; alone all but every fourth find the truth."""
+    if seen:
+        return (number + person) % 5 != 0, 5 + person
+    finds = (number + 2 * person) % 4 != 0
+    return finds == (number % 3 != 0), 10 + 2 * person
+
+
+def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
+    run, (agrees, seen, right, person, item) = trial(30, followers)
+    report = report_of(run)
+    assert (report["n_seen"], report["n_unseen"], report["n_people"]) == (60, 60, 6)
+    dimension = of_dimension(report, "relevance")
+    expected = suggestion_effect(agrees, seen, right.astype(int), person, item)
+    for name, where in (("all", right >= 0), ("right", right), ("wrong", ~right)):
+        row = by_stratum(dimension["strata"])[name]
+        assert row["seen"] == agrees[where & seen].mean() and row["n_unseen_agree"] == agrees[where & ~seen].sum()
+        for figure in ("difference", "within", "odds_ratio", "marginal"):
+            found, one = row[figure], getattr(expected.strata[name], figure)
+            assert (found["estimate"], found["low"]) == pytest.approx((one.estimate, one.low))
+        ids = report["behind"][f"relevance/{name}/seen/differ"]
+        assert len(ids) == len(set(item[where & seen & ~agrees].tolist()))
+    assert dimension["contrast"]["estimate"] == pytest.approx(expected.contrast.estimate)
+    # Seeing halves the time, so the ratio of geometric means is a half for everybody.
+    time = by_stratum(report["time"]["strata"])["all"]
+    assert time["within"]["estimate"] == pytest.approx(0.5)
+    alpha = by_stratum(dimension["alpha"])
+    assert alpha["all"]["difference"]["estimate"] == pytest.approx(alpha["all"]["seen"] - alpha["all"]["unseen"])
+    assert alpha["wrong"]["n_seen"] == 10
+
+
+def test_planted_effects_lie_in_the_intervals():
+    """Right suggestions are taken over by half and wrong ones by a quarter of those who see them; alone seven of ten
+    find the truth. So .85 - .7 = .15 of right ones and .25 + .75 * .3 - .3 = .175 of wrong ones."""
+    rng = np.random.default_rng(8)
+
+    def says(number: int, person: int, seen: bool) -> tuple[bool, float]:
+        right = number % 3 != 0
+        finds = rng.random() < 0.7
+        if seen and rng.random() < (0.5 if right else 0.25):
+            return True, 8 * rng.lognormal(0, 0.3)
+        return finds == right, (8 if seen else 10) * rng.lognormal(0, 0.3)
+
+    run, _ = trial(150, says, n_people=10)
+    report = report_of(run)
+    strata = by_stratum(of_dimension(report, "relevance")["strata"])
+    for name, planted in (("right", 0.15), ("wrong", 0.175)):
+        assert strata[name]["difference"]["low"] < planted < strata[name]["difference"]["high"]
+        assert strata[name]["within"]["low"] < planted < strata[name]["within"]["high"]
+    time = by_stratum(report["time"]["strata"])["all"]["ratio"]
+    assert time["low"] < 0.8 < time["high"] < 1
+
+
+def test_by_other_peoples_answers_ones_own_does_not_say_what_is_right():
+    """One unseen answer alone: nothing says whether the suggestion that it is compared with is right, but to those who
+    saw it, it does."""
+    run, _ = trial(12, lambda number, person, seen: (not seen, 1.0), per_item=2, decide=False)
+    dimension = of_dimension(report_of(run, reference="others"), "relevance")
+    strata = by_stratum(dimension["strata"])
+    assert strata["right"]["n_seen"] == 12 and strata["right"]["n_unseen"] == 0
+    assert dimension["n_without_reference"] == 12
+    assert "same value" in strata["right"]["difference"]["undefined"]
+    assert "decisions" in by_stratum(dimension["alpha"])["right"]["difference"]["undefined"]
+
+
+def test_answers_changed_after_the_suggestion_appeared_are_compared_with_themselves():
+    project = project_of(8, claims=8)
+    run = make_suggestions(project, labels={"relevance": YES})
+    people = [make_rater(project) for _ in range(3)]
+    for number, item in enumerate(items_of(project)):
+        for place, person in enumerate(people):
+            first = say(item, person, NO if number < 6 else YES, shown=False)
+            show(first, run, "after")
+            if number < 2 + place:
+                say(item, person, YES, shown=True)
+    dimension = of_dimension(report_of(run, reference="others"), "relevance")
+    revised = dimension["revised"]
+    assert (revised["n"], revised["n_changed"], revised["n_to_suggestion"]) == (24, 9, 9)
+    row = by_stratum(revised["strata"])["all"]
+    assert (row["unseen"], row["seen"]) == (6 / 24, 15 / 24)
+    assert row["difference"]["estimate"] == pytest.approx(9 / 24)
+    assert row["difference"]["interval"]["n_clusters"] == [3, 8]
+    # None of these saw the suggestion before the first answer.
+    assert by_stratum(dimension["strata"])["all"]["n_seen"] == 0
+
+
+def test_whose_trace_is_lost_and_who_saw_another_runs_suggestion_is_left_out():
+    run, _ = trial(6, followers, per_item=2)
+    item, project = items_of(run.project)[0], run.project
+    say(item, make_rater(project), YES, shown=None)
+    elsewhere = make_suggestions(project, checker="other")
+    show(say(item, make_rater(project), YES, shown=True), elsewhere)
+    slot = make_rater(project, "vote 1", "slot")
+    say(item, slot, YES)
+    report = report_of(run, run=str(run.uuid))
+    assert (report["n_seen"], report["n_unseen"]) == (6, 6)
+    assert (report["n_unknown"], report["n_other_run"], report["n_labels_of_slots"]) == (1, 1, 1)
+    # Without being asked for, the trial is of the run that people saw most, not of the newest.
+    assert report_of(run)["run"] == str(run.uuid)
+
+
+def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
+    project = project_of(4)
+    with pytest.raises(ValueError, match="no finished checker run"):
+        get_report("prefill-trial").compute(project)
+    run = make_suggestions(project)
+    empty = of_dimension(report_of(run), "relevance")["strata"][0]
+    assert empty["difference"]["undefined"] and empty["seen"] is None
+    say(items_of(project)[0], make_rater(project), YES)
+    row = of_dimension(report_of(run), "relevance")["strata"][0]
+    assert row["n_unseen"] == 1 and "same value" in row["difference"]["undefined"]
+    with pytest.raises(ValueError, match="reference is one of"):
+        report_of(run, reference="majority")
+
+
+def test_page_items_and_command(client, capsys):
+    run, _ = trial(12, followers)
+    project = run.project
+    client.force_login(project.created_by)
+    address = reverse("project_report", args=[project.slug, "prefill-trial"])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    stored = StoredReport.objects.get()
+    row = of_dimension(stored.result, "relevance")["strata"][0]
+    assert f"{row['difference']['estimate']:.3f}" in page and "only if chance decided" in page
+    assert "clustered in two ways" in page
+    behind = reverse("project_behind", args=[project.slug, "prefill-trial"])
+    figure = "relevance/wrong/seen/agree"
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
+    assert "a wrong suggestion which the answer equals, given with the suggestion in view" in answer
+    call_command("report", project.slug, "prefill-trial", "--reference", "imported", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
+    for form in ("table", "md", "csv", "latex", "methods"):
+        call_command("report", project.slug, "prefill-trial", "--format", form)
+        assert "suggestion" in capsys.readouterr().out
