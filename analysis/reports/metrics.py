@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from analysis.reports import druid
+from analysis.reports import druid, refchecker
 from analysis.reports.agreement import GROUPS
 from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
 from analysis.reports.annotators import CHECKERS, UNITS
@@ -220,6 +220,21 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.rates",
             (REFERENCE,),
             own_page="project_rates",
+        ),
+        Report(
+            "refchecker",
+            "Hallucinations, piece by piece",
+            "analysis.reports.refchecker",
+            (
+                REFERENCE,
+                TOUCHED,
+                Option("without", "Models left out of answers", kind="text", default="", help="with commas between"),
+                Option("ties", "Of an answer's tied labels", choices=refchecker.TIES, default="worst"),
+                Option("beside", "Other pieces", kind="project", choices=refchecker.projects_beside, default=""),
+                Option("masked_run", "Run on masked references", kind="run", gives="labels", default=""),
+            ),
+            "How often models' answers are supported or contradicted by their references, which checkers see it, piece "
+            "by piece and answer by answer, and whether they rank the models as people do.",
         ),
         Report(
             "matched",

@@ -1,0 +1,265 @@
+"""What the ICAT report reads: answers and their aspects, what people say of them, and what machines say.
+
+A machine is one of three: a run of ICAT's scorer (which claims are supported, and which aspects these cover), results
+of ICAT's own program that were imported, or a checker that says of each aspect whether the whole answer covers it,
+supported or not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from analysis.reports.coverage import coded_labels, covering_dimension, covering_labels, response_frame
+from analysis.sources import Run, Source
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats.coverage import ResponseCoverage
+
+UNKNOWN = -1
+# Scores that tell a run of ICAT's scorer, and one of the baselines.
+OF_ICAT = {"claims", "claims_supported", "covered"}
+OF_BASELINES = {"rouge1", "rouge2", "rougeL", "bleu", "meteor", "bertscore"}
+BASELINES = {
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougeL": "ROUGE-L",
+    "bleu": "BLEU",
+    "meteor": "METEOR",
+    "bertscore": "BERTScore",
+}
+VARIANTS = {"M": "ICAT-M, as imported", "S": "ICAT-S, as imported", "A": "ICAT-A, as imported"}
+# Where the import of ICAT's results puts them in a response's metadata.
+IMPORTED = "icat"
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """`covered` has one entry per unit (1, 0, or -1 where it says nothing), the counts one per response (-1 where they
+    are not known). `run` is None for what was imported."""
+
+    key: str
+    title: str
+    run: Run | None
+    covered: np.ndarray
+    n_covered: np.ndarray
+    n_aspects: np.ndarray
+    n_supported: np.ndarray
+    n_claims: np.ndarray
+    failures: Mapping[str, int]
+
+    @property
+    def has_claims(self) -> bool:
+        return bool((self.n_claims >= 0).any())
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """(n_responses,), nan where unknown or without aspects."""
+        import numpy as np
+
+        known = (self.n_covered >= 0) & (self.n_aspects > 0)
+        return np.where(known, self.n_covered / np.where(known, self.n_aspects, 1), np.nan)
+
+
+class Study:
+    """The project's answers in the order of keys, and its units with the place of their answer."""
+
+    def __init__(self, source: Source, dimension: Dimension, reference: str, k: int, ties: str) -> None:
+        self.source, self.dimension, self.reference, self.ties = source, dimension, reference, ties
+        self.k = k if reference == "majority" else 1
+        self.units = source.unit_frame(source.type.unit_kind)
+        self.responses = response_frame(source)
+        place = {key: row for row, key in enumerate(self.responses["response"])}
+        self.of_response = self.units["response"].map(place).to_numpy(dtype=int)
+        self.query = self.responses["query"].astype("category").cat.codes.to_numpy()
+        self.query_of_unit = self.query[self.of_response]
+        self.models = sorted(set(self.responses["model"].tolist()))
+        self.labels = source.label_frame(self.units, every_revision=True)
+
+    def people(self, said: pd.DataFrame) -> tuple[ResponseCoverage, np.ndarray]:
+        """Coverage by those labels, and per unit 1, 0, or -1 where they are tied or too few."""
+        import numpy as np
+
+        from analysis.stats import response_coverage
+
+        found = response_coverage(
+            coded_labels(self.source, self.dimension, self.reference, self.units, said),
+            self.of_response,
+            len(self.responses),
+            covering_labels(self.dimension),
+            self.k,
+            self.ties,
+        )
+        return found, np.where(found.verdict <= 1, found.verdict, UNKNOWN)
+
+    @cached_property
+    def n_aspects(self) -> np.ndarray:
+        return self.summed(self.units["unit"].notna().to_numpy())
+
+    def summed(self, of_unit: np.ndarray) -> np.ndarray:
+        import numpy as np
+
+        found = np.bincount(self.of_response, weights=of_unit.astype(float), minlength=len(self.responses))
+        return found.round().astype(int)
+
+    def scores(self, run: Run, name: str) -> np.ndarray:
+        """By unit; nan where there is none."""
+        values = self.source.score_frame(run, name).set_index("unit")["value"]
+        return values.reindex(self.units["unit"]).to_numpy(dtype=float)
+
+    def by_response(self, of_unit: np.ndarray) -> np.ndarray:
+        """What all units of an answer have alike; nan where none has it."""
+        import numpy as np
+
+        found = np.full(len(self.responses), np.nan)
+        known = ~np.isnan(of_unit)
+        found[self.of_response[known]] = of_unit[known]
+        return found
+
+    def content_of(self, kind: str, parent: str) -> Counter:
+        """How many rows of content each parent has."""
+        return Counter(self.source.content(kind)[parent].dropna().tolist())
+
+    def machines(self) -> list[Machine]:
+        """Runs of ICAT's scorer, imported results, then the newest run of each checker."""
+        found = [self._scored(run) for run in icat_runs(self.source)]
+        found += [self._imported(variant) for variant in imported_variants(self.source)]
+        return found + [self._checked(run) for run in self.source.newest_labelling_runs()]
+
+    def _scored(self, run: Run) -> Machine:
+        import numpy as np
+
+        covered = self.scores(run, "covered")
+        claims, supported = (self.by_response(self.scores(run, name)) for name in ("claims", "claims_supported"))
+        return self._machine(
+            run.uuid,
+            titles(icat_runs(self.source))[run.uuid],
+            run,
+            np.where(np.isnan(covered), UNKNOWN, np.nan_to_num(covered)).astype(int),
+            n_claims=np.nan_to_num(claims, nan=UNKNOWN).astype(int),
+            n_supported=np.nan_to_num(supported, nan=UNKNOWN).astype(int),
+        )
+
+    def _checked(self, run: Run) -> Machine:
+        import numpy as np
+
+        frame = self.source.suggestion_frame(run)
+        labels = frame[frame["dimension"] == self.dimension.slug].set_index("unit")["label"]
+        said = labels.reindex(self.units["unit"])
+        covered = np.where(said.isna(), UNKNOWN, said.isin(covering_labels(self.dimension))).astype(int)
+        return self._machine(run.uuid, run.name, run, covered)
+
+    def _machine(self, key: str, title: str, run: Run | None, covered: np.ndarray, **counts: np.ndarray) -> Machine:
+        """Where a machine says nothing of some aspect, the answer's coverage is not known."""
+        import numpy as np
+
+        unknown = np.full(len(self.responses), UNKNOWN)
+        n_unknown = self.summed(covered == UNKNOWN)
+        n_covered = np.where(n_unknown > 0, UNKNOWN, self.summed(covered == 1))
+        failures = Counter(self.source.failure_frame(run)["reason"]) if run else Counter()
+        counts = {"n_claims": unknown, "n_supported": unknown} | counts
+        return Machine(key, title, run, covered, n_covered, self.n_aspects, failures=failures, **counts)
+
+    def _imported(self, variant: str) -> Machine:
+        """Facts by what the results say of each atomic claim; aspects by the topics that they list as covered. ICAT-A's
+        topics are its own, so they say nothing of the units."""
+        import numpy as np
+
+        results = imported_results(self.source, variant)
+        number = self.units["aspect"].map(self.source.content("aspect").set_index("key")["index"]).to_numpy()
+        names = self.responses["response"].tolist()
+        has_own_topics = any("generated_topics" in found for found in results.values())
+        covered = np.full(len(self.units), UNKNOWN)
+        n_covered, n_aspects = (np.full(len(names), UNKNOWN) for _ in range(2))
+        topics = {
+            place: topics_of(results[name])
+            for place, name in enumerate(names)
+            if "covered_topics" in results.get(name, {})
+        }
+        for place, listed in topics.items():
+            n_covered[place] = len(listed)
+            own = results[names[place]].get("generated_topics")
+            n_aspects[place] = self.n_aspects[place] if own is None else len(own)
+        if not has_own_topics:
+            for unit, place in enumerate(self.of_response.tolist()):
+                if place in topics:
+                    covered[unit] = int(number[unit] + 1 in topics[place])
+        n_claims, n_supported = self._imported_claims(set(results))
+        machine = self._machine(
+            f"imported-{variant.lower()}", VARIANTS[variant], None, covered, n_claims=n_claims, n_supported=n_supported
+        )
+        if not has_own_topics:
+            return machine
+        return Machine(**vars(machine) | {"n_covered": n_covered, "n_aspects": n_aspects})
+
+    def _imported_claims(self, answers: set[str]) -> tuple[np.ndarray, np.ndarray]:
+        import numpy as np
+
+        claims = self.source.content("atomic_claim")
+        said = [metadata.get("entailed") if isinstance(metadata, dict) else None for metadata in claims["metadata"]]
+        claims = claims.assign(entailed=said)
+        claims = claims[claims["entailed"].notna() & claims["response"].isin(answers)]
+        n, supported = Counter(claims["response"]), Counter(claims["response"][claims["entailed"].astype(bool)])
+        names = self.responses["response"].tolist()
+        n_claims = np.array([n[name] if name in answers else UNKNOWN for name in names], dtype=int)
+        return n_claims, np.where(n_claims >= 0, [supported[name] for name in names], UNKNOWN).astype(int)
+
+
+def icat_runs(source: Source) -> list[Run]:
+    return [run for run in source.runs() if set(run.scores) >= OF_ICAT]
+
+
+def baseline_runs(source: Source) -> list[Run]:
+    return [run for run in source.runs() if set(run.scores) >= OF_BASELINES]
+
+
+def titles(runs: list[Run]) -> dict[str, str]:
+    """Runs of one checker are told apart by their moment."""
+    twice = {name for name, n in Counter(run.name for run in runs).items() if n > 1}
+    return {
+        run.uuid: f"{run.name}, {run.created_at:%Y-%m-%d %H:%M:%S}"
+        if run.name in twice and run.created_at
+        else run.name
+        for run in runs
+    }
+
+
+def imported_results(source: Source, variant: str) -> dict[str, dict]:
+    """Response -> what ICAT's own program found of it."""
+    responses = source.content("response")
+    found = {}
+    for key, metadata in zip(responses["key"], responses["metadata"], strict=True):
+        results = metadata.get(IMPORTED) if isinstance(metadata, dict) else None
+        if isinstance(results, dict) and isinstance(results.get(variant), dict):
+            found[key] = results[variant]
+    return found
+
+
+def imported_variants(source: Source) -> list[str]:
+    return [variant for variant in VARIANTS if imported_results(source, variant)]
+
+
+def topics_of(results: dict) -> set[int]:
+    """Numbers, from 1, of the topics that a row of results lists as covered."""
+    listed = results.get("covered_topics") or []
+    numbers = {entry.get("topic_id") for entry in listed if isinstance(entry, dict)}
+    return {int(number) for number in numbers if str(number).isdecimal()}
+
+
+def offered(source: Source) -> dict[str, str]:
+    """What factuality and coverage can be taken from: value -> title."""
+    if covering_dimension(source.type) is None:
+        return {}
+    found = titles(icat_runs(source))
+    return found | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_variants(source)}
+
+
+def offered_baselines(source: Source) -> dict[str, str]:
+    return titles(baseline_runs(source))
