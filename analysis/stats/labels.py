@@ -92,8 +92,9 @@ class Labels:
         Raises
         ------
         ValueError
-            An unknown or missing label (leave out the row of a missing label), a unit in two clusters, a unit outside
-            `units`, or a unit labelled twice by one rater; each named.
+            An unknown or missing label (leave out the row of a missing label), a missing unit or rater, two units or
+            raters that are written alike (1 and "1"), a unit in two clusters, a unit outside `units`, or a unit
+            labelled twice by one rater; each named.
 
         Examples
         --------
@@ -115,6 +116,7 @@ class Labels:
             raise ValueError(f"unit {list(unit_index)[len(known_units)]!r} is not among the units")
         rater_index: dict = {}
         coded_rater = _number(rater, rater_index)
+        unit_names, rater_names = _names(unit_index, unit, "unit"), _names(rater_index, rater, "rater")
         return cls(
             unit=coded_unit,
             rater=coded_rater,
@@ -123,8 +125,8 @@ class Labels:
             categories=categories,
             cluster=None if cluster is None else _cluster_of_units(coded_unit, cluster, list(unit_index)),
             exchangeable=exchangeable,
-            unit_names=tuple(str(name) for name in unit_index),
-            rater_names=tuple(str(name) for name in rater_index),
+            unit_names=unit_names,
+            rater_names=rater_names,
         )
 
     @property
@@ -237,6 +239,21 @@ def _number(names: Sequence, index: dict) -> np.ndarray:
     """Number names in order of appearance, adding to `index`."""
     names = names.tolist() if isinstance(names, np.ndarray) else names
     return np.fromiter((index.setdefault(name, len(index)) for name in names), dtype=np.int32, count=len(names))
+
+
+def _names(index: dict, column: Sequence, what: str) -> tuple[str, ...]:
+    """Names as text. Missing ones, and two that only differ in kind, would tell apart what is the same."""
+    names = tuple(str(name) for name in index)
+    for name in index:
+        if name is None or name != name:
+            row = next(row for row, other in enumerate(column, 1) if other is name or other != other)
+            raise ValueError(f"row {row} has no {what}")
+    if len(set(names)) < len(names):
+        first: dict[str, object] = {}
+        for name, text in zip(index, names, strict=True):
+            if first.setdefault(text, name) is not name:
+                raise ValueError(f"{what} {first[text]!r} and {what} {name!r} are written alike; give names as text")
+    return names
 
 
 def _cluster_of_units(coded_unit: np.ndarray, cluster: Sequence, unit_names: list) -> np.ndarray:
