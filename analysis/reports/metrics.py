@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from analysis.reports import druid, refchecker
+from analysis.reports import druid, icat, refchecker
 from analysis.reports.agreement import GROUPS
 from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
 from analysis.reports.annotators import CHECKERS, UNITS
@@ -277,6 +277,23 @@ REPORTS: dict[str, Report] = {
             ),
             "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, "
             "characteristics of evidence, how language models use it, and what goes with that.",
+        ),
+        Report(
+            "icat",
+            "Facts and coverage of long answers",
+            "analysis.reports.icat",
+            (
+                REFERENCE,
+                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=50),
+                Option("ties", "A tied aspect", choices=TIES, default="excluded"),
+                TOUCHED,
+                Option("automatic", "Factuality and coverage by", choices=icat.offered),
+                Option("baselines", "Baselines of", choices=icat.offered_baselines),
+                Option("beta", "beta (above 1 favours coverage)", kind="number", default=1.0, low=0.01, high=100),
+                Option("convention", "An undefined figure is", choices=icat.CONVENTIONS, default="undefined"),
+            ),
+            "How factual answers are, how many aspects of their questions they cover, ICAT's score of both, and which "
+            "automatic measures see the coverage that people see.",
         ),
     )
 }
