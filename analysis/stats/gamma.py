@@ -23,6 +23,8 @@ ONE_RATER = "one rater only"
 TOO_MANY = "too many spans to align"
 # Combinations of one unit (or none) of each rater that a text may have; the work to align them grows with it.
 MOST_COMBINATIONS = 2_000_000
+# Up to so many units all their subsets are gone through, which then takes less time than to set up a program.
+FEW_UNITS = 9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,16 +92,16 @@ def gamma(
     """Gamma of Mathet, Widlöcher and Métivier over one or many texts.
 
     Units u and v differ by ``position_weight ((|s_u - s_v| + |e_u - e_v|) / (len_u + len_v))^2 + label_weight [labels
-    differ]``, a unit and none by 1 (section 4.4). A unitary alignment holds at most one unit of each rater, and its
-    disorder is the mean difference of its pairs of raters. An alignment puts every unit into exactly one unitary
-    alignment; its disorder is the sum over these, divided by the mean number of units per rater. The observed disorder
-    is that of the best alignment (section 4.6): exact, by assignment where at most two raters marked something,
+    differ]``, a unit and none by 1. A unitary alignment holds at most one unit of each rater, and its disorder is the
+    mean difference of its pairs of raters. An alignment puts every unit into exactly one unitary alignment; its
+    disorder is the sum over these, divided by the mean number of units per rater. The observed disorder is that of the
+    best alignment: exact, by assignment where at most two raters marked something, by all subsets of few units,
     otherwise by integer programming (HiGHS). Over several texts sums and numbers of units are added up before dividing.
 
-    The expected disorder is that of the best alignments of random continua (section 5.1): the annotations of as many
-    raters as a random text has, each rater's taken from a random rater of a random text, as shares of the text's
-    length, and moved round by an offset drawn uniformly for each. Labels and numbers of units thus keep their
-    frequencies, but nobody knows the other's text.
+    The expected disorder is that of the best alignments of random continua: the annotations of as many raters as a
+    random text has, each rater's taken from a random rater of a random text, as shares of the text's length, and moved
+    round by an offset drawn uniformly for each. Labels and numbers of units thus keep their frequencies, but nobody
+    knows the other's text.
 
     Parameters
     ----------
@@ -179,10 +181,10 @@ def _texts(continua: Continua) -> dict[int, list[np.ndarray]]:
     """Text -> the units of each rater who looked at it: rows of start and end as shares of the text, and label."""
     length = np.maximum(continua.known_lengths(), 1)[continua.text[continua.entry]]
     units = np.column_stack([continua.start / length, continua.end / length, continua.label])
-    by_entry = np.split(units, np.searchsorted(continua.entry, np.arange(1, len(continua.text))))
+    first = np.searchsorted(continua.entry, np.arange(len(continua.text) + 1)).tolist()
     texts: dict[int, list[np.ndarray]] = {}
-    for text, found in zip(continua.text.tolist(), by_entry, strict=True):
-        texts.setdefault(text, []).append(found)
+    for entry, text in enumerate(continua.text.tolist()):
+        texts.setdefault(text, []).append(units[first[entry] : first[entry + 1]])
     return texts
 
 
@@ -265,20 +267,44 @@ def _partition_cost(sizes: list[int], differences: dict[tuple[int, int], np.ndar
         cost += padded.reshape([size + 1 if axis in (i, j) else 1 for axis, size in enumerate(sizes)])
     cost /= n_pairs
     # Units cost 1 each on their own, so nothing dearer than its units apart can be in the best alignment.
-    useful = (held > 0) & (cost <= held)
-    members = np.nonzero(useful)
+    useful = (held > 0) & (cost <= held + 1e-9)
     first = np.concatenate([[0], np.cumsum(sizes)])
     rows, columns = [], []
-    for rater, place in enumerate(members):
+    for rater, place in enumerate(np.nonzero(useful)):
         real = place < sizes[rater]
         rows.append(first[rater] + place[real])
         columns.append(np.flatnonzero(real))
-    rows, columns = np.concatenate(rows), np.concatenate(columns)
-    n_columns = len(members[0])
-    once = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(int(first[-1]), n_columns))
-    found = milp(
-        cost[useful], integrality=np.ones(n_columns), bounds=Bounds(0, 1), constraints=LinearConstraint(once, 1, 1)
-    )
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    find = _by_subsets if first[-1] <= FEW_UNITS else _by_integer_program
+    return find(cost[useful], row, column, int(first[-1]))
+
+
+def _by_subsets(cost: np.ndarray, row: np.ndarray, column: np.ndarray, n_units: int) -> float:
+    """The cheapest partition of every subset of the units, from those of smaller subsets; the last is of all units.
+
+    Parameters
+    ----------
+    cost : (n,) float array
+        Of each unitary alignment.
+    row, column : int arrays
+        Unit `row` is in unitary alignment `column`.
+    """
+    held = np.zeros(len(cost), dtype=np.int64)
+    np.add.at(held, column, 1 << row)
+    by_lowest: list[list[tuple[int, float]]] = [[] for _ in range(n_units)]
+    for units, price in zip(held.tolist(), cost.tolist(), strict=True):
+        by_lowest[(units & -units).bit_length() - 1].append((units, price))
+    cheapest = [0.0] * (1 << n_units)
+    for subset in range(1, 1 << n_units):
+        choices = by_lowest[(subset & -subset).bit_length() - 1]
+        cheapest[subset] = min(price + cheapest[subset ^ units] for units, price in choices if units & subset == units)
+    return cheapest[-1]
+
+
+def _by_integer_program(cost: np.ndarray, row: np.ndarray, column: np.ndarray, n_units: int) -> float:
+    """The same as `_by_subsets`, for any number of units."""
+    once = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_units, len(cost)))
+    found = milp(cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1), constraints=LinearConstraint(once, 1, 1))
     if not found.success:
         raise RuntimeError(f"the best alignment was not found: {found.message}")
     return float(found.fun)

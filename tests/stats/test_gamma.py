@@ -1,8 +1,9 @@
+import sys
 from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import Marked, gamma
@@ -85,9 +86,12 @@ units = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(units, min_size=2, max_size=3))
-def test_the_alignment_is_the_cheapest_of_all(raters):
+@pytest.mark.parametrize("few", [0, 9], ids=["integer program", "subsets"])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(raters=st.lists(units, min_size=2, max_size=3))
+def test_the_alignment_is_the_cheapest_of_all(few, raters, monkeypatch):
+    # The package's attribute of this name is the function.
+    monkeypatch.setattr(sys.modules[alignment_cost.__module__], "FEW_UNITS", few)
     arrays = [np.array(found, dtype=float).reshape(-1, 3) for found in raters]
     assert alignment_cost(arrays, 1.0, 1.0) == pytest.approx(cheapest(raters), abs=1e-7)
 

@@ -1,0 +1,209 @@
+"""The page, the words and the methods of the report on spans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.span_texts import UNKNOWN_TEXT
+from analysis.reports.tabular import Cell, Linked, Table
+
+if TYPE_CHECKING:
+    from analysis.pictures import Picture
+    from annotation.task_types import TaskType
+
+OUTCOMES = {
+    "same": "Everybody marked the same",
+    "overlap": "In part the same",
+    "apart": "Nothing in common",
+    "one": "One marked, others not",
+    "none": "Nobody marked anything",
+    "single": "One person only",
+}
+# Measures whose interval stands beside them in tables of parts.
+WITH_INTERVAL = ("character_f1", "u_alpha", "ku_alpha")
+COMPARED = {
+    "answered": "everybody who answered the question was compared, and no mark counted as an answer",
+    "same-label": "people were compared where they gave the same label",
+    "marked": "people were compared where they marked something",
+}
+
+
+def body(result: dict) -> list[Table | Picture]:
+    parts: list[Table | Picture] = []
+    for dimension in result["dimensions"]:
+        parts += [_outcomes(dimension), _figures(dimension), *_picture(dimension)]
+        if dimension["labels"]:
+            parts.append(_labels(dimension))
+        if dimension["fields"]:
+            parts.append(_fields(dimension))
+        if dimension["pairs"]:
+            parts.append(_pairs(dimension))
+    return parts
+
+
+def _outcomes(dimension: dict) -> Table:
+    counts = tuple(Linked(n, f"{dimension['dimension']}/{name}") for name, n in dimension["outcomes"].items())
+    note = f"{dimension['n_marking']} of {dimension['n_answers']} answers mark something."
+    if dimension["n_unknown"]:
+        note += f" Units left out because {UNKNOWN_TEXT}: {dimension['n_unknown']}."
+    return Table(
+        f"{dimension['title']}: how passages were marked",
+        ("Marks", *OUTCOMES.values()),
+        [(dimension["n_spans"], *counts)],
+        note,
+    )
+
+
+def _figures(dimension: dict) -> Table:
+    rows = []
+    for one in dimension["figures"]:
+        left_out = "; ".join(f"{reason}: {n}" for reason, n in one["left_out"].items())
+        rows.append((one["title"], *estimate(one), one["n_pairable"], left_out))
+    note = (
+        "F1 and IoU are means over pairs of people and units, where somebody marked something. Character alpha counts "
+        "characters, the others units."
+    )
+    for one in dimension["figures"]:
+        if one["name"] == "gamma" and one["n_drawn_from"] > one["n_units"]:
+            note += f" Gamma is of {one['n_units']} units, drawn at random from {one['n_drawn_from']}."
+    columns = ("Measure", *intervals("Value"), "n", "Left out")
+    return Table(f"{dimension['title']}: agreement on passages", columns, rows, note)
+
+
+def _picture(dimension: dict) -> list[Picture]:
+    from analysis.pictures import Axis, Interval, Intervals, Level
+
+    items = tuple(
+        Interval(
+            one["title"],
+            one["estimate"],
+            one["low"],
+            one["high"],
+            n=one["n_pairable"],
+            undefined=one["undefined"],
+        )
+        for one in dimension["figures"]
+        if one["name"] != "character_alpha"
+    )
+    if not any(item.value is not None for item in items):
+        return []
+    n = next(one["n_pairable"] for one in dimension["figures"] if one["name"] == "u_alpha")
+    return [
+        Intervals(
+            name=_slug(f"spans-{dimension['dimension']}"),
+            title=f"{dimension['title']}: agreement on passages",
+            caption=(
+                f"Agreement on the passages marked for “{dimension['title']}”, {n} units with two people or more, "
+                f"{dimension['n_spans']} marks. Bars are 95 % bootstrap intervals."
+            ),
+            alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
+            items=items,
+            values=Axis("Agreement"),
+            rows_title="Measure",
+            level=Level(0, "chance (alphas, gamma)"),
+        )
+    ]
+
+
+def _slug(name: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())[:80]
+
+
+def _measures(rows: list[dict]) -> tuple[str, ...]:
+    names = {one["name"]: one["title"] for row in rows for one in row["figures"]}
+    return tuple(
+        column for name, title in names.items() for column in (intervals(title) if name in WITH_INTERVAL else (title,))
+    )
+
+
+def _values(row: dict) -> tuple[Cell, ...]:
+    cells: tuple[Cell, ...] = ()
+    for one in row["figures"]:
+        cells += estimate(one) if one["name"] in WITH_INTERVAL else (_value(one),)
+    return cells
+
+
+def _value(one: dict) -> Cell:
+    return f"undefined: {one['undefined']}" if one["estimate"] is None else one["estimate"]
+
+
+def _labels(dimension: dict) -> Table:
+    rows = [
+        (row["title"], Linked(row["n_units"], f"{dimension['dimension']}/label/{row['label']}"), row["n_spans"])
+        + _values(row)
+        for row in dimension["labels"]
+    ]
+    return Table(
+        f"{dimension['title']}: passages by label",
+        ("Label", "Units", "Marks", *_measures(dimension["labels"])),
+        rows,
+        "Only marks under the label count, so a passage that two people marked under different labels counts against "
+        "both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same label.",
+    )
+
+
+def _fields(dimension: dict) -> Table:
+    more = dimension["n_fields_not_listed"]
+    return Table(
+        f"{dimension['title']}: passages by text",
+        ("Text", "Marks", *_measures(dimension["fields"])),
+        [(row["field"], row["n_spans"], *_values(row)) for row in dimension["fields"]],
+        f"{more} more texts are not listed." if more else "",
+    )
+
+
+def _pairs(dimension: dict) -> Table:
+    more = dimension["n_pairs_not_listed"]
+    return Table(
+        f"{dimension['title']}: passages by pair of people",
+        ("One", "Other", "Units", *_measures(dimension["pairs"])),
+        [(row["a"], row["b"], row["figures"][-1]["n_pairable"], *_values(row)) for row in dimension["pairs"]],
+        f"{more} more pairs are not listed." if more else "",
+    )
+
+
+def methods(result: dict) -> str:
+    sentences = []
+    for dimension in result["dimensions"]:
+        found = {one["name"]: one for one in dimension["figures"]}
+        n = found["u_alpha"]["n_pairable"]
+        sentences.append(
+            f"Agreement on the passages marked for “{dimension['title']}” was measured on {n} units that two people or "
+            f"more looked at ({dimension['n_spans']} marks): {COMPARED[result['who']]}."
+        )
+    sentences.append(
+        "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
+        "pairs of people and units; units that nobody marked are left out of these. Chance-corrected figures are "
+        "Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and Widlöcher "
+        "(2016), in which all of a unit's texts are laid end to end."
+    )
+    for dimension in result["dimensions"]:
+        for one in dimension["figures"]:
+            if one["name"] == "gamma" and one["estimate"] is not None:
+                sentences.append(
+                    f"Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
+                    f"{one['n_pairable']} units, with exact alignments and {one['n_draws']} random continua made of "
+                    "other units' marks, moved at random."
+                )
+    interval = next(
+        (
+            one["interval"]
+            for dimension in result["dimensions"]
+            for one in dimension["figures"]
+            if one["low"] is not None
+        ),
+        None,
+    )
+    if interval is not None:
+        drawn = "" if interval["n_clusters"] is None else f", {interval['n_clusters']} clusters of units being drawn"
+        sentences.append(f"Intervals are at 95 %: {interval['method']}, {interval['n_resamples']} resamples{drawn}.")
+    return " ".join(dict.fromkeys(sentences))
+
+
+def in_words(kind: TaskType, figure: str) -> str:
+    dimension_slug, name, *rest = figure.split("/")
+    dimension = kind.dimension(dimension_slug)
+    if name == "label":
+        return f"{dimension.title}: units with a passage marked under “{dimension.label(rest[0]).title}”"
+    return f"{dimension.title}: {OUTCOMES[name].lower()}"
