@@ -13,10 +13,16 @@ from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
 from analysis.reports.annotators import CHECKERS, UNITS
 from analysis.reports.coverage import TIES
 from analysis.reports.equivalence import MARGIN
+from analysis.reports.leakage import document_projects, verdict_projects
+from analysis.reports.leakage_texts import MEASURES
+from analysis.reports.matched import SPLIT_BY
 from analysis.reports.options import Option
+from analysis.reports.planning import JUDGEMENTS, MOST_JUDGEMENTS, TARGET
 from analysis.reports.prefill_trial import references_of_trial
 from analysis.reports.reference import DAWID_SKENE, REFERENCES, WITH_MODEL
 from analysis.reports.span_texts import WHO
+from analysis.reports.sufficiency import grade_projects, judges
+from analysis.reports.sufficiency_curves import offered_scores
 from analysis.sources import Source
 from analysis.sources.base import SLOT
 from analysis.sources.database import DatabaseSource
@@ -215,6 +221,18 @@ REPORTS: dict[str, Report] = {
             "it right or wrong, how long they took, and how far people agree.",
         ),
         Report(
+            "planning",
+            "How many more labels?",
+            "analysis.reports.planning",
+            (
+                Option("target", "Half width to reach", kind="number", default=TARGET, low=0.005, high=0.5),
+                Option("judgements", "Judgements per unit", kind="count", default=JUDGEMENTS, low=2, high=MOST_JUDGEMENTS),
+                A_RUN_OR_NONE,
+            ),
+            "How wide the intervals of agreement and of each label's share will be with more units or more judgements, "
+            "by simulation from the labels so far.",
+        ),
+        Report(
             "rates",
             "Label and abstain rates",
             "analysis.reports.rates",
@@ -260,6 +278,36 @@ REPORTS: dict[str, Report] = {
                 Option("ties", "A tied aspect", choices=TIES, default="excluded"),
             ),
             own_page="project_coverage",
+        ),
+        Report(
+            "leakage",
+            "Leakage in query expansion",
+            "analysis.reports.leakage",
+            (
+                REFERENCE,
+                A_RUN_OR_NONE,
+                TOUCHED,
+                Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels tell groups apart"),
+                Option("documents", "Whole documents judged in", kind="project", choices=document_projects, default=""),
+                Option("verdicts", "Verdicts of", kind="project", choices=verdict_projects, default=""),
+                Option("similarity", "Texts compared by", choices=MEASURES, default="rouge-l"),
+            ),
+            "Whether generated documents repeat gold evidence, and what retrieval and verdicts gain where they do.",
+        ),
+        Report(
+            "sufficiency",
+            "Sufficient context",
+            "analysis.reports.sufficiency",
+            (
+                REFERENCE,
+                A_RUN_OR_NONE,
+                TOUCHED,
+                Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels tell groups apart"),
+                Option("grades", "Answers graded in", kind="project", choices=grade_projects, default=""),
+                Option("judge", "Graded by", choices=judges, default="people", help="people, or UUID of a run there"),
+                Option("withhold", "Withhold answers by", choices=offered_scores, default=""),
+            ),
+            "Autoraters of context against people, and how models answer with and without enough context.",
         ),
         Report(
             "druid",

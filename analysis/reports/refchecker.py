@@ -1,0 +1,177 @@
+"""Hallucinations in models' answers, piece by piece (RefChecker): how often, by whom, and which checkers see them.
+
+Pieces are claim-triplets, sub-sentences or atomic claims, judged against reference passages. Answers come in settings
+(without context, with retrieved passages, with one clean reference), models in all of them.
+"""
+
+from __future__ import annotations
+
+from analysis.reports.figures import is_quick
+from analysis.reports.refchecker_checkers import answers, cells, granularity, pieces, strict_by_response
+from analysis.reports.refchecker_data import NONE, OFF_SCALE, Study, distinct_runs, judged_dimension, study_of
+from analysis.reports.refchecker_models import RULES, TIES, quantities, rankings, rates
+from analysis.reports.refchecker_tables import body, in_words, methods
+from analysis.reports.refchecker_texts import copying, knowledge, masked
+from analysis.reports.reference import REFERENCES
+from analysis.sources import Source
+from analysis.sources.touched import latest, untouched
+from annotation.task_types import TaskType
+
+__all__ = ["HAS_QUICK_PASS", "TIES", "body", "compute", "fits", "in_words", "methods", "projects_beside"]
+
+HAS_QUICK_PASS = True
+
+
+def fits(kind: TaskType) -> str:
+    if judged_dimension(kind) is None:
+        return f"It needs judgements of pieces of models' answers; {kind.title!r} judges something else"
+    return ""
+
+
+def projects_beside(source: Source) -> dict[str, str]:
+    """What can stand beside: other projects on the data set whose pieces are of answers too."""
+    slugs = source.siblings()
+    return {"": "None"} | {slug: title for slug, title in slugs.items() if not fits(source.sibling(slug).type)}
+
+
+def compute(
+    source: Source,
+    reference: str = "majority",
+    touched: bool = False,
+    without: str = "",
+    ties: str = "worst",
+    beside: str = "",
+    masked_run: str = "",
+) -> dict:
+    """The RefChecker report.
+
+    `reference` is a key of REFERENCES; with `touched`, labels given after a checker's suggestion was seen count against
+    it too; `without` names models, with commas between them, to be left out of the figures over answers; `ties` is a
+    key of TIES; `beside` is the slug of a project on the same answers cut into other pieces; `masked_run` the UUID of a
+    run that read references without what the pieces say. Wrong values raise ValueError.
+    """
+    if ties not in TIES:
+        raise ValueError(f"ties is one of {', '.join(TIES)}, not {ties!r}")
+    study = study_of(source)
+    left_out = _models_named(study, without)
+    labels = source.label_frame(study.units, every_revision=True)
+    everything = latest(labels)
+    people = study.people(everything, reference)
+    found_rates, behind = rates(study, people, ties)
+    masked_by = source.run(masked_run) if masked_run else None
+    if masked_by is not None and masked_by.gives == "scores":
+        raise ValueError(f"{masked_by.checker} gives scores and no labels, so it says nothing about masked references")
+    checkers, strict = [], {}
+    for run, title in distinct_runs(source, masked_run):
+        clean = untouched(source, labels, run)
+        counted = people if touched else study.people(clean, reference)
+        said = study.checker(run)
+        checkers.append(
+            {
+                "run": run.uuid,
+                "title": title,
+                "n_labels_all": len(everything),
+                "n_labels_untouched": len(clean),
+                "pieces": pieces(study, counted, said),
+                "answers": answers(study, counted, said, left_out),
+                "rankings": rankings(study, counted, said),
+            }
+        )
+        behind |= cells(study, counted, said, run.uuid)
+        strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, said))
+    result = {
+        "report": "refchecker",
+        "project": source.slug,
+        "task_type": source.task_type,
+        "reference": reference,
+        "reference_title": REFERENCES[reference],
+        "touched": touched,
+        "without": sorted(left_out),
+        "ties": ties,
+        "ties_title": TIES[ties],
+        "beside": beside,
+        "masked_run": masked_run,
+        "unit_words": study.kind.units_title.lower(),
+        "labels": [{"label": name, "title": title} for name, title in zip(study.labels, study.titles, strict=True)],
+        "rules": RULES,
+        "quantities": quantities(study),
+        "n_responses": len(study.responses),
+        "n_units": len(study.units),
+        "n_decided": int((people != NONE).sum()),
+        "n_bad": int((people == OFF_SCALE).sum()),
+        "rates": found_rates,
+        "checkers": checkers,
+        "granularity": _granularity(study, strict, beside, strict_by_response(study, people)),
+        "copying": None if is_quick() else copying(study, people),
+        "knowledge": knowledge(study, people, source.runs()),
+        "masked": None if masked_by is None else {"title": masked_by.name, "rows": masked(study, masked_by)},
+        "behind": behind,
+    }
+    return result | {"notes": _notes(result, study)}
+
+
+def _models_named(study: Study, without: str) -> frozenset[str]:
+    named = frozenset(name.strip() for name in without.split(",") if name.strip())
+    if unknown := sorted(named - set(study.models)):
+        known = ", ".join(study.models) or "none"
+        raise ValueError(f"there is no model {', '.join(unknown)} to leave out; there are {known}")
+    if named and named == frozenset(study.models):
+        raise ValueError("all models are left out; leave at least one")
+    return named
+
+
+def _granularity(study: Study, strict: dict[str, tuple[dict, dict]], beside: str, people: dict[str, int]) -> list[dict]:
+    """Strict labels by every run of this project and, where one is named, of the other one, whose checkers have touched
+    no label here."""
+    here = study.kind.units_title
+    found = [
+        {"pieces": here, "checker": title, **granularity(study, by_people, by_checker)}
+        for title, (by_people, by_checker) in strict.items()
+    ]
+    if not beside:
+        return found
+    other = study_of(study.source.sibling(beside))
+    if other.labels != study.labels:
+        raise ValueError(f"{beside} has other labels ({', '.join(other.labels)}) than {', '.join(study.labels)}")
+    return found + [
+        {
+            "pieces": other.kind.units_title,
+            "checker": title,
+            **granularity(study, people, strict_by_response(other, other.checker(run))),
+        }
+        for run, title in distinct_runs(other.source)
+    ]
+
+
+def _notes(result: dict, study: Study) -> list[str]:
+    notes = []
+    pending = sum(rule["n_not_counted"] for one in result["rates"] for rule in one["rules"] if rule["rule"] == "soft")
+    if pending:
+        notes.append(f"{pending:,} answers have no label that counts yet, and enter no rate.")
+    if result["n_bad"]:
+        words = result["unit_words"]
+        notes.append(f"{result['n_bad']:,} {words} are judged to be bad ones. They enter no figure.")
+    if not result["checkers"]:
+        notes.append("No checker has run yet. Start one on the project's page to compare it with people.")
+    for one in result["checkers"]:
+        touched = one["n_labels_all"] - one["n_labels_untouched"]
+        if touched and not result["touched"]:
+            notes.append(
+                f"{one['title']}: {one['n_labels_untouched']:,} of {one['n_labels_all']:,} labels count; it touched "
+                "the others."
+            )
+    if not is_quick() and result["copying"] is None:
+        notes.append("No copy rate: the data set has no passages. Import the context of the questions to see it.")
+    if not result["knowledge"]:
+        notes.append(
+            "Nothing is known of the models' own knowledge. Start the checker model-knowledge, with the endpoint that "
+            "serves the model whose answers these are."
+        )
+    if result["masked"] is None:
+        notes.append(
+            "No run read masked references. A checker that reads passages in which a piece's subject or object is "
+            "masked shows what it answers from memory; name its run to see the table."
+        )
+    if len(study.settings) > 1:
+        notes.append("A mean over settings gives each of them the same weight.")
+    return notes

@@ -1,0 +1,169 @@
+"""Models by what people say of their answers: label and abstain rates by three rules, and how checkers rank them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure, is_quick, number
+from analysis.reports.refchecker_data import Study
+
+if TYPE_CHECKING:
+    import numpy as np
+
+RULES = {
+    "soft": "soft: the label's share of each answer's pieces",
+    "strict": "strict: answers by the worst label among their pieces",
+    "major": "major: answers by the most frequent label among their pieces",
+}
+TIES = {"worst": "The worst of the tied labels", "undecided": "No label"}
+# Seven models have 5,040 orders, which are then all tried.
+PERMUTATIONS = 9_999
+
+
+def values_by_rule(study: Study, codes: np.ndarray, ties: str) -> dict[str, np.ndarray]:
+    """What each response adds to its model's rates, (n_responses, n_labels) by rule; nan where it does not count.
+
+    The soft rule counts the pieces that have a label; the others need a label on every piece.
+    """
+    import numpy as np
+
+    from analysis.stats import first_present, label_shares, most_frequent
+
+    counts = study.counts(codes)
+    whole = np.where(study.complete(codes)[:, None], counts, 0)
+    found = {"soft": label_shares(counts)}
+    for rule, code in (
+        ("strict", first_present(whole, study.worst_first)),
+        ("major", most_frequent(whole, study.worst_first, ties)[0]),
+    ):
+        one_of = (code[:, None] == np.arange(len(study.labels))).astype(float)
+        found[rule] = np.where(code[:, None] >= 0, one_of, np.nan)
+    return found
+
+
+def rates(study: Study, codes: np.ndarray, ties: str) -> tuple[list[dict], dict[str, list[int]]]:
+    """Per setting, rates of every model and their unweighted mean, by each rule; and the pieces behind them."""
+    by_rule = values_by_rule(study, codes, ties)
+    found = [_setting(study, setting, by_rule) for setting in study.settings]
+    behind: dict[str, list[int]] = {}
+    units = study.units.assign(code=codes)
+    for (setting, model, code), part in units[codes >= 0].groupby(["setting", "model", "code"]):
+        behind[f"people/{study.labels[code]}/{setting}/{model}"] = part["unit"].tolist()
+    return found, behind
+
+
+def _setting(study: Study, setting: str, by_rule: dict[str, np.ndarray]) -> dict:
+    from analysis.stats import system_means
+
+    where = (study.responses["setting"] == setting).to_numpy()
+    responses = study.responses[where]
+    model, item = responses["model"].tolist(), responses["item"].tolist()
+    models = sorted(set(model))
+    has_units = responses["n_units"].to_numpy() > 0
+    abstained = system_means((~has_units).astype(float), model, item, models)
+    return {
+        "setting": setting,
+        "n_responses": len(responses),
+        "n_abstained": int((~has_units).sum()),
+        "models": models,
+        "abstained": {"models": [figure(one) for one in abstained.means], "mean": figure(abstained.mean)},
+        "rules": [_rule(study, rule, values[where], model, item, has_units) for rule, values in by_rule.items()],
+    }
+
+
+def _rule(
+    study: Study, rule: str, values: np.ndarray, model: list[str], item: list[str], has_units: np.ndarray
+) -> dict:
+    import numpy as np
+
+    from analysis.stats import system_means
+
+    counted = ~np.isnan(values[:, 0])
+    # A response that abstained is no item of its model's shares.
+    rows = np.flatnonzero(has_units)
+    names = sorted(set(model))
+    means = [
+        system_means(values[rows, place], [model[row] for row in rows], [item[row] for row in rows], names)
+        for place in range(len(study.labels))
+    ]
+    return {
+        "rule": rule,
+        "n_counted": int(counted.sum()),
+        "n_not_counted": int((has_units & ~counted).sum()),
+        "models": [
+            {
+                "model": name,
+                "shares": {label: figure(of.means[row]) for label, of in zip(study.labels, means, strict=True)},
+            }
+            for row, name in enumerate(names)
+        ],
+        "mean": {label: figure(of.mean) for label, of in zip(study.labels, means, strict=True)},
+    }
+
+
+def rankings(study: Study, people: np.ndarray, checker: np.ndarray) -> dict:
+    """Do people and a checker order the models alike? By each label's soft rate, on answers whose pieces both label.
+
+    `people` and `checker` are codes of pieces. Per setting, and the unweighted mean of settings.
+    """
+    import numpy as np
+
+    from analysis.stats import label_shares, mean_of
+
+    asked = study.beside(people, checker)
+    whole = study.complete(people) & study.complete(asked)
+    shares = []
+    for codes in (people, asked):
+        counts = np.where(whole[:, None], study.counts(codes), 0)
+        share = label_shares(counts)
+        shares.append(np.column_stack([share, 1 - share[:, 0]]))
+    settings, estimates = [], {name: [] for name in quantities(study)}
+    for setting in study.settings:
+        where = (study.responses["setting"] == setting).to_numpy() & whole
+        found, of_setting = _ranking(study, where, *shares)
+        settings.append({"setting": setting, "n_responses": int(where.sum()), **found})
+        for name, estimate in of_setting.items():
+            estimates[name].append(estimate)
+    mean = {name: figure(mean_of(found, "setting")) for name, found in estimates.items()} if len(settings) > 1 else None
+    return {"settings": settings, "mean": mean}
+
+
+def quantities(study: Study) -> dict[str, str]:
+    """By what models are ranked: the rate of each label, and of all but the best."""
+    return dict(zip(study.labels, study.titles, strict=True)) | {"hallucination": f"not {study.titles[0]}"}
+
+
+def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.ndarray) -> tuple[dict, dict]:
+    from scipy.stats import rankdata
+
+    from analysis.stats import correlation_test, system_correlation
+
+    rows = study.responses[where]
+    model, item = rows["model"].tolist(), rows["item"].tolist()
+    found, estimates, by_model = [], {}, {}
+    for place, (name, title) in enumerate(quantities(study).items()):
+        level = system_correlation(checker[where, place], people[where, place], model, item, "spearman")
+        estimates[name] = level.by_item
+        test = None
+        if not is_quick():
+            test = correlation_test(level.score_means, level.label_means, n_permutations=PERMUTATIONS)
+        found.append(
+            {
+                "quantity": name,
+                "title": title,
+                "n_models": len(level.systems),
+                "by_item": figure(level.by_item),
+                "by_both": figure(level.by_both),
+                "p_value": None if test is None else number(test.p_value),
+                "n_permutations": None if test is None else test.n_permutations,
+            }
+        )
+        ranks = [rankdata(means) for means in (level.label_means, level.score_means)]
+        for number_of, one in enumerate(level.systems):
+            by_model.setdefault(one, {"model": one, "n": int(level.n_of_system[number_of])})[name] = {
+                "people": number(level.label_means[number_of]),
+                "people_rank": float(ranks[0][number_of]),
+                "checker": number(level.score_means[number_of]),
+                "checker_rank": float(ranks[1][number_of]),
+            }
+    return {"quantities": found, "models": [by_model[name] for name in sorted(by_model)]}, estimates

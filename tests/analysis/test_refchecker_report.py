@@ -1,0 +1,423 @@
+"""The RefChecker report: the effects planted in a small study, what counts, and the figures of the public files."""
+
+import itertools
+import json
+import random
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from analysis.reports import refchecker
+from analysis.reports.figures import quickly
+from analysis.reports.refchecker_checkers import pieces
+from analysis.reports.refchecker_data import study_of
+from analysis.reports.refchecker_models import rankings
+from analysis.reports.refchecker_texts import copying
+from analysis.reports.tabular import Linked, Table
+from analysis.sources.database import DatabaseSource
+from annotation.models import (
+    Annotation,
+    Evidence,
+    Judgement,
+    Project,
+    Question,
+    Rater,
+    Response,
+    Revision,
+    Suggestion,
+    Triplet,
+    Unit,
+)
+from annotation.task_types import task_type
+from tests.analysis.world import make_rater, make_scores
+from tests.factories import make_batch, make_dataset, make_project, make_suggestions, make_user
+
+REFCHECKER = Path(__file__).resolve().parent.parent.parent.parent / "shared" / "data" / "refchecker"
+E, N, C, BAD = "entailment", "neutral", "contradiction", "bad_triplet"
+SETTINGS, MODELS, QUESTIONS, PIECES = ("accurate_context", "zero_context"), ("a", "b", "c", "d"), 20, 4
+# How often each model is contradicted, in either setting; a quarter of what is not is neutral.
+CONTRADICTED = {"a": 0.0, "b": 0.2, "c": 0.4, "d": 0.7}
+
+pytestmark = pytest.mark.django_db
+
+
+def planted(seed: int = 0) -> tuple[Project, dict[int, str]]:
+    """Four models in two settings; model d abstains from every fourth question. Entailed triplets are copied from a
+    passage, others are not. Returns the project and everybody's label of each unit."""
+    rng = random.Random(seed)
+    dataset = make_dataset()
+    base = {"dataset": dataset, "batch": make_batch(dataset)}
+    questions, responses, triplets, said = [], [], [], []
+    for setting, number in itertools.product(SETTINGS, range(QUESTIONS)):
+        question = Question(**base, key=f"{setting}/{number}", text="What froze?")
+        questions.append(question)
+        for model in MODELS:
+            key = f"{setting}/{model}/{number}"
+            response = Response(
+                **base, key=key, question=question, model=model, context_setting=setting, text="An answer."
+            )
+            responses.append(response)
+            for index in range(0 if model == "d" and number % 4 == 0 else PIECES):
+                label = C if rng.random() < CONTRADICTED[model] else (N if rng.random() < 0.25 else E)
+                parts = ("the lake", f"number {number}", "froze over") if label == E else ("a pond", "thawed", "later")
+                head, relation, tail = parts
+                triplets.append(
+                    Triplet(
+                        **base,
+                        key=f"{key}/{index}",
+                        response=response,
+                        index=index,
+                        head=head,
+                        relation=relation,
+                        tail=tail,
+                    )
+                )
+                said.append(label)
+    Question.objects.bulk_create(questions)
+    text = "The lake number {} froze over in that winter. Nobody had seen the like of it before."
+    Evidence.objects.bulk_create(
+        Evidence(**base, key=f"{one.key}/p", question=one, text=text.format(one.key.rsplit("/", 1)[1]), rank=1)
+        for one in questions
+    )
+    Response.objects.bulk_create(responses)
+    Unit.objects.bulk_create(Unit(**base, kind="response", key=one.key, response=one) for one in responses)
+    Triplet.objects.bulk_create(triplets)
+    units = Unit.objects.bulk_create(Unit(**base, kind="triplet", key=one.key, triplet=one) for one in triplets)
+    labels = dict(zip((unit.pk for unit in units), said, strict=True))
+    return make_project(dataset, "triplets/-/1", overlap=1), labels
+
+
+def label_all(project: Project, labels: dict[int, str], *, shown: bool | None = False) -> Rater:
+    """One rater's labels of all these units."""
+    rater = make_rater(project)
+    for item in project.items.prefetch_related("item_units"):
+        units = [link.unit_id for link in item.item_units.all() if link.unit_id in labels]
+        if not units:
+            continue
+        annotation = Annotation.objects.create(item=item, rater=rater)
+        revision = Revision.objects.create(annotation=annotation, number=1, suggestion_shown=shown)
+        Judgement.objects.bulk_create(
+            Judgement(revision=revision, unit_id=unit, dimension=E, label=labels[unit]) for unit in units
+        )
+    return rater
+
+
+def run_of(project: Project, checker: str, labels: dict[int, str]):
+    """A finished run that says so of each unit."""
+    run = make_suggestions(project, checker=checker)
+    rows = list(Suggestion.objects.filter(run=run))
+    for row in rows:
+        row.label = labels.get(row.unit_id, E)
+    Suggestion.objects.bulk_update(rows, ["label"])
+    Suggestion.objects.filter(run=run).exclude(unit__in=labels).delete()
+    return run
+
+
+def compute(project: Project, **options) -> dict:
+    with quickly():  # without intervals, which single parts are asked for
+        result = refchecker.compute(DatabaseSource(project), **options)
+    json.dumps(result, allow_nan=False)
+    check_parts(result)
+    return result
+
+
+def codes(project: Project, run=None) -> tuple:
+    """The study, what people say of its pieces and, of a run, what it says."""
+    source = DatabaseSource(project)
+    study = study_of(source)
+    people = study.people(source.label_frame(study.units), "majority")
+    return (study, people, study.checker(source.run(run.uuid))) if run else (study, people)
+
+
+def check_parts(result: dict) -> None:
+    """Rows fit their columns, links lead somewhere and say where, pictures can be described."""
+    kind = task_type(result["task_type"])
+    for part in refchecker.body(result):
+        if not isinstance(part, Table):
+            assert part.to_dict() and part.table().rows
+            continue
+        for row in part.rows:
+            assert len(row) == len(part.columns), part.title
+            for cell in row:
+                if isinstance(cell, Linked) and cell.value:
+                    assert result["behind"][cell.figure], cell.figure
+                    assert "triplets that people judge" in refchecker.in_words(kind, cell.figure)
+    assert refchecker.methods(result).endswith(".")
+
+
+def of_setting(rows: list[dict], setting: str) -> dict:
+    [found] = [row for row in rows if row["setting"] == setting]
+    return found
+
+
+def test_planted_rates_of_models_are_found_by_each_rule():
+    project, labels = planted()
+    label_all(project, labels)
+    result = compute(project)
+    assert [row["setting"] for row in result["rates"]] == list(SETTINGS)
+    for one in result["rates"]:
+        soft, strict, major = one["rules"]
+        assert [rule["rule"] for rule in one["rules"]] == ["soft", "strict", "major"]
+        for row in soft["models"]:
+            share = row["shares"][C]
+            assert share["estimate"] == pytest.approx(CONTRADICTED[row["model"]], abs=0.15)
+        for row in strict["models"]:  # any of four contradicted
+            expected = 1 - (1 - CONTRADICTED[row["model"]]) ** PIECES
+            assert row["shares"][C]["estimate"] == pytest.approx(expected, abs=0.3)
+            assert sum(share["estimate"] for share in row["shares"].values()) == pytest.approx(1)
+        assert [figure["estimate"] for figure in one["abstained"]["models"]] == [0, 0, 0, 0.25]
+        assert one["abstained"]["mean"]["estimate"] == 0.0625
+        assert (one["n_responses"], one["n_abstained"], soft["n_counted"]) == (80, 5, 75)
+        assert major["n_not_counted"] == 0
+        for rule in (soft, strict, major):
+            means = [row["shares"][N]["estimate"] for row in rule["models"]]
+            assert rule["mean"][N]["estimate"] == pytest.approx(sum(means) / 4)
+
+
+def test_ties_of_the_major_rule_go_as_chosen():
+    project, labels = planted()
+    halves = {unit: (E, C)[place % 2] for place, unit in enumerate(labels)}  # two and two in every answer
+    label_all(project, halves)
+    worst, none = compute(project)["rates"][0], compute(project, ties="undecided")["rates"][0]
+    assert worst["rules"][2]["mean"][C]["estimate"] == 1
+    assert (none["rules"][2]["n_counted"], none["rules"][2]["n_not_counted"]) == (0, 75)
+    assert none["rules"][2]["mean"][C]["undefined"]
+    with pytest.raises(ValueError, match="ties is one of worst, undecided"):
+        compute(project, ties="best")
+
+
+def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
+    project, labels = planted()
+    label_all(project, labels)
+    rng = random.Random(3)
+    noisy = {unit: rng.choice((E, N, C)) if rng.random() < 0.3 else label for unit, label in labels.items()}
+    run_of(project, "good", labels)
+    run = run_of(project, "noisy", noisy)
+    result = compute(project)
+    good, poor = result["checkers"]
+    assert (good["title"], poor["title"]) == ("good 1", "noisy 1")
+    assert good["pieces"]["mean"]["accuracy"]["estimate"] == good["pieces"]["mean"]["macro_f1"]["estimate"] == 1
+    mean = pieces(*codes(project, run))["mean"]["accuracy"]
+    assert mean["interval"]["n_clusters"] == 2 * QUESTIONS
+    assert mean["low"] < 0.8 < mean["high"]  # 0.7 and a third of 0.3
+    by_setting = [row["accuracy"]["estimate"] for row in poor["pieces"]["settings"]]
+    assert mean["estimate"] == pytest.approx(sum(by_setting) / 2)
+    for row in good["answers"]:
+        figures = [row[name]["estimate"] for name in ("accuracy", "spearman", "strict_macro_f1")]
+        assert figures == pytest.approx([1, 1, 1])
+        assert row["n_factual"] == row["n_predicted_factual"]
+        assert (row["n"], row["n_abstained"], row["n_responses"]) == (75, 5, 80)
+    for row in poor["answers"]:
+        assert row["accuracy"]["estimate"] < 0.95 and 0.3 < row["pearson"]["estimate"] < 0.98
+    units = [unit for setting in SETTINGS for unit in result["behind"][f"cell/{C}/{E}/{poor['run']}/{setting}"]]
+    assert sorted(units) == sorted(unit for unit in labels if (labels[unit], noisy[unit]) == (C, E))
+
+
+def test_checkers_rank_models_as_people_do_or_the_other_way_round():
+    project, labels = planted()
+    label_all(project, labels)
+    upside_down = {unit: {E: C, C: E, N: N}[label] for unit, label in labels.items()}
+    runs = run_of(project, "same", labels), run_of(project, "opposite", upside_down)
+    compute(project)
+    same, opposite = (rankings(*codes(project, run)) for run in runs)
+    for found, expected in ((same, 1), (opposite, -1)):
+        for setting in found["settings"]:
+            [of] = [row for row in setting["quantities"] if row["quantity"] == C]
+            assert (of["by_item"]["estimate"], of["n_models"]) == (expected, 4)
+            assert of["p_value"] == pytest.approx(2 / 24)  # the two extreme ones of all 24 orders
+            ranks = {row["model"]: row[C]["people_rank"] for row in setting["models"]}
+            assert ranks == {"a": 1, "b": 2, "c": 3, "d": 4}
+        assert found["mean"][C]["estimate"] == expected
+
+
+def test_models_can_be_left_out_of_the_figures_over_answers():
+    project, labels = planted()
+    label_all(project, labels)
+    run_of(project, "good", labels)
+    [one] = compute(project, without="d")["checkers"]
+    assert [(row["n"], row["n_responses"]) for row in one["answers"]] == [(60, 60)] * 2
+    assert [row["accuracy"]["n_pairable"] for row in one["pieces"]["settings"]] == [300, 300]
+    with pytest.raises(ValueError, match="no model e to leave out; there are a, b, c, d"):
+        compute(project, without="a, e")
+    with pytest.raises(ValueError, match="all models are left out"):
+        compute(project, without="a,b,c,d")
+
+
+def test_labels_that_the_checker_touched_do_not_count_against_it():
+    project, labels = planted()
+    rater = label_all(project, labels)
+    run_of(project, "good", labels)
+    some = Annotation.objects.filter(rater=rater).order_by("pk")[:10]
+    Revision.objects.filter(annotation__in=list(some)).update(suggestion_shown=True)
+    [clean], [every] = (compute(project, touched=touched)["checkers"] for touched in (False, True))
+    assert (clean["n_labels_all"], clean["n_labels_untouched"]) == (600, 560)
+    counts = [sum(row["accuracy"]["n_pairable"] for row in one["pieces"]["settings"]) for one in (clean, every)]
+    assert counts == [560, 600]
+    assert sum(row["n"] for row in clean["answers"]) == 140
+    assert "good 1: 560 of 600 labels count; it touched the others." in compute(project)["notes"]
+
+
+def test_bad_triplets_and_half_labelled_answers():
+    """A bad triplet is nobody's hallucination; a rule that needs all labels waits for them."""
+    project, labels = planted()
+    response = Response.objects.get(key="zero_context/a/1")
+    first, second, *_ = Unit.objects.filter(triplet__response=response).order_by("key").values_list("pk", flat=True)
+    labels |= {first: BAD, second: C}
+    other = Response.objects.get(key="zero_context/b/1")
+    unlabelled = Unit.objects.filter(triplet__response=other).order_by("key").first().pk
+    said = {unit: label for unit, label in labels.items() if unit != unlabelled}
+    label_all(project, said)
+    run_of(project, "good", labels | {first: C})
+    result = compute(project)
+    assert result["n_bad"] == 1
+    zero = of_setting(result["rates"], "zero_context")
+    assert [rule["n_counted"] for rule in zero["rules"]] == [75, 74, 74]
+    [one] = result["checkers"]
+    answers = of_setting(one["answers"], "zero_context")
+    assert (answers["n"], answers["accuracy"]["left_out"]["no reference"]) == (74, 1)
+    # What it says of the bad one does not matter.
+    assert [answers[name]["estimate"] for name in ("accuracy", "pearson")] == pytest.approx([1, 1])
+    accuracy = of_setting(one["pieces"]["settings"], "zero_context")["accuracy"]
+    assert (accuracy["n_pairable"], accuracy["estimate"]) == (298, 1)
+
+
+def test_copied_triplets_are_entailed_more_often():
+    project, labels = planted()
+    label_all(project, labels)
+    for one in copying(*codes(project))["settings"]:
+        copied = {row["label"]: row["all"]["estimate"] for row in one["labels"]}
+        # All of its 1- to 4-grams are in the passage; of the others not one word is.
+        assert copied == pytest.approx({E: 1, N: 0, C: 0})
+        assert one["spearman"]["high"] < -0.5
+        assert one["test"]["p_value"] == 0.001 and one["test"]["p_holm"] == 0.002
+    assert compute(project)["copying"] is None  # a first pass leaves out what takes longer
+
+
+def test_what_a_model_knows_by_what_people_say():
+    project, labels = planted()
+    label_all(project, labels)
+    run = make_suggestions(project, checker="model-knowledge")
+    Suggestion.objects.filter(run=run).delete()
+    # It knows what is contradicted, not what is entailed, and is unsure of the rest: all is from the other place.
+    make_scores(run, "knows", {unit: {C: 1.0, E: -1.0, N: 0.0}[label] for unit, label in labels.items()})
+    result = compute(project)
+    [found] = result["knowledge"]
+    for row in found["rows"]:
+        ids = Unit.objects.filter(triplet__response__model=row["model"], key__startswith=row["setting"])
+        share = {
+            label: sum(labels[pk] == label for pk in ids.values_list("pk", flat=True)) / row["n"] for label in "ENC"
+        }
+        assert share is not None
+        said = [labels[pk] for pk in ids.values_list("pk", flat=True)]
+        n = {label: said.count(label) for label in (E, N, C)}
+        assert row["counts"] == {"yes": [n[C], 0, 0], "no": [0, 0, n[E]], "unsure": [0, n[N], 0]}
+        assert row["memory"]["estimate"] == pytest.approx(n[C] / row["n"])
+        assert row["context"]["estimate"] == pytest.approx(n[E] / row["n"])
+        assert row["neither"]["estimate"] == 0
+    assert not any("own knowledge" in note for note in result["notes"])
+
+
+def test_a_run_on_masked_references_shows_what_a_checker_remembers():
+    project, labels = planted()
+    label_all(project, labels)
+    run_of(project, "good", labels)
+    run = run_of(project, "forgetful", {unit: (N, E)[place % 4 == 0] for place, unit in enumerate(labels)})
+    result = compute(project, masked_run=str(run.uuid))
+    assert [one["title"] for one in result["checkers"]] == ["good 1"]
+    for row in result["masked"]["rows"]:
+        assert [share["estimate"] for share in row["shares"]] == [0.25, 0.75, 0]
+    assert any("masked references" in note for note in compute(project)["notes"])
+    with pytest.raises(ValueError, match="no finished checker run"):
+        compute(project, masked_run="00000000-0000-0000-0000-000000000000")
+
+
+def test_other_pieces_of_the_same_answers_stand_beside():
+    project, labels = planted()
+    label_all(project, labels)
+    run_of(project, "good", labels)
+    sibling = make_project(project.dataset, "triplets/-/1", slug="coarser", overlap=1)
+    run_of(sibling, "blind", {unit: E for unit in labels})
+    here, beside = compute(project, beside="coarser")["granularity"]
+    assert here["mean"]["macro_f1"]["estimate"] == 1
+    assert (beside["checker"], beside["pieces"]) == ("blind 1", "Triplets")
+    assert beside["mean"]["accuracy"]["estimate"] < 0.5 and beside["settings"][0]["accuracy"]["n_pairable"] == 75
+    with pytest.raises(ValueError, match="there is no project 'nowhere'"):
+        compute(project, beside="nowhere")
+
+
+def test_runs_of_one_checker_with_other_settings_are_told_apart():
+    project, labels = planted()
+    label_all(project, labels)
+    for name, model in (("first", "x/small"), ("second", "x/large"), ("third", "x/large")):
+        run = run_of(project, "nli", labels)
+        run.parameters = {"model": model, "name": name} if name != "third" else {"model": model, "name": "second"}
+        run.save()
+    titles = [one["title"] for one in compute(project)["checkers"]]
+    assert titles == ["nli 1, small", "nli 1, large"]  # the newest of two equal ones
+
+
+def test_nothing_labelled_and_no_answers():
+    project, _ = planted()
+    result = compute(project)
+    assert result["rates"][0]["rules"][0]["mean"][E]["undefined"]
+    assert "No checker has run yet. Start one on the project's page to compare it with people." in result["notes"]
+    assert any(note.startswith("150 answers have no label") for note in result["notes"])
+    empty = make_project(make_dataset(), "triplets/-/1", overlap=1)
+    assert compute(empty)["rates"] == []
+
+
+def test_only_pieces_of_answers_fit():
+    assert refchecker.fits(task_type("triplets/-/1")) == refchecker.fits(task_type("triplets/sub-sentences/1")) == ""
+    assert "pieces of models' answers" in refchecker.fits(task_type("claim-evidence/six-way/1"))
+    other = make_project(make_dataset(), "claim-evidence/six-way/1")
+    with pytest.raises(ValueError, match="pieces of models' answers"):
+        compute(other)
+
+
+@pytest.mark.skipif(not REFCHECKER.exists(), reason="the RefChecker files are not there")
+def test_the_public_files_have_the_published_figures():
+    make_user(is_superuser=True)
+    files = sorted(str(path) for path in REFCHECKER.rglob("*_answers.json"))
+    call_command("import_dataset", *files, "--format", "refchecker", "--dataset", "rc", "--project", "rc", verbosity=0)
+    project = Project.objects.get(slug="rc")
+    said = dict(Judgement.objects.filter(dimension=E).values_list("unit_id", "label"))
+    rng = random.Random(1)
+    run_of(project, "noisy", {unit: rng.choice((E, N, C)) if rng.random() < 0.3 else x for unit, x in said.items()})
+    result = compute(project, without="davinci001")
+    expected = {  # E, N, C pieces; means of E, N, C, abstained; C of two models; strict answers; six models' n, factual
+        "zero_context": (
+            (1047, 1818, 454),
+            (38.64, 36.19, 25.17, 12.43),
+            {"gpt4": 12.89, "davinci001": 54.25},
+            (129, 210, 274, 87),
+            (518, 122),
+        ),
+        "accurate_context": (
+            (3350, 368, 276),
+            (87.44, 6.73, 5.83, 4.71),
+            {"gpt4": 1.00, "davinci001": 12.80},
+            (472, 106, 89, 33),
+            (568, 411),
+        ),
+    }
+    [checker] = result["checkers"]
+    for setting, (n_pieces, means, of_models, strict, six) in expected.items():
+        found = of_setting(result["rates"], setting)
+        soft, worst, _ = found["rules"]
+        shares = [soft["mean"][label]["estimate"] for label in (E, N, C)] + [found["abstained"]["mean"]["estimate"]]
+        assert [100 * share for share in shares] == pytest.approx(means, abs=0.005)
+        assert {
+            row["model"]: round(100 * row["shares"][C]["estimate"], 2)
+            for row in soft["models"]
+            if row["model"] in of_models
+        } == of_models
+        counted = [
+            round(sum(row["shares"][label]["estimate"] * row["shares"][label]["n_pairable"] for row in worst["models"]))
+            for label in (E, N, C)
+        ]
+        assert (*counted, found["n_abstained"]) == strict and found["n_responses"] == 700
+        confusion = of_setting(checker["pieces"]["settings"], setting)["confusion"]
+        assert tuple(sum(row) for row in confusion) == n_pieces
+        answers = of_setting(checker["answers"], setting)
+        assert (answers["n"], answers["n_factual"]) == six
