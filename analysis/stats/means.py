@@ -143,8 +143,9 @@ def grouped_means(
     centre = np.where(np.isnan(centre), 0, centre)
     deviation = np.where(has, table - centre, 0)
     weight = member.T.astype(float)
-    n = (weight @ has).round().astype(int)
-    total, square = weight @ deviation, weight @ deviation**2
+    with one_blas_thread():
+        n, total, square = (weight @ found for found in (has.astype(float), deviation, deviation**2))
+    n = n.round().astype(int)
     mean = divide(total, n)
     rest = np.maximum(square - np.where(n > 0, total, 0) * np.where(n > 0, mean, 0), 0)
     sd = np.sqrt(divide(rest, np.where(n > 1, n - 1, 0)))

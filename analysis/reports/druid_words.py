@@ -1,0 +1,98 @@
+"""DRUID's analyses in sentences: what was done, for a paper, and what the items behind a figure are."""
+
+from __future__ import annotations
+
+from analysis.reports.druid_data import relevance_dimension, stance_dimension
+from annotation.task_types import TaskType
+
+TESTS = {
+    "clusters": "p values from influence-based standard errors clustered by claim (Student's t)",
+    "units": "p values that take pairs as independent (Student's t)",
+    "permutation": "p values from 999 permutations of pairs within a stance",
+}
+CORRECTIONS = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
+INTERVALS = "Intervals of means are 95 % BCa bootstraps over claims."
+
+
+def methods(result: dict) -> str:
+    pairs, claims = f"{result['n_pairs']:,}", f"{result['n_claims']:,}"
+    parts = [
+        f"The data are {pairs} pairs of claim and evidence, of {claims} claims; a pair's relevance and stance are "
+        f"those of the reference ({result['reference_title'][0].lower()}{result['reference_title'][1:]}), and "
+        f"{result['n_pairs'] - result['n_stances']:,} pairs without a stance are left out where one is needed.",
+        "Agreement is Krippendorff's alpha over all pairs of labels that exist, with 95 % bootstrap intervals over "
+        "claims. A claim is in conflict if one piece of evidence supports it and another refutes it.",
+    ]
+    if result["described"]:
+        columns = result["described"]["columns"]
+        by = sorted({one["checker"] for one in columns})
+        parts.append(
+            f"Of {len(columns)} characteristics of the evidence (measured by {', '.join(by)}) means and standard "
+            f"deviations are over pairs where they are defined. {INTERVALS}"
+        )
+    if result["usage"]:
+        names = ", ".join(model["model"] for model in result["usage"]["models"])
+        parts.append(
+            f"Context usage (DRUID, Hagström et al. 2024, equations 1 and 2) of {names} compares the probabilities of "
+            "True, None and False without and with the evidence; acu_mean is the mean and acu_sum the sum of the three "
+            "signed changes. It is undefined where an answer was certain without the evidence and stayed so, or where "
+            "a probability is missing; such pairs are left out and counted. The predicted answer is the most probable "
+            "one; a memory conflict is a decided answer without evidence that the evidence opposes, as a share of the "
+            f"pairs of that stance. {INTERVALS if not result['described'] else ''}".strip()
+        )
+    if result["correlations"]:
+        tests = sorted({found["n_tests"]["spearman"] for found in result["correlations"]})
+        parts.append(
+            "Correlations of characteristics with context usage are Spearman's and Pearson's within each stance, "
+            f"missing values deleted pairwise, with {TESTS[result['test']]}, corrected by "
+            f"{CORRECTIONS[result['correction']]} over the {' or '.join(f'{n:,}' for n in tests)} tests of a model; "
+            f"significance is at {result['alpha']:g}. Their intervals are on Fisher's z scale with standard errors "
+            "clustered by claim."
+        )
+    return " ".join(parts)
+
+
+def in_words(kind: TaskType, figure: str) -> str:
+    """What the items behind a figure have in common."""
+    what, *parts = figure.split("/")
+    return _WORDS[what](kind, *parts)
+
+
+def _stance(kind: TaskType, name: str) -> str:
+    """The stance in words; of everything relevant, and of what is not relevant."""
+    labels = {label.value: label.title for label in stance_dimension(kind).labels}
+    return {"": "any stance"}.get(name) or labels.get(name, "not relevant")
+
+
+def _label(kind: TaskType, dimension: str, name: str) -> str:
+    found = kind.dimension(dimension)
+    other = {"tied": "people are divided", "unlabelled": "no label"}
+    relevance = relevance_dimension(kind)
+    if name in found.values:
+        return f"{found.title}: {found.label(name).title}"
+    condition = relevance.title.lower() if relevance is not None else found.title
+    return f"{found.title}: {other.get(name, f'not asked, because of the {condition}')}"
+
+
+def _undefined(kind: TaskType, model: str, place: str) -> str:
+    from analysis.stats.usage import REASONS
+
+    return f"without context usage of {model}: {REASONS[int(place)]}"
+
+
+_WORDS = {
+    "source": lambda kind, *name: f"evidence for claims of {'/'.join(name)}" if "/".join(name) else "all evidence",
+    "conflicts": lambda kind, *name: (
+        "evidence that supports or refutes claims in conflict" + (f", of {'/'.join(name)}" if "/".join(name) else "")
+    ),
+    "label": _label,
+    "usage": lambda kind, model, stance: f"context usage of {model} is defined, stance: {_stance(kind, stance)}",
+    "undefined": _undefined,
+    "answer": lambda kind, model, stance, answer: (
+        f"stance: {_stance(kind, stance)}; with the evidence {model} answers " + answer.capitalize()
+    ),
+    "conflict": lambda kind, model, stance: (
+        f"stance: {_stance(kind, stance)}; without evidence {model} answers the opposite"
+    ),
+    "without": lambda kind, *title: f"undefined: {'/'.join(title)}",
+}
