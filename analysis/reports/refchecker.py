@@ -40,14 +40,14 @@ def compute(
     touched: bool = False,
     without: str = "",
     ties: str = "worst",
-    beside: str = "",
+    other_pieces: str = "",
     masked_run: str = "",
 ) -> dict:
     """The RefChecker report.
 
     `reference` is a key of REFERENCES; with `touched`, labels given after a checker's suggestion was seen count against
     it too; `without` names models, with commas between them, to be left out of the figures over answers; `ties` is a
-    key of TIES; `beside` is the slug of a project on the same answers cut into other pieces; `masked_run` the UUID of a
+    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces; `masked_run` the UUID of a
     run that read references without what the pieces say. Wrong values raise ValueError.
     """
     if ties not in TIES:
@@ -89,7 +89,7 @@ def compute(
         "without": sorted(left_out),
         "ties": ties,
         "ties_title": TIES[ties],
-        "beside": beside,
+        "other_pieces": other_pieces,
         "masked_run": masked_run,
         "unit_words": study.kind.units_title.lower(),
         "labels": [{"label": name, "title": title} for name, title in zip(study.labels, study.titles, strict=True)],
@@ -101,7 +101,7 @@ def compute(
         "n_bad": int((people == OFF_SCALE).sum()),
         "rates": found_rates,
         "checkers": checkers,
-        "granularity": _granularity(study, strict, beside, strict_by_response(study, people)),
+        "granularity": _granularity(study, strict, other_pieces, strict_by_response(study, people)),
         "copying": None if is_quick() else copying(study, people),
         "knowledge": knowledge(study, people, source.runs()),
         "masked": None if masked_by is None else {"title": masked_by.name, "rows": masked(study, masked_by)},
@@ -120,7 +120,9 @@ def _models_named(study: Study, without: str) -> frozenset[str]:
     return named
 
 
-def _granularity(study: Study, strict: dict[str, tuple[dict, dict]], beside: str, people: dict[str, int]) -> list[dict]:
+def _granularity(
+    study: Study, strict: dict[str, tuple[dict, dict]], other_pieces: str, people: dict[str, int]
+) -> list[dict]:
     """Strict labels by every run of this project and, where one is named, of the other one, whose checkers have touched
     no label here."""
     here = study.kind.units_title
@@ -128,11 +130,11 @@ def _granularity(study: Study, strict: dict[str, tuple[dict, dict]], beside: str
         {"pieces": here, "checker": title, **granularity(study, by_people, by_checker)}
         for title, (by_people, by_checker) in strict.items()
     ]
-    if not beside:
+    if not other_pieces:
         return found
-    other = study_of(study.source.sibling(beside))
+    other = study_of(study.source.sibling(other_pieces))
     if other.labels != study.labels:
-        raise ValueError(f"{beside} has other labels ({', '.join(other.labels)}) than {', '.join(study.labels)}")
+        raise ValueError(f"{other_pieces} has other labels ({', '.join(other.labels)}) than {', '.join(study.labels)}")
     return found + [
         {
             "pieces": other.kind.units_title,

@@ -338,12 +338,12 @@ def test_other_pieces_of_the_same_answers_stand_beside():
     run_of(project, "good", labels)
     sibling = make_project(project.dataset, "triplets/-/1", slug="coarser", overlap=1)
     run_of(sibling, "blind", {unit: E for unit in labels})
-    here, beside = compute(project, beside="coarser")["granularity"]
+    here, beside = compute(project, other_pieces="coarser")["granularity"]
     assert here["mean"]["macro_f1"]["estimate"] == 1
     assert (beside["checker"], beside["pieces"]) == ("blind 1", "Triplets")
     assert beside["mean"]["accuracy"]["estimate"] < 0.5 and beside["settings"][0]["accuracy"]["n_pairable"] == 75
     with pytest.raises(ValueError, match="there is no project 'nowhere'"):
-        compute(project, beside="nowhere")
+        compute(project, other_pieces="nowhere")
 
 
 def test_runs_of_one_checker_with_other_settings_are_told_apart():
