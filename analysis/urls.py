@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from analysis.views import behind, files, pages, reports
+from analysis.views import behind, comparison, files, pages, pictures, reports
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", pages.project_agreement, name="project_agreement"),
-    path("projects/<slug:slug>/comparison/", pages.project_comparison, name="project_comparison"),
+    path("projects/<slug:slug>/comparison/", comparison.project_comparison, name="project_comparison"),
     path("projects/<slug:slug>/difference/", pages.project_difference, name="project_difference"),
     path("projects/<slug:slug>/annotators/", pages.project_annotators, name="project_annotators"),
     path(
@@ -20,5 +20,10 @@ urlpatterns = [
     path("projects/<slug:slug>/reports/", reports.project_reports, name="project_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", reports.project_report, name="project_report"),
     path("projects/<slug:slug>/tables/<slug:name>/", files.project_report_tables, name="project_report_tables"),
+    path(
+        "projects/<slug:slug>/pictures/<slug:report>/<slug:picture>.<slug:form>",
+        pictures.project_picture,
+        name="project_picture",
+    ),
     path("projects/<slug:slug>/behind/<slug:name>/", behind.project_behind, name="project_behind"),
 ]

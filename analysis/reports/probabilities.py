@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BINS = 10
 # Curves sort every unit; above so many units fewer resamples say as much in a fraction of the time.
 MANY_UNITS, FEWER_RESAMPLES = 20_000, 200
+CURVE_POINTS = 200  # more than a picture can show apart
 
 
 def probabilities(
@@ -27,7 +28,7 @@ def probabilities(
     """
     import numpy as np
 
-    from analysis.stats import areas, calibration, threshold_sweep
+    from analysis.stats import areas, calibration, curve_points, threshold_sweep
 
     given = source.probability_frame(run, dimension.slug, dimension.values)
     if given.empty:
@@ -42,6 +43,7 @@ def probabilities(
         truth = np.where(code < 0, -1, code == place).astype(int)
         curve = areas(table[:, place], truth, cluster)
         sweep = threshold_sweep(table[:, place], truth, cluster)
+        points = curve_points(table[:, place], truth).thinned(CURVE_POINTS)
         labels.append(
             {
                 "label": label.value,
@@ -49,6 +51,10 @@ def probabilities(
                 "share": number(curve.share),
                 "roc_auc": figure(curve.roc_auc, n_resamples),
                 "average_precision": figure(curve.average_precision, n_resamples),
+                "curve": {
+                    name: [round(value, 6) for value in getattr(points, name).tolist()]
+                    for name in ("threshold", "false_positive_rate", "recall", "precision")
+                },
                 "f1": figure(sweep.f1),
                 "accuracy": figure(sweep.accuracy),
                 "chosen": list(sweep.chosen),

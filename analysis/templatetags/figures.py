@@ -4,6 +4,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from analysis.reports.equivalence import verdict
 from analysis.reports.tabular import Linked, Table, value_of
 
 CELL_DIGITS = 3
@@ -61,6 +62,16 @@ def percent_interval(figure: dict) -> SafeString | str:
 @register.filter
 def left_out(figure: dict) -> str:
     return "; ".join(f"{n} {reason}" for reason, n in figure["left_out"].items() if n) or "nothing"
+
+
+@register.filter
+def equivalence(found: dict) -> str:
+    """The verdict of two one-sided tests with the interval that it rests on."""
+    if found["equivalent"] is None:
+        return _why(found["undefined"])
+    return format_html(
+        '{} <span class="interval">{} to {}</span>', verdict(found), f"{found['low']:.3f}", f"{found['high']:.3f}"
+    )
 
 
 @register.filter

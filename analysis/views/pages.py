@@ -8,7 +8,7 @@ from django.core.paginator import Paginator
 from django.http import Http404
 from django.views.decorators.http import require_GET
 
-from analysis import charts, queries
+from analysis import queries
 from analysis.reports import alternative_annotator, annotators, coverage
 from analysis.reports.agreement import GROUPS
 from analysis.reports.reference import REFERENCES
@@ -71,52 +71,6 @@ def project_prevalence(request, slug):
     report = report_of(request, project, "prevalence", {"run": run, "reference": reference})
     context = {"runs": runs, "run": run, "references": references, "reference": reference}
     return render_report(request, "prevalence", project, report, context)
-
-
-@login_required
-@require_GET
-def project_comparison(request, slug):
-    project = project_with_labels_for(request.user, slug)
-    runs = queries.runs_with_suggestions(project)
-    references = {name: REFERENCES[name] for name in queries.references_of(project)}
-    if not runs:
-        return render_report(request, "comparison", project, None, {})
-    run = chosen(request, "run", [str(found.uuid) for found in runs], str(runs[0].uuid))
-    reference = chosen(request, "reference", references, "majority")
-    touched = chosen(request, "touched", ("0", "1"), "0") == "1"
-    parameters = {"run": run, "reference": reference, "touched": touched}
-    if request.GET.get("score"):
-        names = queries.score_names(next(found for found in runs if str(found.uuid) == run))
-        parameters["score"] = chosen(request, "score", names, "")
-    others = [found for found in queries.labelling_runs(runs) if str(found.uuid) != run]
-    if run not in [str(found.uuid) for found in queries.labelling_runs(runs)]:
-        others = []  # scores have no labels that could be set against another run's
-    # Where somebody chose for the run what stood at the other, there is no other any more.
-    other = "" if request.GET.get("other", "") in ("", run) else request.GET["other"]
-    if other:
-        parameters["other"] = chosen(request, "other", [str(found.uuid) for found in others], "")
-    report = report_of(request, project, "comparison", parameters)
-    pictures = {
-        dimension["dimension"]: charts.confusion(dimension["confusion"], dimension["labels"])
-        for dimension in report.result.get("dimensions", [])
-    }
-    reliability = {
-        dimension["dimension"]: charts.reliability(dimension["probabilities"]["bins"])
-        for dimension in report.result.get("dimensions", [])
-        if dimension["probabilities"]
-    }
-    context = {
-        "runs": runs,
-        "reliability": reliability,
-        "run": run,
-        "references": references,
-        "reference": reference,
-        "touched": touched,
-        "other": other,
-        "others": others,
-        "pictures": pictures,
-    }
-    return render_report(request, "comparison", project, report, context)
 
 
 @login_required

@@ -1,0 +1,215 @@
+"""Pictures of the comparison: confusion, curves, reliability, and everybody beside everybody."""
+
+from __future__ import annotations
+
+from analysis.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
+from analysis.reports.probabilities import BINS
+
+SHARE = Axis("Share of units", 0, 1)
+
+
+def pictures(result: dict) -> list[Picture]:
+    found: list[Picture] = []
+    for dimension in result["dimensions"]:
+        if result["gives"] == "scores":
+            continue
+        found.append(confusion(result, dimension))
+        if dimension["probabilities"]:
+            found += _of_probabilities(result, dimension)
+        if dimension["labellers"]:
+            found += _of_everybody(result, dimension)
+    return found
+
+
+def _against(result: dict) -> str:
+    labels = "" if result["touched"] or result["reference"] not in ("majority", "dawid-skene") else ", untouched labels"
+    return f"{result['checker']} {result['version']} against people ({result['reference_title'].lower()}{labels})"
+
+
+def confusion(result: dict, dimension: dict) -> Matrix:
+    titles = tuple(label["title"] for label in dimension["labels"])
+    counts = dimension["confusion"]
+    totals = [sum(row) for row in counts]
+    keys = [label["label"] for label in dimension["labels"]]
+    accuracy = dimension["accuracy"]
+    right = sum(counts[place][place] for place in range(len(counts)))
+    return Matrix(
+        name=picture_name("confusion", dimension["dimension"]),
+        title=f"{dimension['title']}: confusion of people and {result['checker']}",
+        caption=(
+            f"{result['project']}: {_against(result)}, n = {accuracy['n_pairable']} units. Colours and percentages are "
+            "shares of the row."
+        ),
+        alt=f"{right} of {sum(totals)} units have the same label from people and the checker.",
+        rows=titles,
+        columns=titles,
+        values=tuple(tuple(row) for row in counts),
+        shades=tuple(
+            tuple(count / total if total and count else None for count in row)
+            for row, total in zip(counts, totals, strict=True)
+        ),
+        low=0,
+        high=1,
+        rows_title="people",
+        columns_title=f"{result['checker']} {result['version']}",
+        value_title="units",
+        shade_title="share of the row",
+        figures=tuple(
+            tuple(
+                f"{dimension['dimension']}/{said}/{found}" if count else ""
+                for found, count in zip(keys, row, strict=True)
+            )
+            for said, row in zip(keys, counts, strict=True)
+        ),
+    )
+
+
+def _of_probabilities(result: dict, dimension: dict) -> list[Picture]:
+    found = dimension["probabilities"]
+    n = found["brier"]["n_pairable"]
+    about = f"{result['project']}: {_against(result)}, n = {n} units with probabilities."
+    pictures: list[Picture] = []
+    if any(row["n"] for row in found["bins"]):
+        pictures.append(_reliability(dimension, found, about))
+    curves = [row for row in found["labels"] if row["curve"]["recall"]]
+    if curves:
+        pictures += [_roc(dimension, curves, about), _precision_recall(dimension, curves, about)]
+    return pictures
+
+
+def _reliability(dimension: dict, found: dict, about: str) -> Lines:
+    bins = [row for row in found["bins"] if row["n"]]
+    return Lines(
+        name=picture_name("reliability", dimension["dimension"]),
+        title=f"{dimension['title']}: reliability of probabilities",
+        caption=(
+            f"{about} Units are in {BINS} equal bins by the probability of their most probable label; expected "
+            f"calibration error {_number(found['ece'])}."
+        ),
+        alt="; ".join(
+            f"mean probability {row['confidence']:.2f}: {row['accuracy']:.2f} right of {row['n']}" for row in bins
+        )
+        + ".",
+        series=(Series("bins", tuple((row["confidence"], row["accuracy"]) for row in bins), dots=True),),
+        x=Axis("Mean probability of the most probable label", 0, 1),
+        y=Axis("Share right", 0, 1),
+        diagonal="perfectly calibrated",
+        square=True,
+    )
+
+
+def _roc(dimension: dict, rows: list[dict], about: str) -> Lines:
+    return Lines(
+        name=picture_name("roc", dimension["dimension"]),
+        title=f"{dimension['title']}: ROC curves, each label against the rest",
+        caption=f"{about} Areas with 95 % intervals: {_areas(rows, 'roc_auc')}.",
+        alt=f"Areas under the curves: {_areas(rows, 'roc_auc')}.",
+        series=tuple(
+            Series(
+                row["title"],
+                ((0.0, 0.0), *zip(row["curve"]["false_positive_rate"], row["curve"]["recall"], strict=True)),
+            )
+            for row in rows
+        ),
+        series_title="Label",
+        x=Axis("False positive rate", 0, 1),
+        y=Axis("True positive rate", 0, 1),
+        diagonal="chance",
+        square=True,
+    )
+
+
+def _precision_recall(dimension: dict, rows: list[dict], about: str) -> Lines:
+    return Lines(
+        name=picture_name("precision-recall", dimension["dimension"]),
+        title=f"{dimension['title']}: precision and recall, each label against the rest",
+        caption=f"{about} Average precision with 95 % intervals: {_areas(rows, 'average_precision')}.",
+        alt=f"Average precision: {_areas(rows, 'average_precision')}.",
+        series=tuple(
+            Series(row["title"], tuple(zip(row["curve"]["recall"], row["curve"]["precision"], strict=True)))
+            for row in rows
+        ),
+        series_title="Label",
+        x=Axis("Recall", 0, 1),
+        y=Axis("Precision", 0, 1),
+        square=True,
+    )
+
+
+def _areas(rows: list[dict], name: str) -> str:
+    return "; ".join(f"{row['title']} {_number(row[name])}" for row in rows)
+
+
+def _number(figure: dict) -> str:
+    if figure["estimate"] is None:
+        return f"undefined ({figure['undefined']})"
+    if figure["low"] is None:
+        return f"{figure['estimate']:.3f}"
+    return f"{figure['estimate']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
+
+
+def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
+    found = dimension["labellers"]
+    rows = found["labellers"]
+    method = rows[0]["accuracy"]["interval"]["method"] or "no interval"
+    reference = result["reference_title"].lower()
+    known = [row for row in rows if row["accuracy"]["estimate"] is not None]
+    pictures: list[Picture] = [
+        Intervals(
+            name=picture_name("labellers", dimension["dimension"]),
+            title=f"{dimension['title']}: accuracy of every checker and every person",
+            caption=(
+                f"{result['project']}: against {reference}; a person against that of the others where it is a "
+                f"majority. n of each labeller: {', '.join(str(row['accuracy']['n_pairable']) for row in rows)} units. "
+                f"Lines are 95 % intervals ({method})."
+            ),
+            alt="; ".join(f"{row['name']}: {_number(row['accuracy'])}" for row in rows) + ".",
+            items=tuple(
+                Interval(
+                    _unlike(row, rows),
+                    row["accuracy"]["estimate"],
+                    row["accuracy"]["low"],
+                    row["accuracy"]["high"],
+                    row["accuracy"]["n_pairable"],
+                    series=row["kind"],
+                    undefined=row["accuracy"]["undefined"],
+                )
+                for row in rows
+            ),
+            values=Axis("Accuracy", 0, 1),
+            rows_title="Labeller",
+            series_title="Kind",
+        )
+    ]
+    if found["people"] and known:
+        checkers = [row["name"] for row in rows if row["kind"] == "checker"]
+        pictures.append(
+            Matrix(
+                name=picture_name("checkers-people", dimension["dimension"]),
+                title=f"{dimension['title']}: share of equal labels, every checker and every person",
+                caption=(
+                    f"{result['project']}: share of the units labelled by both on which a checker gives the person's "
+                    f"label{'' if result['touched'] else '; labels untouched by all checkers shown'}. n of each cell: "
+                    f"{_counts(checkers, found)}."
+                ),
+                alt="A row per checker, a column per person; the numbers stand in the table.",
+                rows=tuple(checkers),
+                columns=tuple(found["people"]),
+                values=tuple(tuple(cell["estimate"] for cell in row) for row in found["against_people"]),
+                value_title="share of equal labels",
+                low=0,
+                high=1,
+            )
+        )
+    return pictures
+
+
+def _counts(checkers: list[str], found: dict) -> str:
+    rows = zip(checkers, found["against_people"], strict=True)
+    return "; ".join(f"{checker} {', '.join(str(cell['n_pairable']) for cell in row)}" for checker, row in rows)
+
+
+def _unlike(row: dict, rows: list[dict]) -> str:
+    """A labeller's name; where a person is called like a checker, with what they are."""
+    alike = [one for one in rows if one["name"] == row["name"]]
+    return row["name"] if len(alike) == 1 else f"{row['name']} ({row['kind']})"

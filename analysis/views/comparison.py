@@ -1,0 +1,128 @@
+"""A checker against people: its page."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404
+from django.views.decorators.http import require_GET
+
+from analysis import charts, queries
+from analysis.models import StoredReport
+from analysis.pictures import from_dict, picture_name
+from analysis.reports import run_tables
+from analysis.reports.equivalence import MARGIN
+from analysis.reports.reference import DAWID_SKENE, WITH_MODEL
+from analysis.reports.tabular import Table
+from analysis.views.frame import chosen, render_report, report_of
+from annotation.access import project_with_labels_for
+from annotation.models import Rater
+
+MARGINS = ("0.01", "0.02", "0.03", "0.05", "0.1")
+# Pictures of a dimension: those that the page draws itself, with links, and those that stand as they were drawn.
+OWN, DRAWN = ("confusion", "reliability"), ("roc", "precision-recall")
+OF_EVERYBODY = ("labellers", "checkers-people")
+
+
+@login_required
+@require_GET
+def project_comparison(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    runs = queries.runs_with_suggestions(project)
+    if not runs:
+        return render_report(request, "comparison", project, None, {})
+    references = _references(project)
+    known = {str(found.uuid): found for found in runs}
+    run = chosen(request, "run", known, next(iter(known)))
+    reference = chosen(request, "reference", references, "majority")
+    touched = chosen(request, "touched", ("0", "1"), "0") == "1"
+    margin = chosen(request, "margin", MARGINS, f"{MARGIN:g}")
+    parameters = {"run": run, "reference": reference, "touched": touched, "margin": float(margin)}
+    mine = queries.score_names(known[run])
+    if request.GET.get("score"):
+        parameters["score"] = chosen(request, "score", mine, "")
+    others = _others(runs, known[run], mine)
+    # Where somebody chose for the run what stood at the other, there is no other any more.
+    other = "" if request.GET.get("other", "") in ("", run) else request.GET["other"]
+    if other:
+        parameters["other"] = chosen(request, "other", [str(found.uuid) for found in others], "")
+    theirs = [name for name in queries.score_names(known[other])] if other else mine
+    other_score = _other_score(request, theirs, "" if other else parameters.get("score") or next(iter(mine), ""))
+    if other_score:
+        parameters["other_score"] = other_score
+    report = report_of(request, project, "comparison", parameters)
+    found = report.result.get("dimensions", [])
+    context = {
+        "runs": runs,
+        "run": run,
+        "references": references,
+        "reference": reference,
+        "touched": touched,
+        "margin": margin,
+        "margins": MARGINS,
+        "other": other,
+        "others": others,
+        "other_score": other_score,
+        "other_scores": theirs if mine else [],
+        "pictures": {one["dimension"]: charts.confusion(one["confusion"], one["labels"]) for one in found},
+        "reliability": {
+            one["dimension"]: charts.reliability(one["probabilities"]["bins"]) for one in found if one["probabilities"]
+        },
+        "plots": {one["dimension"]: _plots(report, one["dimension"], (*OWN, *DRAWN)) for one in found},
+        "curves": DRAWN,
+        "beside": {one["dimension"]: _beside(report, one) for one in found},
+    }
+    return render_report(request, "comparison", project, report, context)
+
+
+def _references(project) -> dict[str, str]:
+    """Where somebody who labelled has a name, a model of the people too."""
+    here = queries.references_of(project)
+    if project.raters.exclude(kind=Rater.Kind.SLOT).exists():
+        here = [*here, DAWID_SKENE]
+    return {name: title for name, title in WITH_MODEL.items() if name in here}
+
+
+def _others(runs: list, run, scores: list[str]) -> list:
+    """Runs that this one can be set against: both give labels, or both give scores."""
+    labelling = queries.labelling_runs(runs)
+    return [
+        found
+        for found in runs
+        if found != run and ((found in labelling and run in labelling) or (scores and queries.score_names(found)))
+    ]
+
+
+def _other_score(request, names: list[str], same: str) -> str:
+    """A score to set against; where somebody chose for the score what stood here, there is none any more."""
+    given = request.GET.get("other_score", "")
+    if given in ("", same):
+        return ""
+    if given not in names:
+        raise Http404(f"other_score is one of {', '.join(names) or 'none'}")
+    return given
+
+
+def _plots(report: StoredReport, dimension: str, kinds: tuple[str, ...]) -> dict[str, dict]:
+    """The dimension's pictures by kind, of those that there are."""
+    found = {kind: report.pictures.get(picture_name(kind, dimension)) for kind in kinds}
+    return {kind: {"picture": from_dict(one["spec"]), "svg": one["svg"]} for kind, one in found.items() if one}
+
+
+def _beside(report: StoredReport, dimension: dict) -> list[tuple[str, list[dict]]]:
+    """What stands beside the run's own figures: headings, each with its pictures and tables."""
+    result, slug = report.result, dimension["dimension"]
+    parts = []
+    if dimension["scores"]:
+        parts.append(
+            ("Two scores", _tables("s", slug, run_tables.scores(result, dimension["title"], dimension["scores"])))
+        )
+    if dimension["rivals"]:
+        tables = run_tables.rivals(result, dimension["title"], dimension["rivals"])
+        parts.append(("Beside every other checker", _tables("v", slug, tables)))
+    if dimension["labellers"]:
+        tables = run_tables.labellers(result, dimension["title"], dimension["labellers"])
+        plots = list(_plots(report, slug, OF_EVERYBODY).values())
+        parts.append(("Beside every checker and every person", [*plots, *_tables("e", slug, tables)]))
+    return parts
+
+
+def _tables(prefix: str, slug: str, tables: list[Table]) -> list[dict]:
+    return [{"table": table, "id": f"{prefix}-{slug}-{place}"} for place, table in enumerate(tables)]
