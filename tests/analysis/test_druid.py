@@ -1,0 +1,317 @@
+"""DRUID's analyses of planted data: claims, conflicts, characteristics, context usage, shifts and correlations."""
+
+import json
+
+import numpy as np
+import pytest
+
+from analysis.reports.druid import MEASURED_BY, NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
+from analysis.reports.druid_data import FEATURES, model_names
+from analysis.reports.figures import quickly
+from analysis.reports.metrics import get_report
+from analysis.reports.tabular import Linked, Table, value_of
+from analysis.sources.base import Run
+from tests.analysis.druid_world import SIX, PlantedSource, answer_scores
+
+REPORT = get_report("druid")
+FALSE, NONE, TRUE = [0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]
+EVEN = [1 / 3, 1 / 3, 1 / 3]
+
+
+def of_stance(rows, stance):
+    return next(row for row in rows if row["stance"] == stance)
+
+
+def table(result, beginning) -> Table:
+    return next(one for one in REPORT.tables(result) if one.title.startswith(beginning))
+
+
+def small(**changes) -> PlantedSource:
+    """Three claims of two sources; the third claim has evidence for and against it."""
+    claim = [0, 0, 1, 1, 2, 2, 2]
+    one = ["supports", "not_applicable", "refutes", "refutes", "supports", "refutes", "insufficient-neutral"]
+    two = ["supports", "not_applicable", "refutes", "supports", "supports", "refutes", "insufficient-neutral"]
+    without = [TRUE, TRUE, TRUE, EVEN, FALSE, FALSE, TRUE]
+    with_evidence = [TRUE, TRUE, FALSE, TRUE, TRUE, NONE, NONE]
+    scores = [
+        ("characteristics", {}, {"claim_length": [9, 9, 5, 5, 7, 7, 7], "entity_overlap": [1, 0, np.nan, 1, 0, 1, 0]}),
+        ("answer-probabilities", {"model": "org/tiny", "shots": 3}, answer_scores(without, with_evidence)),
+    ]
+    arguments = {"claim": claim, "labels": [one, two], "scores": scores, "sources": ["a.org", "b.org", "b.org"]}
+    return PlantedSource(**arguments | changes)
+
+
+def test_claims_conflicts_and_labels_are_counted_by_source():
+    result = REPORT.compute(small(gold=[True, False, False, True, False, False, False]))
+    everything, b, a = result["content"]["sources"]
+    assert [row["source"] for row in (everything, b, a)] == ["", "b.org", "a.org"]
+    assert [(row["n_claims"], row["n_pairs"], row["n_gold"]) for row in (everything, b, a)] == [
+        (3, 7, 2),
+        (2, 5, 1),
+        (1, 2, 1),
+    ]
+    # Of b's two claims one has two stances that are decided, and is in conflict; the other pair of it is a tie.
+    assert (b["n_claims_with_both"], b["conflicts"]["n"], b["conflicts"]["estimate"]) == (1, 1, 1.0)
+    assert everything["conflicts"]["estimate"] == 0.5  # a's claim has a stance and irrelevant evidence
+    assert result["behind"]["conflicts/b.org"] == [4, 5]
+    relevance, stance = result["content"]["dimensions"]
+    assert [row["n"] for row in relevance["labels"]] == [6, 1]
+    assert {row["label"]: row["n"] for row in stance["labels"] if row["n"]} == {
+        "supports": 2,
+        "refutes": 2,
+        "insufficient-neutral": 1,
+        "not_applicable": 1,
+    }
+    assert {row["reason"]: row["n"] for row in stance["without"]} == {"tied": 1, "unlabelled": 0}
+    assert result["behind"]["label/stance/tied"] == [3]
+    assert stance["labels"][0]["by_source"] == [2, 0]
+    assert result["content"]["verdicts"] == [{"verdict": "True", "n_claims": 2}, {"verdict": "False", "n_claims": 1}]
+    (cell,) = [row[3] for row in table(result, "Claims with conflicting").rows if row[0] == "b.org"]
+    assert cell == Linked(1, "conflicts/b.org")
+
+
+def test_alpha_by_source_is_that_of_the_agreement_report():
+    source = small()
+    result, agreement = REPORT.compute(source), get_report("agreement").compute(source)
+    stance = next(one for one in agreement["dimensions"] if one["dimension"] == "stance")
+    (nominal,) = [one for one in result["content"]["sources"][0]["alpha"] if one["name"] == "stance, nominal"]
+    expected = next(one for one in stance["figures"] if one["name"] == "krippendorff_alpha_nominal")
+    assert nominal["estimate"] == expected["estimate"] < 1
+    assert (nominal["low"], nominal["high"]) == (expected["low"], expected["high"])
+
+
+def test_characteristics_have_their_mean_by_stance_and_count_what_is_undefined():
+    result = REPORT.compute(small())
+    columns = [one["title"] for one in result["described"]["columns"]]
+    assert columns == ["Claim length", "Claim entity overlap"]
+    groups = {(row["by"], row["group"]): row["cells"] for row in result["described"]["groups"]}
+    length, entities = groups["all", ""]
+    assert (length["estimate"], length["sd"]) == (7.0, pytest.approx(np.std([9, 9, 5, 5, 7, 7, 7], ddof=1)))
+    assert (entities["estimate"], entities["n"], entities["n_undefined"]) == (0.5, 6, 1)
+    assert (groups["stance", "refutes"][1]["n"], groups["stance", "refutes"][1]["n_undefined"]) == (1, 1)
+    assert groups["source", "a.org"][0]["estimate"] == 9
+    assert result["behind"]["without/Claim entity overlap"] == [2]
+    assert table(result, "Characteristics of evidence (table 10)").rows[1][6] == Linked(
+        1, "without/Claim entity overlap"
+    )
+
+
+def test_both_conventions_are_named_and_never_mixed():
+    for convention, factor in (("mean", 1), ("sum", 3)):
+        result = REPORT.compute(small(), acu=convention)
+        (model,) = result["usage"]["models"]
+        for row in model["stances"]:
+            if row["acu_mean"]["n"]:
+                assert row["acu_sum"]["estimate"] == pytest.approx(3 * row["acu_mean"]["estimate"])
+        picture = next(one for one in REPORT.pictures(result) if one.name == "usage")
+        assert picture.values.title == f"acu_{convention}"
+        supports = next(item for item in picture.items if item.row == "Supports")
+        # One answer stays True; the other goes from 0.1 to 0.8 for True and from 0.8 to 0.1 for False.
+        assert supports.value == pytest.approx(factor * np.mean([0, (0.7 / 0.9 + 0.7 / 0.8) / 3]))
+    heads = table(result, "Accumulated context usage").columns
+    assert {"acu_mean", "acu_mean, SD", "acu_sum", "acu_sum, SD"} <= set(heads)
+
+
+def test_shifts_and_memory_conflicts_by_stance():
+    (model,) = REPORT.compute(small())["usage"]["models"]
+    refutes = of_stance(model["shifts"]["rows"], "refutes")
+    assert (refutes["before"], refutes["after"], refutes["change"]) == ([1, 0, 1], [1, 1, 0], [0, 1, -1])
+    assert (refutes["desired_moves"], refutes["memory_conflicts"]) == (0, 1)
+    assert of_stance(model["stances"], "refutes")["memory_conflict"]["estimate"] == 0.5
+    supports = of_stance(model["shifts"]["rows"], "supports")
+    assert (supports["desired_moves"], supports["memory_conflicts"]) == (2, 1)
+    result = REPORT.compute(small())
+    assert result["behind"]["conflict/tiny/refutes"] == [2] and result["behind"]["conflict/tiny/supports"] == [4]
+    assert result["behind"]["answer/tiny/refutes/none"] == [5]
+    paper = table(result, "The same in the three rows")
+    assert [row[2] for row in paper.rows] == [2, 1, 2]  # pairs; the tie and what is not relevant are in no row
+    assert paper.rows[1][3:9] == (0, 0, 1, 1, 0, -1)
+
+
+def test_zero_denominators_are_stated_and_can_be_opened():
+    certain = [[0.0, 0.0, 1.0]] * 7
+    scores = [("answer-probabilities", {"model": "sure"}, answer_scores(certain, certain))]
+    result = REPORT.compute(small(scores=scores))
+    (model,) = result["usage"]["models"]
+    assert [row["n"] for row in model["undefined"]] == [0, 7, 0]  # a probability missing, certain, no stance
+    assert any("without a denominator: sure: 7" in note for note in result["notes"])
+    assert result["behind"]["undefined/sure/1"] == [0, 1, 2, 3, 4, 5, 6]
+    assert of_stance(model["stances"], "")["acu_mean"]["estimate"] is None
+    assert table(result, "Accumulated").rows[0][2] == "undefined: no value is defined"
+    json.dumps(result, allow_nan=False)
+
+
+def test_what_is_absent_says_what_to_start():
+    result = REPORT.compute(small(scores=[]))
+    assert result["notes"] == [NO_ANSWERS, NO_PERPLEXITY, NO_FEATURES]
+    assert (result["usage"], result["described"], result["correlations"]) == (None, None, [])
+    assert [part.title for part in REPORT.body(result)][-1] == "Stance of evidence (tables 8 and 9)"
+    part = REPORT.compute(small())["notes"]
+    assert part[0] == NO_PERPLEXITY
+    assert any(
+        note.startswith("Not measured: ") and note.endswith("start the checker `characteristics`.") for note in part
+    )
+    assert "Not measured: Refers to external source; start the checker `source-reference`." in part
+    assert set(MEASURED_BY) < {feature.score for feature in FEATURES}
+    unlabelled = REPORT.compute(small(labels=[[None] * 7]))
+    assert unlabelled["notes"][0].startswith("No pair has a stance yet") and unlabelled["usage"] is None
+    with pytest.raises(ValueError, match="no evidence yet"):
+        REPORT.compute(PlantedSource([], [[]], sources=[]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"acu": "average"}, "acu is one of"),
+        ({"bars": "se"}, "bars is one of"),
+        ({"test": "t"}, "test is one of"),
+        ({"correction": "none"}, "correction is one of"),
+        ({"alpha": 1.0}, "alpha lies between"),
+        ({"probabilities": "x"}, "probabilities is all or one of"),
+        ({"characteristics": "x"}, "characteristics is newest or one of"),
+        ({"reference": "mine"}, "reference is one of"),
+    ],
+)
+def test_wrong_options_say_what_there_is(options, message):
+    with pytest.raises(ValueError, match=message):
+        REPORT.compute(small(), **options)
+
+
+def test_other_task_types_are_refused_in_words():
+    source = small(identifier="nli/three-way/1")
+    assert "stance of evidence" in REPORT.fits(source.type)
+    assert REPORT.fits(small().type) == "" and REPORT.fits(small(identifier="claim-evidence/three-way/1").type) == ""
+    with pytest.raises(ValueError, match="judges something else"):
+        REPORT.compute(source)
+
+
+def test_three_way_stances_have_context_usage_too():
+    labels = [["supports", "not_enough_info", "refutes", "refutes", "supports", "not_enough_info", "not_enough_info"]]
+    result = REPORT.compute(small(labels=labels, identifier="claim-evidence/three-way/1"))
+    (model,) = result["usage"]["models"]
+    assert of_stance(model["stances"], "not_enough_info")["desired"] == [-1, 1, -1]
+    assert of_stance(model["stances"], "not_enough_info")["acu_mean"]["n"] == 3
+    assert model["shifts"]["paper"] == []
+    assert not any(one.title.startswith("The same in the three rows") for one in REPORT.tables(result))
+
+
+def test_runs_of_one_model_are_told_apart():
+    def run(uuid, **parameters):
+        return Run(uuid, "answer-probabilities", "1", parameters, {"model": "org/pythia-410m"})
+
+    assert model_names([run("a" * 8, shots=3)]) == {"a" * 8: "pythia-410m"}
+    two = model_names([run("a" * 8, shots=3), run("b" * 8, shots=0)])
+    assert list(two.values()) == ["pythia-410m, 3-shot", "pythia-410m, 0-shot"]
+    same = model_names([run("a" * 12, shots=3), run("b" * 12, shots=3)])
+    assert list(same.values()) == ["pythia-410m (aaaaaaaa)", "pythia-410m (bbbbbbbb)"]
+    assert model_names([Run("c", "answer-probabilities-server", "1")]) == {"c": "answer-probabilities-server 1"}
+
+
+def planted(n=3000, n_claims=400, seed=5) -> PlantedSource:
+    """Two models. One follows the evidence: it moves a share of the way that grows with the evidence's length where it
+    refutes, and half of the way elsewhere. The other moves at random. The claim's length says nothing of either."""
+    rng = np.random.default_rng(seed)
+    claim = np.sort(rng.integers(0, n_claims, n))
+    stance = np.array(SIX, dtype=object)[rng.integers(0, 6, n)]
+    length, claim_length = rng.normal(0, 1, n), rng.normal(0, 1, n_claims)[claim]
+    without = rng.dirichlet(np.full(3, 4.0), n)
+    towards = np.array([{"refutes": FALSE, "supports": TRUE}.get(one, NONE) for one in stance])
+    share = np.where(stance == "refutes", 1 / (1 + np.exp(-length - rng.normal(0, 1, n))), 0.5)[:, None]
+    following = without + share * (towards - without)
+    scores = [
+        ("characteristics", {}, {"evidence_length": length, "claim_length": claim_length}),
+        ("answer-probabilities", {"model": "follower"}, answer_scores(without, following)),
+        ("answer-probabilities", {"model": "dreamer"}, answer_scores(without, rng.dirichlet(np.full(3, 4.0), n))),
+    ]
+    return PlantedSource(claim, [stance.tolist()], scores, sources=[f"s{one % 3}.org" for one in range(n_claims)])
+
+
+def test_planted_context_usage_and_its_one_correlation_are_found():
+    source = planted()
+    result = REPORT.compute(source)
+    by_model = {model["model"]: model for model in result["usage"]["models"]}
+    follower, dreamer = by_model["follower"], by_model["dreamer"]
+    for stance in ("refutes", "supports", "insufficient-neutral"):
+        cell = of_stance(follower["stances"], stance)["acu_mean"]
+        assert cell["low"] > 0.2 and cell["sd"] > 0
+    (difference,) = result["usage"]["differences"]
+    against = difference["rows"][0]["acu_mean"]
+    assert (difference["a"], difference["b"]) == ("dreamer", "follower") and against["high"] < 0
+    assert against["estimate"] == pytest.approx(
+        of_stance(dreamer["stances"], "")["acu_mean"]["estimate"]
+        - of_stance(follower["stances"], "")["acu_mean"]["estimate"]
+    )
+    found = {
+        (part["model"], row["stance"], row["feature"]): row for part in result["correlations"] for row in part["rows"]
+    }
+    assert found["follower", "refutes", "Evidence length"]["spearman"]["estimate"] > 0.5
+    significant = {key for key, row in found.items() if row["spearman"]["p_holm"] < 0.05}
+    assert significant == {("follower", "refutes", "Evidence length")}
+    assert result["correlations"][0]["n_tests"] == {"spearman": 12, "pearson": 12}
+    heat = {
+        one.title.rpartition(", ")[2]: one for one in REPORT.pictures(result) if one.name.startswith("correlations")
+    }
+    marks = {
+        (row, column): mark
+        for row, line in zip(heat["follower"].rows, heat["follower"].marks, strict=True)
+        for column, mark in zip(heat["follower"].columns, line, strict=True)
+    }
+    assert marks["Evidence length", "Refutes"] == "corrected"
+    assert [mark for line in heat["dreamer"].marks for mark in line].count("corrected") == 0
+
+
+def test_correlation_tests_and_corrections_can_be_chosen():
+    source = planted(n=300, n_claims=60)
+    over_claims, plain = REPORT.compute(source), REPORT.compute(source, test="units", correction="bh")
+    assert "over claims" in REPORT.methods(over_claims) and "Holm" in REPORT.methods(over_claims)
+    assert "take pairs as independent" in REPORT.methods(plain) and "Benjamini" in REPORT.methods(plain)
+    for one, other in zip(over_claims["correlations"], plain["correlations"], strict=True):
+        for row, again in zip(one["rows"], other["rows"], strict=True):
+            assert row["spearman"]["estimate"] == again["spearman"]["estimate"]
+            assert row["spearman"]["p_units"] == again["spearman"]["p_value"] != row["spearman"]["p_value"]
+
+
+def test_one_run_can_be_chosen_by_its_uuid():
+    source = planted(n=200, n_claims=40)
+    offered = REPORT.options[1].offered(source)
+    assert list(offered.values()) == ["Every run that has them", "dreamer", "follower"]
+    follower = next(uuid for uuid, name in offered.items() if name == "follower")
+    result = REPORT.compute(source, probabilities=follower)
+    assert [model["model"] for model in result["usage"]["models"]] == ["follower"]
+    assert result["usage"]["differences"] == []
+
+
+def test_every_figure_behind_a_cell_or_picture_is_there_and_has_words():
+    result = REPORT.compute(planted(n=300, n_claims=60))
+    keys = {
+        cell.figure for part in REPORT.tables(result) for row in part.rows for cell in row if isinstance(cell, Linked)
+    }
+    pictures = REPORT.pictures(result)
+    keys |= {item.figure for one in pictures for item in getattr(one, "items", ()) if item.figure}
+    keys |= {key for one in pictures for row in getattr(one, "figures", ()) for key in row}
+    assert keys and keys <= set(result["behind"])
+    words = {key: REPORT.in_words(small().type, key) for key in result["behind"]}
+    assert all(words.values())
+    assert words["usage/follower/supports"] == "context usage of follower is defined, stance: Supports"
+    assert words["answer/follower/refutes/none"] == "stance: Refutes; with the evidence follower answers None"
+    assert words["label/stance/tied"] == "Stance: people are divided"
+    n_of = {row["stance"]: row["acu_mean"]["n"] for row in result["usage"]["models"][0]["stances"]}
+    name = result["usage"]["models"][0]["model"]
+    assert {stance: len(result["behind"][f"usage/{name}/{stance}"]) for stance in n_of} == n_of
+
+
+def test_a_first_pass_has_what_needs_no_scores():
+    with quickly():
+        result = REPORT.compute(planted(n=300, n_claims=60))
+    assert result["content"]["sources"][0]["n_pairs"] == 300 and result["usage"] is None
+    assert "still being computed" in result["notes"][0]
+    assert [part.title for part in REPORT.body(result)][0].startswith("Claims and evidence")
+
+
+def test_tables_have_as_many_cells_as_columns():
+    result = REPORT.compute(planted(n=300, n_claims=60))
+    for part in REPORT.tables(result):
+        assert {len(row) for row in part.rows} == {len(part.columns)}, part.title
+        assert all(
+            value_of(cell) is None or isinstance(value_of(cell), str | int | float) for row in part.rows for cell in row
+        )
