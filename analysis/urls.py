@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import behind, comparison, files, pages, pictures, reports
+from analysis.views import behind, comparison, files, pages, pictures, releases, reports
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", pages.project_agreement, name="project_agreement"),
@@ -17,6 +17,8 @@ urlpatterns = [
     path("projects/<slug:slug>/prevalence/", pages.project_prevalence, name="project_prevalence"),
     path("projects/<slug:slug>/rates/", pages.project_rates, name="project_rates"),
     path("projects/<slug:slug>/coverage/", pages.project_coverage, name="project_coverage"),
+    path("projects/<slug:slug>/releases/", releases.project_releases, name="project_releases"),
+    path("projects/<slug:slug>/releases/<int:number>/", releases.project_release, name="project_release"),
     path("projects/<slug:slug>/reports/", reports.project_reports, name="project_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", reports.project_report, name="project_report"),
     path("projects/<slug:slug>/tables/<slug:name>/", files.project_report_tables, name="project_report_tables"),

@@ -108,7 +108,7 @@ def _dimension(
         "figures": figures_of(coded, dimension.level),
         "chance": against_chance(coded, dimension.level),
         "per_label": per_label(coded, dimension),
-        **pairs(_of_people(mine, units, dimension.values, raters), dimension.level),
+        **pairs(_of_people(mine, units, dimension.values), dimension.level, names_of(raters)),
         **_by_source(coded, units, dimension.level),
         **_by_arm(coded, mine, dimension.level),
         "members_against_imported": _members_against_imported(coded, mine, dimension.level),
@@ -136,10 +136,9 @@ def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -
     )
 
 
-def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...], raters: pd.DataFrame) -> Labels:
-    """Labels by people with their names. Exchangeable slots are nobody, so they form no pairs."""
-    labels = labels[labels["rater_kind"] != SLOT]
-    return _coded(labels.assign(rater=labels["rater"].map(names_of(raters))), units, values)
+def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
+    """Labels by people. Exchangeable slots are nobody, so they form no pairs."""
+    return _coded(labels[labels["rater_kind"] != SLOT], units, values)
 
 
 def names_of(raters: pd.DataFrame) -> dict[str, str]:

@@ -111,19 +111,25 @@ def rows_of(coded: Labels, keep: np.ndarray) -> Labels:
     return replace(coded, unit=coded.unit[keep], rater=coded.rater[keep], value=coded.value[keep])
 
 
-def pairs(coded: Labels, level: str) -> dict:
-    """Every two people who share units: Cohen's kappa, weighted ones on a scale, and Scott's pi."""
+def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
+    """Every two people who share units: Cohen's kappa, weighted ones on a scale, and Scott's pi.
+
+    People of `coded` are pseudonyms, in whose order pairs are resampled; they are listed by their `names`, so that the
+    same labels give the same rows, whoever was faster.
+    """
     from analysis.stats import cohen_kappa, cohen_kappa_table, scott_pi
 
+    pseudonyms = sorted(coded.rater_names)
     table = cohen_kappa_table(coded)
-    # By names, so that the same labels give the same rows, whoever was faster.
-    named = [(sorted((kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
+    named = [(sorted((names[kappa.rater_a], names[kappa.rater_b])), kappa) for kappa in table]
     listed = sorted(named, key=lambda row: (-row[1].n_pairable, row[0]))[:MAX_PAIRS]
     rows = []
     for both, kappa in listed:
-        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(kappa)}
-        row["scott_pi"] = figure(scott_pi(coded, *both))
+        people = sorted((kappa.rater_a, kappa.rater_b), key=pseudonyms.index)
+        plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
+        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(plain)}
+        row["scott_pi"] = figure(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):
-            row[weights] = figure(cohen_kappa(coded, *both, weights)) if level == "ordinal" else None
+            row[weights] = figure(cohen_kappa(coded, *people, weights)) if level == "ordinal" else None
         rows.append(row)
     return {"pairs": rows, "n_pairs_not_listed": len(table) - len(listed)}

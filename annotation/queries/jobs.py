@@ -23,6 +23,7 @@ TITLES = {
     Job.Kind.PASSAGES: "Publishing passages",
     Job.Kind.REPORT: "Report",
     Job.Kind.EXPORT: "Export",
+    Job.Kind.RELEASE: "Release",
 }
 
 

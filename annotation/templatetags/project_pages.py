@@ -21,6 +21,7 @@ PAGES = (
     ("project_agreement", "Agreement", JUDGES, True),
     ("project_comparison", "Comparison", JUDGES, True),
     ("project_exports", "Exports", JUDGES, True),
+    ("project_releases", "Releases", JUDGES, True),
     ("project_guidelines", "Guidelines", EVERYBODY, False),
     ("project_members", "Members", {RESEARCHER}, False),
     ("project_settings", "Settings", {RESEARCHER}, False),

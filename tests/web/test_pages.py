@@ -28,6 +28,8 @@ OF_PROJECT = (
     "project_training",
     "project_retrieval",
     "project_exports",
+    "project_releases",
+    "project_reports",
     "project_agreement",
     "project_comparison",
     "project_difference",

@@ -1,0 +1,52 @@
+"""`manage.py release PROJECT FOLDER`: freeze a project's labels as files; `--check`: are files what was frozen?"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.releases.files import Files, zipped
+from analysis.releases.freezing import write_release
+from annotation.models import Project
+
+
+class Command(BaseCommand):
+    help = "Freeze a project's labels as files that every report can be computed from again, or check such files."
+
+    def add_arguments(self, parser):
+        parser.add_argument("project", nargs="?", help="the project's slug")
+        parser.add_argument("target", nargs="?", type=Path, help="a folder that does not exist yet, or a new .zip")
+        parser.add_argument("--note", default="", help="what this release is for")
+        parser.add_argument("--check", type=Path, metavar="FILES", help="compare a folder or zip with its hashes")
+
+    def handle(self, *args, project, target, note, check, **options):
+        if check is not None:
+            self.check_files(check)
+            return
+        if not project or target is None:
+            raise CommandError("name the project and where to write: manage.py release PROJECT FOLDER")
+        found = Project.objects.filter(slug=project).first()
+        if found is None:
+            raise CommandError(f"There is no project {project!r}")
+        if target.exists():
+            raise CommandError(f"{target} exists already; name a new folder or .zip")
+        folder = target.with_suffix(".files") if target.suffix == ".zip" else target
+        if folder.exists():
+            raise CommandError(f"{folder} exists already; name another zip")
+        manifest = write_release(found, folder, note=note)
+        if target.suffix == ".zip":
+            zipped(folder, target)
+            shutil.rmtree(folder)
+        self.stdout.write(f"{target}: SHA-256 {manifest['release']['sha256']}")
+        self.stdout.write(f"labels alone: SHA-256 {manifest['release']['labels_sha256']}")
+
+    def check_files(self, path: Path) -> None:
+        try:
+            files = Files(path)
+            files.verify()
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        release = files.manifest["release"]
+        self.stdout.write(f"{path}: {len(files.manifest['files'])} files as frozen, SHA-256 {release['sha256']}")

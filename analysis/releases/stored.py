@@ -1,0 +1,46 @@
+"""A release that this Assay keeps, as a source whose units its pages can open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.models import Release
+from analysis.releases.files import ReleaseError
+from analysis.sources.release import ReleaseSource
+from annotation.models import Rater, Unit
+from annotation.services.releasing import artifact_path
+
+
+def archive_path(release: Release) -> Path:
+    """Where the release's zip lies. ReleaseError where it is gone or not written yet."""
+    artifact = release.job.artifacts.filter(file_name__endswith=".zip").first()
+    path = artifact_path(artifact) if artifact else None
+    if path is None or not path.is_file():
+        raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
+    return path
+
+
+class StoredReleaseSource(ReleaseSource):
+    def __init__(self, release: Release):
+        super().__init__(archive_path(release))
+        self.release = release
+
+    def rater_frame(self):
+        """With the names that this Assay knows, which the files do not hold."""
+        raters = super().rater_frame()
+        names = dict(Rater.objects.filter(project=self.release.project).values_list("pseudonym", "name"))
+        return raters.assign(name=[names.get(pseudonym, pseudonym) for pseudonym in raters["rater"]])
+
+    def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Units of the files are places; of those that are still in the data set, the database's numbers."""
+        keys = self._units["unit_key"].tolist()
+        known = Unit.objects.filter(dataset=self.release.project.dataset, kind=self.type.unit_kind, superseded_at=None)
+        rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))
+        numbers = [rows.get(key) for key in keys]
+        return {
+            figure: [numbers[unit] for unit in units if numbers[unit] is not None] for figure, units in behind.items()
+        }
+
+
+def release_source(release: Release) -> ReleaseSource:
+    return StoredReleaseSource(release)

@@ -1,0 +1,55 @@
+"""Releases of a project: freeze one, see what is in it, download it, and compute figures from it."""
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from analysis.models import Release
+from analysis.releases.freezing import start_freezing
+from analysis.reports.metrics import REPORTS
+from annotation.access import project_with_labels_for
+from annotation.queries.jobs import progress_of
+
+
+class ReleaseForm(forms.Form):
+    note = forms.CharField(
+        label="What it is for", max_length=2000, required=False, help_text="Such as the paper, or what changed."
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_releases(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    form = ReleaseForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        release = start_freezing(project, request.user, form.cleaned_data["note"])
+        return redirect("project_release", slug=slug, number=release.number)
+    releases = project.releases.select_related("job", "created_by").order_by("-number")
+    page = Paginator(releases, 50).get_page(request.GET.get("page"))
+    return render(request, "analysis/releases.html", {"project": project, "form": form, "page": page})
+
+
+@login_required
+@require_GET
+def project_release(request, slug, number):
+    project = project_with_labels_for(request.user, slug)
+    release = project.releases.select_related("job", "created_by").filter(number=number).first()
+    if release is None:
+        raise Http404("There is no such release")
+    context = {"project": project, "release": release, "job": release.job}
+    if release.is_ready:
+        same = Release.objects.filter(project=project, labels_sha256=release.labels_sha256).exclude(pk=release.pk)
+        context |= {
+            "artifacts": release.job.artifacts.order_by("pk"),
+            "files": sorted(release.manifest["files"].items()),
+            "counts": release.manifest["counts"],
+            "same_labels": list(same.order_by("number").values_list("number", flat=True)),
+            "reports": [report for report in REPORTS.values() if not report.fits(project.type)],
+        }
+    elif not release.job.is_finished:
+        context["progress"] = progress_of(release.job)
+    return render(request, "analysis/release.html", context)
