@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 10_000
 UNLABELLED, NO_SUGGESTION, TIED = "without a label", "without a suggestion", "tied"
 SOURCE = ["method", "model", "setting"]
+# Whose labels tell two groups apart.
+SPLIT_BY = {"people": "people's labels", "checker": "the run's labels"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from tests.kinds import bring_in
 
 pytestmark = pytest.mark.django_db
 
-SUFFICIENCY, GRADE = "sufficient-context//1", "answer-grade//1"
+SUFFICIENCY, GRADE = "sufficient-context/-/1", "answer-grade/-/1"
 N = 40
 GRADES = {"c": "perfect", "a": "missing", "h": "incorrect"}
 # Outcomes of the 20 questions with sufficient context and of the 20 without, by model and setting.
@@ -143,7 +143,7 @@ def test_labels_that_an_autorater_touched_do_not_count_for_it(dataset):
 
 def test_withholding_by_a_good_score_gains_and_by_a_bad_one_does_not(sufficiency, grades):
     chosen = {"reference": "imported", "grades": grades.slug}
-    good = report(sufficiency, score="confidence", **chosen)
+    good = report(sufficiency, withhold="confidence", **chosen)
     bold = of_system(good["curves"], "bold / rag")
     assert bold["overall"]["estimate"] == 0.5 and bold["area"]["estimate"] == pytest.approx(bold["best"])
     assert bold["gain"]["low"] > 0 and bold["points"][4] | {"low": 0, "high": 0} == {
@@ -153,10 +153,10 @@ def test_withholding_by_a_good_score_gains_and_by_a_bad_one_does_not(sufficiency
     assert (shy["n_abstained"], shy["most"]) == (22, pytest.approx(18 / 40))
     run = suggest(sufficiency, {f"q{n:02}": "sufficient" for n in range(N)}, "sufficiency",
                   {f"q{n:02}": {"sufficient": 0.5} for n in range(N)})  # fmt: skip
-    flat = report(sufficiency, score=f"{run.uuid}/probability", **chosen)
+    flat = report(sufficiency, withhold=f"{run.uuid}/probability", **chosen)
     assert of_system(flat["curves"], "bold / rag")["gain"]["estimate"] == pytest.approx(0)
     other = score(grades, "perplexity", {"perplexity": {f"q{n:02}/bold-rag": float(n) for n in range(N)}})
-    named = report(sufficiency, score=f"{grades.slug}:{other.uuid}/perplexity", **chosen)
+    named = report(sufficiency, withhold=f"{grades.slug}:{other.uuid}/perplexity", **chosen)
     assert of_system(named["curves"], "bold / rag")["gain"]["estimate"] < 0
     assert of_system(named["curves"], "shy / rag")["area"]["left_out"] == {"no score": 18}
 

@@ -1,0 +1,107 @@
+"""Scores that answers can be withheld by, and what withholding them gains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure, is_quick, number
+from analysis.reports.sufficiency_grades import OUTCOMES, Graded, grades_answers, systems
+from analysis.sources import Run, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+COVERAGES = tuple(round(0.1 * step, 1) for step in range(1, 11))
+CONFIDENCE = "confidence"
+PROBABILITY = "probability"
+MOST_POINTS = 200  # of a drawn curve
+
+
+def offered_scores(source: Source) -> dict[str, str]:
+    """Value -> title: what runs of this project and of those that grade answers give, and answers' own confidence."""
+    found = {"": "the newest run of this project"}
+    found |= {f"{run.uuid}/{name}": f"{run.name}: {title}" for run in source.runs() for name, title in _names(run)}
+    for slug in source.siblings():
+        other = source.sibling(slug)
+        if grades_answers(other.type):
+            names = [(run, name) for run in other.runs() for name in run.scores]
+            found |= {f"{slug}:{run.uuid}/{name}": f"{slug}, {run.name}: {name}" for run, name in names}
+    return found | {CONFIDENCE: "confidence, from the answers' metadata"}
+
+
+def _names(run: Run):
+    if run.gives == "labels":
+        yield PROBABILITY, "probability of sufficient"
+    yield from ((name, name) for name in run.scores)
+
+
+def score_of(source: Source, grades: Source, found: Graded, chosen: str, label: str, dimension: str) -> tuple:
+    """(values by row of `found`, its title); ValueError for a score that there is not. Values are nan where undefined.
+
+    A score of a question is that of all its answers.
+    """
+    if chosen == CONFIDENCE:
+        return found.rows["confidence"].to_numpy(), "the answers' own confidence"
+    if not chosen:
+        runs = [run for run in source.runs() if run.gives == "labels"]
+        if not runs:
+            return None, ""
+        chosen = f"{runs[0].uuid}/{PROBABILITY}"
+    slug, _, rest = chosen.rpartition(":")
+    uuid, _, name = rest.partition("/")
+    if slug and slug != grades.slug:
+        raise ValueError(f"The score {chosen!r} is of the project {slug}, but the answers are graded in {grades.slug}")
+    owner = grades if slug else source
+    run = owner.run(uuid)
+    units = owner.unit_frame(owner.type.unit_kind)
+    if name == PROBABILITY:
+        values = owner.probability_frame(run, dimension, (label,))[label]
+    elif name in run.scores:
+        values = owner.score_frame(run, name).set_index("unit")["value"]
+    else:
+        raise ValueError(f"{run.name} gives no score {name!r}; it gives {', '.join(run.scores) or 'none'}")
+    key = "response" if slug else "question"
+    by_key = dict(zip(units[key], units["unit"].map(values), strict=True))
+    title = f"{run.name}'s {'probability of ' + label if name == PROBABILITY else name}"
+    return found.rows[key].map(by_key).to_numpy(dtype=float), title
+
+
+def curves(found: Graded, score: np.ndarray) -> list[dict]:
+    """Per system: accuracy against coverage."""
+    rows = found.rows.assign(score=score)
+    return [_curve(place, name, mine) for place, (name, mine) in enumerate(systems(rows))]
+
+
+def _curve(place: int, name: dict, rows: pd.DataFrame) -> dict:
+    import numpy as np
+
+    from analysis.stats import selective_curve
+
+    outcome = rows["outcome"].to_numpy()
+    silent = outcome == OUTCOMES.index("abstain")
+    right = np.where(outcome < 0, -1, outcome == OUTCOMES.index("correct")).astype(int)
+    cluster = rows["question"].astype("category").cat.codes.to_numpy()
+    curve = selective_curve(rows["score"].to_numpy(dtype=float), right, silent, cluster)
+    accuracy = curve.at(COVERAGES)
+    band = [None] * len(COVERAGES) if is_quick() else curve.band(COVERAGES)
+    kept = np.unique(np.linspace(0, len(curve.coverage) - 1, MOST_POINTS).astype(int)) if len(curve.coverage) else []
+    return name | {
+        "figure": f"curve{place}",
+        "area": figure(curve.area),
+        "overall": figure(curve.overall),
+        "gain": figure(curve.gain),
+        "best": number(curve.best),
+        "n_abstained": curve.n_abstained,
+        "most": number(float(curve.coverage[-1])) if len(curve.coverage) else None,
+        "points": [
+            {
+                "coverage": coverage,
+                "accuracy": number(float(value)),
+                "low": number(one.low) if one else None,
+                "high": number(one.high) if one else None,
+            }
+            for coverage, value, one in zip(COVERAGES, accuracy, band, strict=True)
+        ],
+        "line": [(float(curve.coverage[one]), float(curve.accuracy[one])) for one in kept],
+    }

@@ -1,0 +1,241 @@
+"""Leakage in query expansion: proportions, matching against people, retrieval and verdicts, with planted effects."""
+
+import json
+
+import numpy as np
+import pytest
+
+from analysis.releases import freezing
+from analysis.reports.figures import quickly
+from analysis.reports.leakage_texts import Texts
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from analysis.sources.files import source_of_files
+from annotation.models import Claim, Evidence, RankedPassage
+from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
+from tests.analysis.planted import decide, score, suggest
+from tests.factories import make_project
+
+pytestmark = pytest.mark.django_db
+PAIRS, DOCUMENTS, EVIDENCE = "nli/two-way/1", "evidence-inclusion/-/1", "claim-evidence/three-way/1"
+E, NO = "entailment", "non-entailment"
+
+
+@pytest.fixture
+def dataset():
+    return leaked()
+
+
+@pytest.fixture
+def pairs(dataset):
+    project = make_project(dataset, PAIRS)
+    decide(project, pair_labels(E, NO), "entailment")
+    return project
+
+
+def report(project, **options):
+    options = {"reference": "imported", "similarity": "none"} | options
+    return get_report("leakage").compute(DatabaseSource(project), **options)
+
+
+def test_the_proportion_matched_is_told_per_generator_and_repetition(pairs):
+    (row,) = report(pairs)["generators"]
+    people = row["sides"]["people"]
+    assert (row["method"], row["model"], row["n_claims"], row["n_documents"]) == ("query2doc", "m1", 40, 80)
+    assert (people["matched"], people["unmatched"], people["undecided"]) == (39, 41, 0)
+    # 20 of 40 in one repetition and 19 in the other.
+    assert people["share"]["estimate"] == pytest.approx(0.4875)
+    assert people["standard_error"] == pytest.approx(0.0125)
+    assert people["share"]["interval"]["n_clusters"] == 40
+
+
+def test_gold_evidence_is_found_where_documents_leak(pairs):
+    for repetition in REPETITIONS:
+        retrieve(pairs, repetition)
+    result = report(pairs)
+    (family,) = result["families"]
+    assert family["generator"] == {"method": "query2doc", "model": "m1", "setting": ""} and len(family["runs"]) == 2
+    assert (family["n_rows"], family["n_undecided"]) == ({"all": 80, "matched": 39, "unmatched": 41}, 0)
+    recall = family["measures"]["recall@5"]
+    means = {group: found["estimate"] for group, found in recall["groups"].items()}
+    assert means == {"all": pytest.approx(0.4875), "matched": 1, "unmatched": 0}
+    assert recall["groups"]["all"]["standard_error"] == pytest.approx(0.0125)
+    assert recall["groups"]["all"]["n_repetitions"] == 2 and recall["groups"]["matched"]["n_claims"] == 20
+    assert recall["difference"]["estimate"] == 1
+    test = recall["test"]
+    # The claim that is matched in one repetition only stands in both groups.
+    assert (test["n_matched"], test["n_unmatched"], test["n_in_both"]) == (20, 21, 1)
+    assert (test["u"], test["effect"]["estimate"], test["rank_biserial"]) == (420, 1, 1)
+    assert test["p_value"] < 1e-9 and test["p_holm"] == pytest.approx(4 * test["p_value"], rel=1)
+    # One of two pieces at the seventh place: DCG 1 / log2(8) of an ideal 1 + 1 / log2(3).
+    ndcg = family["measures"]["ndcg@10"]["groups"]["unmatched"]["estimate"]
+    assert ndcg == pytest.approx((1 / 3) / (1 + 1 / np.log2(3)))
+    assert family["measures"]["recall@10"]["groups"]["unmatched"]["estimate"] == 0.5
+    assert len(result["behind"]["retrieval0/matched"]) == 20 * 4
+
+
+def test_a_retrieval_without_documents_is_split_by_any_document_of_the_claim(pairs):
+    retrieve(pairs, None)
+    retrieve(pairs, 0, top=5)
+    plain, expanded = report(pairs)["families"]
+    assert plain["generator"] == {} and plain["n_rows"] == {"all": 40, "matched": 20, "unmatched": 20}
+    assert plain["measures"]["recall@5"]["difference"]["estimate"] == 0
+    assert plain["measures"]["recall@5"]["test"]["p_value"] == 1
+    assert plain["measures"]["recall@5"]["groups"]["all"]["standard_error"] is None
+    assert expanded["measures"]["recall@10"]["groups"]["all"]["undefined"] == "no query has a value"
+    assert "kept 5 passages" in expanded["notes"][0]
+
+
+def test_automatic_matching_is_set_against_people_by_pair_and_by_document(dataset, pairs):
+    labels = pair_labels(E, NO)
+    for number in (1, 2, 30):  # two matched documents missed, one found too many
+        labels[f"{document(number, 0)}/p0"] = NO if is_matched(number, 0) else E
+    run = suggest(pairs, labels, "entailment")
+    whole = make_project(dataset, DOCUMENTS)
+    said = {document(n, r): "included" if n < 22 else "not_included" for n in range(N) for r in REPETITIONS}
+    decide(whole, said, "inclusion")
+    result = report(pairs, run=str(run.uuid), documents=whole.slug)
+    by_pair, by_document, against_whole, people = result["comparisons"]
+    assert by_pair["counts"] == {"both": 37, "checker": 1, "people": 2, "neither": 120}
+    assert by_pair["f1"]["estimate"] == pytest.approx(74 / 77) and by_pair["level"] == "pairs"
+    assert by_document["counts"] == {"both": 37, "checker": 1, "people": 2, "neither": 40}
+    # Agreement 77 / 80; both say matched 39 and 38 of 80 times.
+    expected = (39 * 38 + 41 * 42) / 6400
+    assert by_document["kappa"]["estimate"] == pytest.approx((77 / 80 - expected) / (1 - expected))
+    assert against_whole["people"].startswith("people, by documents") and against_whole["counts"]["people"] == 7
+    assert people["counts"] == {"both": 39, "checker": 0, "people": 5, "neither": 36}
+    assert len(result["behind"][f"{by_document['figure']}/people"]) == 4  # two documents of two pairs
+    by_run = report(pairs, run=str(run.uuid), by="checker")
+    assert by_run["generators"][0]["sides"]["checker"]["matched"] == 38 and by_run["by_title"] == "the run's labels"
+
+
+def test_verdicts_are_right_where_documents_leak(dataset, pairs):
+    """A judge that is right from gold evidence, and says the opposite of anything else."""
+    for repetition in REPETITIONS:
+        retrieve(pairs, repetition)
+    evidence = make_project(dataset, EVIDENCE)
+    keys = Evidence.objects.published().filter(dataset=dataset).values_list("key", flat=True)
+    truth = {key: key.startswith("c") and int(key[1:3]) % 2 == 1 for key in keys}
+    probabilities = {
+        "verdict_true": {key: 0.9 if is_true else 0.05 for key, is_true in truth.items()},
+        "verdict_none": {key: 0.05 for key in truth},
+        "verdict_false": {key: 0.05 if is_true else 0.9 for key, is_true in truth.items()},
+    }
+    # Other passages speak for nothing.
+    for key in (one for one in truth if one.startswith("x/")):
+        for name, value in zip(probabilities, (0.4, 0.3, 0.3), strict=True):
+            probabilities[name][key] = value
+    score(evidence, "verdict", probabilities)
+    (family,) = report(pairs, verdicts=evidence.slug)["families"]
+    found = family["measures"]["verdict@5"]
+    assert found["groups"]["matched"]["estimate"] == 1
+    # Of unmatched claims all are called true: half are. F1 of true 2/3, of false 0.
+    assert found["groups"]["unmatched"]["estimate"] == pytest.approx(1 / 3, abs=0.01)
+    assert found["test"]["effect"]["estimate"] == pytest.approx(0.75, abs=0.02) and found["test"]["p_value"] < 0.01
+    Claim.objects.filter(key=claim(0)).update(verdict="Mostly harmless")
+    (family,) = report(pairs, verdicts=evidence.slug)["families"]
+    assert family["measures"]["verdict@5"]["groups"]["all"]["left_out"] == {"no reference": 2}
+
+
+def test_texts_are_compared_by_the_best_assignment(pairs):
+    retrieve(pairs, 0)
+    result = report(pairs, similarity="rouge-l")
+    (family,) = result["families"]
+    found = family["measures"]["similarity@5"]["groups"]
+    assert found["matched"]["estimate"] == 1
+    # Nothing in common but no word: "Perch 0 is rare." against "Harbour 20 froze in 0." shares "0" at most.
+    assert 0 <= found["unmatched"]["estimate"] < 0.25
+    tables = get_report("leakage").tables(result)
+    assert any(table.title.startswith("ROUGE-L, best assignment") for table in tables)
+
+
+def test_what_a_comparison_of_texts_lacks_is_said(monkeypatch):
+    monkeypatch.setattr("models_runtime.overlap.Meteor.__init__", lambda self: setattr(self, "wordnet", ""))
+    meteor = Texts("meteor")
+    assert not meteor.is_on and "needs WordNet" in meteor.problem
+    monkeypatch.setitem(Texts.LIMITS, "rouge-l", 3)
+    rouge = Texts("rouge-l")
+    rouge.learn([(["a b", "c d"], ["a b", "x"])])
+    assert not rouge.is_on and "4 pairs are more than the 3" in rouge.problem
+    with pytest.raises(ValueError, match="similarity is one of"):
+        Texts("bleu")
+
+
+def test_in_a_corpus_gold_evidence_is_known_by_the_id_of_its_document(pairs):
+    run = retrieve(pairs, 0)
+    type(run).objects.filter(pk=run.pk).update(corpus="papers")
+    result = report(pairs)
+    assert result["families"][0]["measures"]["recall@5"]["groups"]["all"]["estimate"] is None
+    assert any("No gold evidence is named among the documents of papers" in note for note in result["notes"])
+    for row in Evidence.objects.filter(is_gold=True):
+        Evidence.objects.filter(pk=row.pk).update(metadata={"document": f"doc {row.key}"})
+    for row in RankedPassage.objects.filter(document__contains="/g"):
+        RankedPassage.objects.filter(pk=row.pk).update(document=f"doc {row.document}")
+    assert report(pairs)["families"][0]["measures"]["recall@5"]["groups"]["matched"]["estimate"] == 1
+
+
+def test_documents_judged_as_a_whole_can_be_what_is_matched(dataset):
+    whole = make_project(dataset, DOCUMENTS)
+    said = {document(n, r): "included" if is_matched(n, r) else "not_included" for n in range(N) for r in REPETITIONS}
+    decide(whole, said, "inclusion")
+    retrieve(whole, 0)
+    result = report(whole)
+    assert result["unit"] == "documents" and result["generators"][0]["sides"]["people"]["matched"] == 39
+    assert result["families"][0]["measures"]["recall@5"]["difference"]["estimate"] == 1
+
+
+def test_what_is_absent_says_what_to_run_or_label(dataset):
+    project = make_project(dataset, PAIRS)
+    kind = get_report("leakage")
+    result = kind.compute(DatabaseSource(project))
+    starts = [note.partition(":")[0].partition(",")[0] for note in result["notes"]]
+    assert starts == ["Nobody has labelled anything yet", "No automatic matching",
+                      "Labels of whole documents are another project on the data set", "No retrieval",
+                      "No verdicts"]  # fmt: skip
+    assert result["generators"][0]["sides"]["people"]["share"]["undefined"] == "no query has a value"
+    assert kind.body(result) and kind.methods(result)
+    evidence = make_project(dataset, EVIDENCE)
+    empty = kind.compute(DatabaseSource(project), verdicts=evidence.slug)
+    assert f"Project {evidence.slug} has no run that gives verdicts: run `verdict` on it." in empty["notes"]
+    assert "pairs of gold evidence" in kind.fits(evidence.type) and kind.fits(project.type) == ""
+    with pytest.raises(ValueError, match="Name a run"):
+        report(project, by="checker")
+    with pytest.raises(ValueError, match="no project 'nothing'"):
+        report(project, documents="nothing")
+
+
+def test_page_parts_and_words_are_made_of_what_was_computed(pairs):
+    retrieve(pairs, 0)
+    run = suggest(pairs, pair_labels(E, NO), "entailment")
+    kind = get_report("leakage")
+    result = report(pairs, run=str(run.uuid), similarity="rouge-l")
+    tables, pictures = kind.tables(result), kind.pictures(result)
+    assert "leakage-recall-5" in [picture.name for picture in pictures]
+    figures = {cell.figure for table in tables for row in table.rows for cell in row if hasattr(cell, "figure")}
+    assert figures <= set(result["behind"]) and all(kind.in_words(pairs.type, one) for one in figures)
+    said = kind.methods(result)
+    assert "Mann-Whitney" in said and "trec_eval" in said and "ROUGE-L" in said and "pairs was judged" in said
+    with quickly():
+        first = report(pairs, run=str(run.uuid), similarity="rouge-l")
+    assert first["families"][0]["measures"]["recall@5"]["groups"]["matched"]["low"] is None and kind.body(first)
+
+
+def test_files_of_two_projects_give_the_same_numbers_as_the_database(dataset, pairs, tmp_path):
+    for repetition in REPETITIONS:
+        retrieve(pairs, repetition)
+    whole = make_project(dataset, DOCUMENTS)
+    decide(whole, {document(n, 0): "included" if n % 3 else "not_included" for n in range(N)}, "inclusion")
+    run = suggest(pairs, pair_labels(E, NO), "entailment")
+    options = {"reference": "imported", "run": str(run.uuid), "documents": whole.slug, "similarity": "rouge-l"}
+    kind = get_report("leakage")
+    found = kind.compute(DatabaseSource(pairs), **options)
+    for project in (pairs, whole):
+        freezing.write_release(project, tmp_path / project.slug)
+    files = source_of_files(tmp_path / pairs.slug, beside=[tmp_path / whole.slug])
+    from_files = kind.compute(files, **options)
+    for result in (found, from_files):
+        result.pop("behind")
+        result.pop("made_from")
+    assert json.dumps(from_files, sort_keys=True) == json.dumps(found, sort_keys=True)
+    with pytest.raises(ValueError, match="no release of"):
+        kind.compute(source_of_files(tmp_path / pairs.slug), **options)
