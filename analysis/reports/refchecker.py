@@ -9,7 +9,7 @@ from __future__ import annotations
 from analysis.reports.figures import is_quick
 from analysis.reports.refchecker_checkers import answers, cells, granularity, pieces, strict_by_response
 from analysis.reports.refchecker_data import NONE, OFF_SCALE, Study, distinct_runs, judged_dimension, study_of
-from analysis.reports.refchecker_models import RULES, TIES, quantities, rankings, rates
+from analysis.reports.refchecker_models import RULES, TIES, adjusted, rankings, rates
 from analysis.reports.refchecker_tables import body, in_words, methods
 from analysis.reports.refchecker_texts import copying, knowledge, masked
 from analysis.reports.reference import REFERENCES
@@ -47,8 +47,8 @@ def compute(
 
     `reference` is a key of REFERENCES; with `touched`, labels given after a checker's suggestion was seen count against
     it too; `without` names models, with commas between them, to be left out of the figures over answers; `ties` is a
-    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces; `masked_run` the UUID of a
-    run that read references without what the pieces say. Wrong values raise ValueError.
+    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces; `masked_run` is the
+    UUID of a run that read references without what the pieces say. Wrong values raise ValueError.
     """
     if ties not in TIES:
         raise ValueError(f"ties is one of {', '.join(TIES)}, not {ties!r}")
@@ -79,6 +79,7 @@ def compute(
         )
         behind |= cells(study, counted, said, run.uuid)
         strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, said))
+    adjusted([of for one in checkers for found in one["rankings"]["settings"] for of in found["labels"]])
     result = {
         "report": "refchecker",
         "project": source.slug,
@@ -94,7 +95,6 @@ def compute(
         "unit_words": study.kind.units_title.lower(),
         "labels": [{"label": name, "title": title} for name, title in zip(study.labels, study.titles, strict=True)],
         "rules": RULES,
-        "quantities": quantities(study),
         "n_responses": len(study.responses),
         "n_units": len(study.units),
         "n_decided": int((people != NONE).sum()),

@@ -115,9 +115,8 @@ def rankings(study: Study, people: np.ndarray, checker: np.ndarray) -> dict:
     shares = []
     for codes in (people, asked):
         counts = np.where(whole[:, None], study.counts(codes), 0)
-        share = label_shares(counts)
-        shares.append(np.column_stack([share, 1 - share[:, 0]]))
-    settings, estimates = [], {name: [] for name in quantities(study)}
+        shares.append(label_shares(counts))
+    settings, estimates = [], {name: [] for name in study.labels}
     for setting in study.settings:
         where = (study.responses["setting"] == setting).to_numpy() & whole
         found, of_setting = _ranking(study, where, *shares)
@@ -128,9 +127,15 @@ def rankings(study: Study, people: np.ndarray, checker: np.ndarray) -> dict:
     return {"settings": settings, "mean": mean}
 
 
-def quantities(study: Study) -> dict[str, str]:
-    """By what models are ranked: the rate of each label, and of all but the best."""
-    return dict(zip(study.labels, study.titles, strict=True)) | {"hallucination": f"not {study.titles[0]}"}
+def adjusted(tests: list[dict]) -> None:
+    """Gives each test its p value as Holm adjusts it among all of them; None where it has none."""
+    import numpy as np
+
+    from analysis.stats import holm
+
+    found = holm([np.nan if test["p_value"] is None else test["p_value"] for test in tests])
+    for test, p_value in zip(tests, found, strict=True):
+        test["p_holm"] = number(p_value)
 
 
 def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.ndarray) -> tuple[dict, dict]:
@@ -141,7 +146,7 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
     rows = study.responses[where]
     model, item = rows["model"].tolist(), rows["item"].tolist()
     found, estimates, by_model = [], {}, {}
-    for place, (name, title) in enumerate(quantities(study).items()):
+    for place, (name, title) in enumerate(zip(study.labels, study.titles, strict=True)):
         level = system_correlation(checker[where, place], people[where, place], model, item, "spearman")
         estimates[name] = level.by_item
         test = None
@@ -149,7 +154,7 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
             test = correlation_test(level.score_means, level.label_means, n_permutations=PERMUTATIONS)
         found.append(
             {
-                "quantity": name,
+                "label": name,
                 "title": title,
                 "n_models": len(level.systems),
                 "by_item": figure(level.by_item),
@@ -162,8 +167,13 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
         for number_of, one in enumerate(level.systems):
             by_model.setdefault(one, {"model": one, "n": int(level.n_of_system[number_of])})[name] = {
                 "people": number(level.label_means[number_of]),
-                "people_rank": float(ranks[0][number_of]),
+                "people_rank": _rank(ranks[0][number_of]),
                 "checker": number(level.score_means[number_of]),
-                "checker_rank": float(ranks[1][number_of]),
+                "checker_rank": _rank(ranks[1][number_of]),
             }
-    return {"quantities": found, "models": [by_model[name] for name in sorted(by_model)]}, estimates
+    return {"labels": found, "models": [by_model[name] for name in sorted(by_model)]}, estimates
+
+
+def _rank(rank: float) -> int | float:
+    """Models that tie share the mean of their ranks; the others have whole ones."""
+    return int(rank) if float(rank).is_integer() else float(rank)

@@ -176,21 +176,22 @@ def _answers(result: dict) -> list[Table]:
 def _rankings(result: dict) -> list[Table]:
     if not result["checkers"]:
         return []
-    columns = ("Checker", "Setting", "Models ranked by", "Models", *intervals("Spearman"))
-    columns += ("low, other models too", "high, other models too", "p (permutation)")
+    columns = ("Checker", "Setting", "Models ranked by rate of", "Models", *intervals("Spearman"))
+    columns += ("low, other models too", "high, other models too", "p (permutation)", "p (Holm)")
     rows: list[tuple[Cell, ...]] = []
     for one in result["checkers"]:
         for found in one["rankings"]["settings"]:
-            for of in found["quantities"]:
+            for of in found["labels"]:
                 both = of["by_both"]["low"], of["by_both"]["high"]
                 about = one["title"], found["setting"], of["title"], of["n_models"]
-                rows.append((*about, *estimate(of["by_item"]), *both, of["p_value"]))
-        for name, figure in (one["rankings"]["mean"] or {}).items():
-            about = one["title"], MEAN_OF_SETTINGS, result["quantities"][name], None
-            rows.append((*about, *estimate(figure), None, None, None))
+                rows.append((*about, *estimate(of["by_item"]), *both, of["p_value"], of["p_holm"]))
+        mean = one["rankings"]["mean"]
+        for label in result["labels"] if mean else ():
+            about = one["title"], MEAN_OF_SETTINGS, label["title"], None
+            rows.append((*about, *estimate(mean[label["label"]]), None, None, None, None))
     note = (
         "System level. Intervals draw questions; those for other models too draw models and questions. Every order of "
-        "up to seven models is tried for p."
+        "up to seven models is tried for p; Holm's adjustment is over all tests of this table."
     )
     tables = [Table("Do checkers rank models as people do?", columns, rows, note)]
     worst = result["labels"][-1]
@@ -310,7 +311,7 @@ def methods(result: dict) -> str:
             f"{left_out}, by accuracy and F1 of factual answers (all {words} {labels[0].lower()}) and of the others, "
             f"and by Pearson's and Spearman's correlation of the shares of {words} that are not {labels[0].lower()}.",
             "Rankings of models were compared by Spearman's correlation of mean rates (system level), with permutation "
-            "tests over the models.",
+            "tests over the models, adjusted by Holm's method.",
         ]
     sentences.append("Intervals are 95 % bootstrap intervals that resample questions.")
     if result["copying"]:

@@ -223,7 +223,7 @@ def test_checkers_rank_models_as_people_do_or_the_other_way_round():
     same, opposite = (rankings(*codes(project, run)) for run in runs)
     for found, expected in ((same, 1), (opposite, -1)):
         for setting in found["settings"]:
-            [of] = [row for row in setting["quantities"] if row["quantity"] == C]
+            [of] = [row for row in setting["labels"] if row["label"] == C]
             assert (of["by_item"]["estimate"], of["n_models"]) == (expected, 4)
             assert of["p_value"] == pytest.approx(2 / 24)  # the two extreme ones of all 24 orders
             ranks = {row["model"]: row[C]["people_rank"] for row in setting["models"]}
