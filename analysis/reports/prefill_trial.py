@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["body", "compute", "in_words", "methods", "references_of_trial"]
 
+HAS_QUICK_PASS = True
 OTHERS = "others"
 # What says whether a suggestion is right. It must not have been touched by it.
 TITLES = {

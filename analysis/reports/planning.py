@@ -1,0 +1,234 @@
+"""How many more labels make an interval narrow enough, from what the labels so far say about people and labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure, number
+from analysis.reports.planning_tables import body, in_words, methods
+from analysis.reports.reference import codes_of
+from analysis.sources import Run, Source
+from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.touched import latest, untouched
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import Labels, Needed, Pilot, Planned
+
+__all__ = ["body", "compute", "in_words", "methods"]
+
+TARGET = 0.05
+JUDGEMENTS = 2
+# Studies simulated per number; their spread is then known to about 3 %.
+STUDIES = 500
+SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+MOST_JUDGEMENTS = 9
+FEW_SHARED = 30
+CONDITIONAL = "asked of some units only, and nobody knows of which of the others it would be"
+
+
+def compute(source: Source, target: float = TARGET, judgements: int = JUDGEMENTS, run: str = "") -> dict:
+    """The report on planning: expected half widths of 95 % intervals of alpha and of each label's share, and how many
+    units with so many `judgements` each bring them down to `target`. With a run, shares also by prediction-powered
+    inference; only labels that its checker did not touch are then the pilot. Wrong values raise ValueError.
+    """
+    if not 0 < target < 1:
+        raise ValueError(f"target lies between 0 and 1, not {target}")
+    if not 2 <= judgements <= MOST_JUDGEMENTS:
+        raise ValueError(f"judgements lie between 2 and {MOST_JUDGEMENTS}, not {judgements}")
+    chosen = _labelling(source, run)
+    kind = source.type
+    units = source.unit_frame(kind.unit_kind)
+    labels = source.label_frame(units, every_revision=True)
+    people = untouched(source, labels, chosen) if chosen else latest(labels)
+    suggested = source.suggestion_frame(chosen) if chosen else None
+    found, behind = [], {}
+    for dimension in dimensions_to_show(kind, latest(labels)):
+        mine = people[people["dimension"] == dimension.slug]
+        machine = codes_of(dimension, units, suggested) if suggested is not None else None
+        result, ids = _dimension(dimension, mine, units, machine, target, judgements)
+        found.append(result)
+        behind |= ids
+    return {
+        "report": "planning",
+        "project": source.slug,
+        "task_type": source.task_type,
+        "target": target,
+        "judgements": judgements,
+        "run": chosen.uuid if chosen else "",
+        "checker": chosen.name if chosen else "",
+        "n_units": len(units),
+        "n_studies": STUDIES,
+        "dimensions": found,
+        "notes": _notes(found),
+        "behind": behind,
+    }
+
+
+def _labelling(source: Source, run: str) -> Run | None:
+    if not run:
+        return None
+    chosen = source.run(run)
+    if chosen.gives != "labels":
+        raise ValueError(f"{chosen.checker} gives scores and no labels, so it says nothing about how common a label is")
+    return chosen
+
+
+def _notes(dimensions: list[dict]) -> list[str]:
+    notes = [
+        "People err independently of each other in this model, given the true label. Where some items are harder than "
+        "others, or new people come, intervals will be somewhat wider."
+    ]
+    few = [one["title"] for one in dimensions if not one["undefined"] and one["n_shared"] < FEW_SHARED]
+    if few:
+        notes.append(f"A pilot of fewer than {FEW_SHARED} units with two labels is a rough guess: {', '.join(few)}.")
+    return notes
+
+
+def _dimension(
+    dimension: Dimension,
+    labels: pd.DataFrame,
+    units: pd.DataFrame,
+    machine: np.ndarray | None,
+    target: float,
+    judgements: int,
+) -> tuple[dict, dict[str, list[int]]]:
+    import numpy as np
+
+    from analysis.stats import krippendorff_alpha, pilot_of
+
+    level = "ordinal" if dimension.level == "ordinal" else "nominal"
+    coded = _coded(labels, units, dimension)
+    per_unit = np.bincount(coded.unit, minlength=coded.n_units)
+    pilot = pilot_of(coded, machine)
+    shared, ids = per_unit > 1, units["unit"].to_numpy()
+    result = {
+        "dimension": dimension.slug,
+        "title": dimension.title,
+        "level": level,
+        "undefined": pilot.undefined,
+        "n_labelled": int((per_unit > 0).sum()),
+        "n_shared": int(shared.sum()),
+        "n_full": int((per_unit >= judgements).sum()),
+        "n_labels": coded.n_labels,
+        "cluster_size": pilot.cluster_size,
+        "correlation": number(pilot.correlation),
+        "alpha": figure(krippendorff_alpha(coded, level)),
+    }
+    behind = {
+        f"{dimension.slug}/shared": ids[shared].tolist(),
+        f"{dimension.slug}/labelled": ids[per_unit > 0].tolist(),
+    }
+    if pilot.undefined:
+        return result | {"widths": [], "needed": None, "rates": []}, behind
+    many = sorted({2, 3, 5, judgements})
+    sizes = sorted({*SIZES, len(units)})
+    result["widths"] = [
+        {"judgements": k, "plans": [_planned(_alpha(pilot, n, k, level)) for n in sizes if n >= 2]} for k in many
+    ]
+    result["needed"] = _needed_for_alpha(pilot, level, target, judgements, result["n_full"])
+    rates = _rates(pilot, dimension, target, judgements, len(units), result["n_labelled"], machine is not None)
+    return result | {"rates": rates}, behind
+
+
+def _coded(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> Labels:
+    from analysis.stats import Labels
+
+    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
+    of_label = labels["unit"].tolist()
+    return Labels.from_columns(
+        of_label,
+        labels["rater"].tolist(),
+        labels["label"].tolist(),
+        dimension.values,
+        cluster=[cluster[unit] for unit in of_label],
+        exchangeable=bool((labels["rater_kind"] == SLOT).any()),
+        units=units["unit"].tolist(),
+    )
+
+
+def _alpha(pilot: Pilot, n: int, k: int, level: str) -> Planned:
+    from analysis.stats import planned_alpha
+
+    return planned_alpha(pilot, n, k, level, n_studies=STUDIES)
+
+
+def _planned(plan: Planned) -> dict:
+    return {
+        "n_units": plan.n_units,
+        "n_raters": plan.n_raters,
+        "half_width": number(plan.half_width),
+        "estimate": number(plan.estimate),
+        "undefined": plan.undefined,
+    }
+
+
+def _needed(found: Needed, have: int) -> dict:
+    """What a plan takes, and how many units more than there are."""
+    if found.plan is None:
+        return _nothing_needed(found.undefined)
+    plan = found.plan
+    return {
+        "n_units": plan.n_units,
+        "more_units": max(plan.n_units - have, 0),
+        "judgements": plan.n_raters,
+        "half_width": number(plan.half_width),
+        "undefined": "",
+    }
+
+
+def _needed_for_alpha(pilot: Pilot, level: str, target: float, judgements: int, have: int) -> dict:
+    """By more units, or by more judgements of the units that have that many already."""
+    from analysis.stats import judgements_needed, units_needed
+
+    by_units = units_needed(lambda n: _alpha(pilot, n, judgements, level), target, start=max(have, _start(pilot)))
+    by_judgements = judgements_needed(lambda k: _alpha(pilot, max(have, 2), k, level), target, most=MOST_JUDGEMENTS)
+    return {
+        "now": _planned(_alpha(pilot, have, judgements, level)),
+        "by_units": _needed(by_units, have),
+        "by_judgements": _needed(by_judgements, have),
+    }
+
+
+def _start(pilot: Pilot) -> int:
+    """Where a search begins: with a few clusters at least."""
+    return max(100, 4 * pilot.cluster_size)
+
+
+def _rates(
+    pilot: Pilot, dimension: Dimension, target: float, judgements: int, n_units: int, have: int, with_machine: bool
+) -> list[dict]:
+    """For each label: what its share's interval is about now, and how many units reach the target, by people alone with
+    one and with several judgements each, and together with the checker."""
+    from analysis.stats import planned_rate, units_needed
+
+    rows, start = [], _start(pilot)
+    for place, label in enumerate(dimension.labels):
+
+        def alone(n: int, k: int = 1, place: int = place) -> Planned:
+            return planned_rate(pilot, place, n, k)
+
+        def together(n: int, place: int = place) -> Planned:
+            return planned_rate(pilot, place, n, 1, n_others=max(n_units - n, 1))
+
+        row = {
+            "label": label.value,
+            "title": label.title,
+            "now": _planned(alone(have)),
+            "one": _needed(units_needed(alone, target, start), have),
+            "several": _needed(units_needed(lambda n, plan=alone: plan(n, judgements), target, start), have),
+            "checker": None,
+        }
+        if with_machine and dimension.asked_when is None:
+            row["checker"] = _needed(units_needed(together, target, start, most=max(n_units - 1, 2)), have)
+        elif with_machine:
+            row["checker"] = _nothing_needed(CONDITIONAL)
+        rows.append(row)
+    return rows
+
+
+def _nothing_needed(reason: str) -> dict:
+    return {"n_units": None, "more_units": None, "judgements": None, "half_width": None, "undefined": reason}

@@ -1,0 +1,157 @@
+"""The page, the words and the methods of the report on planning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.tabular import Cell, Linked, Table
+
+if TYPE_CHECKING:
+    from analysis.pictures import Picture
+    from annotation.task_types import TaskType
+
+# Beyond this the curves are flat and squeeze what matters to the edge.
+LARGEST_DRAWN = 5000
+FIGURES = {"shared": "units with two or more labels", "labelled": "units with a label"}
+
+
+def body(result: dict) -> list[Table | Picture]:
+    parts: list[Table | Picture] = [_pilot(result)]
+    defined = [one for one in result["dimensions"] if not one["undefined"]]
+    if defined:
+        parts.append(_needed(result, defined))
+    for dimension in defined:
+        parts += [_rates(result, dimension), _widths(dimension)]
+        parts += _pictures(result, dimension)
+    return parts
+
+
+def _pilot(result: dict) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one["title"],
+            one["n_labels"],
+            Linked(one["n_labelled"], f"{one['dimension']}/labelled"),
+            Linked(one["n_shared"], f"{one['dimension']}/shared"),
+            *estimate(one["alpha"]),
+            one["cluster_size"],
+            one["correlation"],
+            one["undefined"] or None,
+        )
+        for one in result["dimensions"]
+    ]
+    columns = ("Question", "Labels", "Units labelled", "Units with two or more", *intervals("Alpha"))
+    columns += ("Units per claim or question", "Correlation within", "Cannot be planned")
+    return Table(f"The pilot: labels so far, of {result['n_units']} units", columns, rows)
+
+
+def _needed(result: dict, dimensions: list[dict]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in dimensions:
+        now, units, each = (one["needed"][name] for name in ("now", "by_units", "by_judgements"))
+        rows.append(
+            (one["title"], one["n_full"], now["half_width"] if not now["undefined"] else now["undefined"])
+            + (_or_reason(units, "n_units"), units["more_units"], _or_reason(each, "judgements"))
+        )
+    k = result["judgements"]
+    columns = ("Question", f"Units with {k} judgements now", "Half width with these", f"Units needed, {k} each")
+    columns += ("More units", "Or judgements each of those units")
+    return Table(f"For alpha to within {result['target']:g}", columns, rows, "Half widths are of 95 % intervals.")
+
+
+def _or_reason(found: dict, name: str) -> Cell:
+    return found[name] if not found["undefined"] else f"none: {found['undefined']}"
+
+
+def _rates(result: dict, dimension: dict) -> Table:
+    with_checker = any(row["checker"] for row in dimension["rates"])
+    rows: list[tuple[Cell, ...]] = []
+    for row in dimension["rates"]:
+        now = row["now"]
+        cells: list[Cell] = [row["title"], now["estimate"]]
+        cells.append(now["half_width"] if not now["undefined"] else now["undefined"])
+        for name in ("one", "several", *(["checker"] if with_checker else [])):
+            cells += [_or_reason(row[name], "n_units"), row[name]["more_units"]]
+        rows.append(tuple(cells))
+    columns = ("Label", "Share", "Half width now", "Units needed, 1 judgement each", "More units")
+    columns += (f"Units needed, {result['judgements']} each", "More units")
+    if with_checker:
+        columns += (f"Units needed with {result['checker']}", "More units")
+    return Table(
+        f"{dimension['title']}: for the share of each label to within {result['target']:g}",
+        columns,
+        rows,
+        "Shares are of judgements in a random sample of units."
+        + (" With the checker: prediction-powered inference over all units of the project." if with_checker else ""),
+    )
+
+
+def _widths(dimension: dict) -> Table:
+    sizes = [plan["n_units"] for plan in dimension["widths"][0]["plans"]]
+    rows: list[tuple[Cell, ...]] = [
+        (n, *(_width(group["plans"][place]) for group in dimension["widths"])) for place, n in enumerate(sizes)
+    ]
+    columns = ("Units", *(f"{group['judgements']} judgements each" for group in dimension["widths"]))
+    return Table(f"{dimension['title']}: expected half width of alpha's interval", columns, rows)
+
+
+def _width(plan: dict) -> Cell:
+    return plan["half_width"] if not plan["undefined"] else f"undefined: {plan['undefined']}"
+
+
+def _pictures(result: dict, dimension: dict) -> list[Picture]:
+    from analysis.pictures import Axis, Level, Lines, Series, picture_name
+
+    series = [
+        Series(
+            f"{group['judgements']} judgements each",
+            tuple(
+                (plan["n_units"], plan["half_width"])
+                for plan in group["plans"]
+                if plan["half_width"] is not None and plan["n_units"] <= LARGEST_DRAWN
+            ),
+            dots=True,
+        )
+        for group in dimension["widths"]
+    ]
+    series = [one for one in series if one.points]
+    if not series:
+        return []
+    ends = ", ".join(f"{one.title}: {one.points[-1][1]:.3f} at {one.points[-1][0]} units" for one in series)
+    return [
+        Lines(
+            name=picture_name("planning", dimension["dimension"]),
+            title=f"{dimension['title']}: width of alpha's interval by units and judgements",
+            caption=(
+                f"Expected half width of the 95 % interval of Krippendorff's alpha ({dimension['level']}), from "
+                f"{result['n_studies']} simulated studies each; pilot: {dimension['n_labels']} labels of "
+                f"{dimension['n_labelled']} units of {result['project']}."
+            ),
+            alt=f"Half widths fall with the number of units. {ends}.",
+            series=tuple(series),
+            x=Axis("Units", low=0),
+            y=Axis("Half width", low=0),
+            series_title="Judgements",
+            level=Level(result["target"], "target"),
+        )
+    ]
+
+
+def methods(result: dict) -> str:
+    with_checker = f", and {result['checker']}'s by least squares on them" if result["checker"] else ""
+    return (
+        "Numbers of units were planned from the labels so far: confusion tables of the annotators and the shares of "
+        "true labels by the Dawid-Skene model (one label's weight of the pooled table added to each person)"
+        f"{with_checker}, and the correlation of true labels within claims or questions. Units were simulated from "
+        "these, and the half width of alpha's 95 % interval taken as 1.96 standard deviations over "
+        f"{result['n_studies']} studies drawn from them in whole clusters. That of a label's share follows from the "
+        "variance of means over simulated clusters. The target was a half width of "
+        f"{result['target']:g} with {result['judgements']} judgements per unit."
+    )
+
+
+def in_words(kind: TaskType, figure: str) -> str:
+    dimension, name = figure.rsplit("/", 1)
+    title = next((one.title for one in kind.dimensions if one.slug == dimension), dimension)
+    return f"{title}: {FIGURES[name]}"

@@ -1,0 +1,143 @@
+"""Planning from a pilot: what was planted comes out, the numbers come again, and what cannot be planned says why."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports import planning
+from analysis.reports.metrics import get_report
+from annotation.models import Job, Suggestion
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch):
+    """Fewer sizes and studies than a page has: enough for what is asserted."""
+    monkeypatch.setattr(planning, "SIZES", (50, 100, 200, 1000))
+    monkeypatch.setattr(planning, "STUDIES", 300)
+
+
+def pilot(n: int = 60, right: float = 0.85, people: int = 3, seed: int = 5, relevant: float = 0.5):
+    """Everybody finds whether each evidence, of a claim of its own, is relevant with this chance. The project has twice
+    as many items as were labelled."""
+    rng = np.random.default_rng(seed)
+    project = project_of(2 * n, claims=2 * n)
+    raters = [make_rater(project, f"Person {place}") for place in range(people)]
+    truths = rng.random(2 * n) < relevant
+    for item, truth in zip(items_of(project)[:n], truths, strict=False):
+        for rater in raters:
+            say(item, rater, YES if truth == (rng.random() < right) else NO)
+    return project, truths
+
+
+def report_of(project, **options):
+    return get_report("planning").compute(project, **options)
+
+
+@pytest.fixture
+def project():
+    return pilot()[0]
+
+
+def test_half_widths_and_numbers_are_those_of_the_planted_people(project):
+    """Two people who are right with .85 have an alpha of .49, and Donner and Eliasziw's half width at n units is
+    1.96 sqrt((1 - k) ((1 - k) (1 - 2 k) + 2 k (2 - k)) / n): 0.12 at 200 and 0.05 at about 1,170. The pilot is small,
+    so it is met within a quarter."""
+    dimension = of_dimension(report_of(project, target=0.1), "relevance")
+    assert (dimension["n_labels"], dimension["n_shared"], dimension["n_full"]) == (180, 60, 60)
+    two = next(group for group in dimension["widths"] if group["judgements"] == 2)["plans"]
+    at = {plan["n_units"]: plan for plan in two}
+    kappa = 0.49
+    variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + 2 * kappa * (2 - kappa))
+    assert at[200]["half_width"] == pytest.approx(1.96 * np.sqrt(variance / 200), rel=0.25)
+    needed = dimension["needed"]
+    assert needed["by_units"]["n_units"] == pytest.approx((1.96 / 0.1) ** 2 * variance, rel=0.5)
+    assert needed["by_units"]["more_units"] == needed["by_units"]["n_units"] - 60
+    assert needed["by_units"]["half_width"] <= 0.1 < needed["now"]["half_width"]
+    # The interval of the pilot itself is about as wide as the plan for as many units and judgements has it.
+    three = report_of(project, judgements=3)
+    now = of_dimension(three, "relevance")["needed"]["now"]["half_width"]
+    alpha = dimension["alpha"]
+    assert now == pytest.approx((alpha["high"] - alpha["low"]) / 2, rel=0.2)
+
+
+def test_widths_fall_with_units_and_judgements(project):
+    groups = of_dimension(report_of(project), "relevance")["widths"]
+    for group in groups:
+        widths = [plan["half_width"] for plan in group["plans"]]
+        assert widths == sorted(widths, reverse=True)
+    for few, many in zip(groups, groups[1:], strict=False):
+        assert few["plans"][3]["half_width"] > many["plans"][3]["half_width"]
+
+
+def test_a_share_takes_cochrans_number_of_units_and_fewer_with_a_checker():
+    project, truths = pilot(right=0.97)
+    run = make_suggestions(project)
+    for item, truth in zip(items_of(project), truths, strict=True):
+        Suggestion.objects.filter(run=run, unit=item.anchor, dimension="relevance").update(label=YES if truth else NO)
+    rows = {row["label"]: row for row in of_dimension(report_of(project, target=0.1), "relevance")["rates"]}
+    # 1.96^2 * .5 * .5 / .1^2 = 96, where half of the units have the label.
+    assert rows[YES]["one"]["n_units"] == pytest.approx(96, rel=0.08)
+    assert rows[YES]["checker"] is None
+    with_run = report_of(project, target=0.1, run=str(run.uuid))
+    together = {row["label"]: row for row in of_dimension(with_run, "relevance")["rates"]}[YES]["checker"]
+    assert together["n_units"] is None or together["n_units"] < rows[YES]["one"]["n_units"]
+    assert with_run["checker"] == "fake 1"
+    stance = of_dimension(with_run, "stance")
+    assert stance["undefined"]
+
+
+def test_labels_that_the_checker_touched_are_no_pilot_of_it(project):
+    run = make_suggestions(project)
+    for item in items_of(project)[60:80]:
+        for place in range(2):
+            say(item, make_rater(project) if not place else project.raters.first(), YES, shown=True)
+    assert of_dimension(report_of(project), "relevance")["n_shared"] == 80
+    assert of_dimension(report_of(project, run=str(run.uuid)), "relevance")["n_shared"] == 60
+
+
+def test_the_same_numbers_come_again(project):
+    assert report_of(project, target=0.2) == report_of(project, target=0.2)
+
+
+def test_what_cannot_be_planned_says_why():
+    project = project_of(4)
+    nobody = of_dimension(report_of(project), "relevance")
+    assert "two labels" in nobody["undefined"] and nobody["needed"] is None
+    for rater in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            say(item, rater, YES)
+    alike = of_dimension(report_of(project), "relevance")
+    assert "always the same" in alike["needed"]["by_units"]["undefined"]
+    for options, why in (({"target": 0}, "target lies"), ({"judgements": 1}, "judgements lie")):
+        with pytest.raises(ValueError, match=why):
+            report_of(project, **options)
+
+
+def test_page_items_and_command(client, project, capsys):
+    client.force_login(project.created_by)
+    address = reverse("project_report", args=[project.slug, "planning"])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    stored = StoredReport.objects.get()
+    needed = of_dimension(stored.result, "relevance")["needed"]["by_units"]
+    assert str(needed["n_units"]) in page.replace(",", "") and "<svg" in page
+    behind = reverse("project_behind", args=[project.slug, "planning"])
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/shared"}).content.decode()
+    assert "60 units" in answer and "two or more labels" in answer
+    call_command("report", project.slug, "planning", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
+    for form, words in (("table", "More units"), ("latex", "More units"), ("methods", "Dawid-Skene")):
+        call_command("report", project.slug, "planning", "--target", "0.1", "--format", form)
+        assert words in capsys.readouterr().out
