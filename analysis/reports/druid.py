@@ -172,17 +172,7 @@ def _notes(
     notes = [] if n_stances else ["No pair has a stance yet, so there is nothing to compare a model's answers with."]
     notes += [] if of_answers else [NO_ANSWERS]
     notes += [] if perplexities else [NO_PERPLEXITY]
-    if not of_features:
-        return [*notes, NO_FEATURES]
-    has, given = {one.key for one in measured}, {score for run in of_features for score in run.scores}
-    empty = [one.title for one in FEATURES if one.score in given - has]
-    if empty:
-        notes.append(f"Undefined for every pair, so in no table: {', '.join(empty)}.")
-    missing: dict[str, list[str]] = {}
-    for one in FEATURES:
-        if one.score not in given:
-            missing.setdefault(MEASURED_BY.get(one.score, "characteristics"), []).append(one.title)
-    notes += [f"Not measured: {', '.join(titles)}; start the checker `{slug}`." for slug, titles in missing.items()]
+    notes += _not_measured(of_features, measured) if of_features else [NO_FEATURES]
     zero = [f"{model.name}: {int((model.usage.reason == 1).sum()):,}" for model in asked]
     if any((model.usage.reason == 1).any() for model in asked):
         notes.append(
@@ -190,6 +180,20 @@ def _notes(
             f"dP without a denominator: {'; '.join(zero)}."
         )
     return notes
+
+
+def _not_measured(of_features: list[Run], measured: list[Characteristic]) -> list[str]:
+    """Characteristics that no run has, with what to start, and those that are undefined everywhere."""
+    has, given = {one.key for one in measured}, {score for run in of_features for score in run.scores}
+    empty = [one.title for one in FEATURES if one.score in given - has]
+    notes = [f"Undefined for every pair, so in no table: {', '.join(empty)}."] if empty else []
+    missing: dict[str, list[str]] = {}
+    for one in FEATURES:
+        if one.score not in given:
+            missing.setdefault(MEASURED_BY.get(one.score, "characteristics"), []).append(one.title)
+    return notes + [
+        f"Not measured: {', '.join(titles)}; start the checker `{slug}`." for slug, titles in missing.items()
+    ]
 
 
 def body(result: dict) -> list:
