@@ -8,9 +8,9 @@ rows. The statistic is then computed for a whole batch of resamples at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -107,6 +107,14 @@ class SumSample:
         return self.features, self.pattern
 
 
+@runtime_checkable
+class PartedSample(Sample, Protocol):
+    """Data of several parts that are resampled each by itself: the smallest may decide how well the spread is known."""
+
+    def effective_n(self, clusters: bool) -> float:
+        """Units or clusters of one sample whose spread would be known as well; see `effective_n_of_parts`."""
+
+
 NO_INFLUENCE = (np.zeros(0), np.zeros(0))
 
 
@@ -117,6 +125,45 @@ def centred_influences(left_out: np.ndarray, times: np.ndarray) -> tuple[np.ndar
         return NO_INFLUENCE
     value, times = left_out[defined], times[defined]
     return times @ value / times.sum() - value, times
+
+
+def effective_n_of_parts(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+    """One more than the degrees of freedom of a variance that is the sum of the parts' variances.
+
+    ``(sum V_k)^2 / sum (V_k^2 / (n_k - 1)) + 1`` with the variance ``V_k = n_k / (n_k - 1) sum d^2`` of the part's
+    influences d (Welch 1947, Satterthwaite 1946).
+
+    Parameters
+    ----------
+    parts : pairs of (m,) arrays
+        Influences on the whole figure, and of how many members each is true.
+
+    Returns
+    -------
+    float
+        At least 2; infinite where no part has an influence.
+
+    References
+    ----------
+    Welch (1947), Biometrika 34(1-2), 28-35; doi:10.1093/biomet/34.1-2.28.
+
+    Examples
+    --------
+    Two alike parts of ten know their spread as one sample of nineteen does; a part of three decides where it spreads
+    most.
+
+    >>> ten = np.tile([1.0, -1.0], 5), np.ones(10)
+    >>> three = np.array([40.0, -40.0, 0.0]), np.ones(3)
+    >>> round(effective_n_of_parts([ten, ten]), 1), round(effective_n_of_parts([ten, three]), 1)
+    (19.0, 3.0)
+    """
+    n = np.array([times.sum() for _, times in parts])
+    squares = np.array([times @ influence**2 for influence, times in parts])
+    known = (n > 1) & (squares > 0)
+    if not known.any():
+        return np.inf
+    variance = squares[known] * n[known] / (n[known] - 1)
+    return max(2.0, float(variance.sum() ** 2 / (variance**2 / (n[known] - 1)).sum()) + 1)
 
 
 def influences_of_weights(
@@ -238,7 +285,8 @@ def bootstrap_interval(
     with one_blas_thread():
         values = sample.values(n_resamples, np.random.default_rng(seed), clusters)
         influence = sample.influences(clusters) if isinstance(sample, SkewSample) else NO_INFLUENCE
-    return resampled_interval(values, estimate, influence, n_drawn, clustered, level)
+        n_effective = sample.effective_n(clusters) if isinstance(sample, PartedSample) else n_drawn
+    return resampled_interval(values, estimate, influence, n_drawn, clustered, level, min(n_effective, n_drawn))
 
 
 def undefined_interval(sample: Sample, level: float, clusters: bool, reason: str) -> Interval:
@@ -263,6 +311,8 @@ class Estimate:
         Labels (or scores) that enter the figure.
     left_out : dict of str to int
         Units that do not enter the figure, counted by reason.
+    note : str
+        A warning that belongs beside every interval of the figure; empty where there is none.
     """
 
     estimate: float
@@ -272,6 +322,7 @@ class Estimate:
     n_labels: int
     left_out: dict[str, int]
     sample: Sample = field(repr=False)
+    note: str = ""
 
     @property
     def n_left_out(self) -> int:
@@ -286,7 +337,8 @@ class Estimate:
         """
         if self.undefined:
             return undefined_interval(self.sample, level, clusters, self.undefined)
-        return bootstrap_interval(self.sample, self.estimate, n_resamples, level, seed, clusters)
+        interval = bootstrap_interval(self.sample, self.estimate, n_resamples, level, seed, clusters)
+        return replace(interval, note="; ".join(filter(None, (interval.note, self.note)))) if self.note else interval
 
 
 def divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, sum_by_cluster
+from .bootstrap import Estimate, SumSample, effective_n_of_parts, sum_by_cluster
 from .labels import Labels
 
 
@@ -33,6 +33,9 @@ class _Separate:
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
         return self.a.values(n_resamples, rng, clusters) - self.b.values(n_resamples, rng, clusters)
+
+    def effective_n(self, clusters: bool) -> float:
+        return effective_n_of_parts([self.a.influences(clusters), self.b.influences(clusters)])
 
     def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
         (of_a, times_a), (of_b, times_b) = self.a.influences(clusters), self.b.influences(clusters)

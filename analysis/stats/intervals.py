@@ -46,6 +46,7 @@ def resampled_interval(
     n_drawn: int,
     clustered: bool,
     level: float,
+    n_effective: float | None = None,
 ) -> Interval:
     """Expanded BCa interval from the values of a figure in bootstrap resamples.
 
@@ -70,6 +71,8 @@ def resampled_interval(
     clustered : bool
     level : float
         Between 0 and 1, such as 0.95.
+    n_effective : float, optional
+        The n of the expansion, where it is not that drawn.
 
     Returns
     -------
@@ -109,11 +112,12 @@ def resampled_interval(
     n_defined = len(defined)
     # An estimate beyond all resampled values is taken to lie between the outermost and the end.
     bias = special.ndtri(np.clip(below / n_defined, 1 / (n_defined + 1), n_defined / (n_defined + 1)))
-    tails = bca_tails(bias, acceleration(*influence), n_drawn, level)
-    return interval(*np.quantile(defined, tails, method="weibull"), note=few_note(n_drawn, clustered))
+    n = n_drawn if n_effective is None else n_effective
+    tails = bca_tails(bias, acceleration(*influence), n, level)
+    return interval(*np.quantile(defined, tails, method="weibull"), note=few_note(n, clustered))
 
 
-def expanded_tail(n_drawn: int | np.ndarray, level: float) -> np.ndarray:
+def expanded_tail(n_drawn: float | np.ndarray, level: float) -> np.ndarray:
     """The share of resamples that an expanded percentile interval leaves out on either side.
 
     ``Phi(-sqrt(n / (n - 1)) t_{n - 1, (1 + level) / 2})`` for n units or clusters, at least 2 (see
@@ -126,7 +130,7 @@ def expanded_tail(n_drawn: int | np.ndarray, level: float) -> np.ndarray:
     return special.ndtr(-np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + level) / 2))
 
 
-def bca_tails(bias: float, accelerated: float, n_drawn: int, level: float) -> np.ndarray:
+def bca_tails(bias: float, accelerated: float, n_drawn: float, level: float) -> np.ndarray:
     """Quantiles of the resampled values at which an expanded BCa interval begins and ends, (2,)."""
     tail = expanded_tail(n_drawn, level)
     moved = bias + special.ndtri(np.array([tail, 1 - tail]).clip(1e-300, 1 - 1e-16))
@@ -152,8 +156,8 @@ def no_spread(n_drawn: int, clustered: bool, level: float) -> str:
     )
 
 
-def few_note(n_drawn: int, clustered: bool) -> str:
-    """The warning beside an interval from few units or clusters."""
-    if n_drawn >= FEW:
+def few_note(n: float, clustered: bool) -> str:
+    """The warning beside an interval whose spread is that of few units or clusters."""
+    if n >= FEW:
         return ""
-    return f"only {n_drawn} {'clusters' if clustered else 'units'}: the interval may cover less often than it says"
+    return f"rests on only {n:.0f} {'clusters' if clustered else 'units'}, so it may cover less often than it says"

@@ -332,7 +332,7 @@ def test_two_units():
         krippendorff.alpha([[0, 1], [0, 0]], level_of_measurement="nominal")
     )
     interval = percent_agreement(labels).confidence_interval()
-    assert (interval.low, interval.high) == (0, 1) and interval.note.startswith("only 2 units")
+    assert (interval.low, interval.high) == (0, 1) and interval.note.startswith("rests on only 2 units")
     analytic = gwet_ac(labels).analytic_interval()
     assert analytic.high == 1 and analytic.low < -1
     assert pearson([1, 2], [0, 1]).undefined == "fewer than three items have both a score and a label"
