@@ -63,6 +63,10 @@ def compute(
         raise ValueError(fits(source.type))
     if reference not in TITLES:
         raise ValueError(f"reference is one of {', '.join(TITLES)}, not {reference!r}")
+    if convention not in CONVENTIONS:
+        raise ValueError(f"convention is one of {', '.join(CONVENTIONS)}, not {convention!r}")
+    if not beta > 0:
+        raise ValueError(f"beta is a number above 0, not {beta}")
     study = Study(source, dimension, reference, k, ties)
     machines = study.machines()
     said = latest(study.labels)
@@ -100,7 +104,7 @@ def compute(
         "baselines_title": titles(baseline_runs(source)).get(baselines, ""),
         "beta": beta,
         "convention": convention,
-        "convention_title": CONVENTIONS.get(convention, ""),
+        "convention_title": CONVENTIONS[convention],
         "n_responses": len(study.responses),
         "n_queries": int(study.responses["query"].nunique()),
         "n_units": len(study.units),

@@ -130,7 +130,7 @@ class Study:
     def machines(self) -> list[Machine]:
         """Runs of ICAT's scorer, imported results, then the newest run of each checker."""
         found = [self._scored(run) for run in icat_runs(self.source)]
-        found += [self._imported(variant) for variant in imported_variants(self.source)]
+        found += [self._imported(variant, results) for variant, results in imported_results(self.source).items()]
         return found + [self._checked(run) for run in self.source.newest_labelling_runs()]
 
     def _scored(self, run: Run) -> Machine:
@@ -167,12 +167,11 @@ class Study:
         counts = {"n_claims": unknown, "n_supported": unknown} | counts
         return Machine(key, title, run, covered, n_covered, self.n_aspects, failures=failures, **counts)
 
-    def _imported(self, variant: str) -> Machine:
+    def _imported(self, variant: str, results: dict[str, dict]) -> Machine:
         """Facts by what the results say of each atomic claim; aspects by the topics that they list as covered. ICAT-A's
         topics are its own, so they say nothing of the units."""
         import numpy as np
 
-        results = imported_results(self.source, variant)
         number = self.units["aspect"].map(self.source.content("aspect").set_index("key")["index"]).to_numpy()
         names = self.responses["response"].tolist()
         has_own_topics = any("generated_topics" in found for found in results.values())
@@ -231,19 +230,16 @@ def titles(runs: list[Run]) -> dict[str, str]:
     }
 
 
-def imported_results(source: Source, variant: str) -> dict[str, dict]:
-    """Response -> what ICAT's own program found of it."""
+def imported_results(source: Source) -> dict[str, dict[str, dict]]:
+    """Of the variants that were imported: response -> what ICAT's own program found of it."""
     responses = source.content("response")
-    found = {}
+    found: dict[str, dict[str, dict]] = {variant: {} for variant in VARIANTS}
     for key, metadata in zip(responses["key"], responses["metadata"], strict=True):
         results = metadata.get(IMPORTED) if isinstance(metadata, dict) else None
-        if isinstance(results, dict) and isinstance(results.get(variant), dict):
-            found[key] = results[variant]
-    return found
-
-
-def imported_variants(source: Source) -> list[str]:
-    return [variant for variant in VARIANTS if imported_results(source, variant)]
+        for variant, own in results.items() if isinstance(results, dict) else ():
+            if variant in found and isinstance(own, dict):
+                found[variant][key] = own
+    return {variant: results for variant, results in found.items() if results}
 
 
 def topics_of(results: dict) -> set[int]:
@@ -258,7 +254,7 @@ def offered(source: Source) -> dict[str, str]:
     if covering_dimension(source.type) is None:
         return {}
     found = titles(icat_runs(source))
-    return found | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_variants(source)}
+    return found | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_results(source)}
 
 
 def offered_baselines(source: Source) -> dict[str, str]:
