@@ -37,21 +37,25 @@ def plot(picture: Picture) -> tuple[Figure, Axes, Links]:
 
 def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
     rows, series = picture.rows, picture.series
+    # Series stand side by side in a row, those that it has: a row of one stands on its line.
+    beside = {row: [item.series for item in picture.items if item.row == row] for row in rows}
+    most = max(map(len, beside.values()))
+    band = 0.8 / most
     lies = picture.direction == "horizontal"
     each = 0.26 if lies else 0.3
-    along = max(0.9, len(rows) * (0.16 + each * len(series)))
+    along = max(0.9, len(rows) * (0.16 + each * most))
     if not lies:
         along = max(along, 0.62 * len(rows), 2.2)
     figure, axes = new_axes(4.4, along) if lies else new_axes(along, 2.9)
     seen = [value for item in picture.items for value in (item.value, item.low, item.high) if value is not None]
-    beside = (picture.level.value,) if picture.level else ()
-    low, high = limits(picture.values, seen, beside + ((0.0,) if picture.style == "bars" else ()))
-    band = 0.8 / len(series)
+    compared = (picture.level.value,) if picture.level else ()
+    low, high = limits(picture.values, seen, compared + ((0.0,) if picture.style == "bars" else ()))
     links: Links = {}
     named = set()
     for item in picture.items:
         place, row = series.index(item.series), rows.index(item.row)
-        at = row + (place - (len(series) - 1) / 2) * band
+        mine = beside[item.row]
+        at = row + (mine.index(item.series) - (len(mine) - 1) / 2) * band
         name = plain(item.series) if item.series and place not in named else "_"
         if item.value is None:
             _undefined(axes, item.undefined, at, low, lies)
@@ -131,6 +135,7 @@ def _lines(picture: Lines) -> tuple[Figure, Axes, Links]:
     xs = [x for one in picture.series for x, _ in one.points]
     ys = [y for one in picture.series for y in (*(y for _, y in one.points), *one.low, *one.high)]
     figure, axes = _plane(picture, xs, ys)
+    low, high = axes.get_ylim()
     for place, one in enumerate(picture.series):
         if not one.points:
             continue
@@ -152,7 +157,7 @@ def _lines(picture: Lines) -> tuple[Figure, Axes, Links]:
             markevery=(0 if one.dots else place * every // 3, every),
             drawstyle="steps-post" if one.steps else "default",
             label=plain(one.title) if len(picture.series) > 1 else "_",
-            clip_on=not one.dots,
+            clip_on=not (low <= min(y) and max(y) <= high),  # a line along the edge keeps its width
             zorder=3,
         )
     _comparisons(axes, picture)

@@ -196,6 +196,8 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
                 rows=tuple(checkers),
                 columns=tuple(found["people"]),
                 values=tuple(tuple(cell["estimate"] for cell in row) for row in found["against_people"]),
+                rows_title="Checker",
+                columns_title="Person",
                 value_title="share of equal labels",
                 low=0,
                 high=1,
