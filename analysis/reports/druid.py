@@ -17,9 +17,10 @@ from analysis.reports.druid_data import (
     perplexity_runs,
     stance_dimension,
 )
-from analysis.reports.druid_features import Characteristic, characteristics, correlations, described
+from analysis.reports.druid_features import Characteristic, characteristics_of, correlations, described, side_by_side
 from analysis.reports.druid_pictures import pictures_of
 from analysis.reports.druid_tables import (
+    beside_tables,
     characteristics_tables,
     content_tables,
     correlation_tables,
@@ -70,6 +71,13 @@ def offered_features(source: Source) -> dict[str, str]:
     return {NEWEST: "The newest run of each"} | dated
 
 
+def projects_beside(source: Source) -> dict[str, str]:
+    """Whose evidence can stand beside: projects on the same data set, or the releases that a command was given."""
+    found = {slug: title for slug, title in source.siblings().items() if not fits(source.sibling(slug).type)}
+    every = {EVERY: "All that are given"} if source.described()["kind"] == "release" and len(found) > 1 else {}
+    return {"": "nothing"} | every | found
+
+
 def compute(
     source: Source,
     reference: str = "majority",
@@ -80,13 +88,15 @@ def compute(
     test: str = "clusters",
     correction: str = "holm",
     alpha: float = 0.05,
+    evidence_beside: str = "",
 ) -> dict:
     """The report.
 
     `reference` is a key of REFERENCES; `probabilities` the UUID of a run of which the context use is measured, or
     'all'; `characteristics` the UUID of a run, or 'newest'; `acu`, `bars`, `test` and `correction` keys of CONVENTIONS,
-    BARS, TESTS and CORRECTIONS, which decide what pictures show: tables have both of everything but the test. Wrong
-    values raise ValueError.
+    BARS, TESTS and CORRECTIONS, which decide what pictures show: tables have both of everything but the test.
+    `evidence_beside` is the slug of another project (see `projects_beside`) whose evidence's characteristics stand
+    beside this one's. Wrong values raise ValueError.
     """
     for name, value, known in (
         ("acu", acu, CONVENTIONS),
@@ -117,12 +127,14 @@ def compute(
         "test": test,
         "correction": correction,
         "alpha": alpha,
+        "evidence_beside": evidence_beside,
         "n_pairs": len(pairs.units),
         "n_claims": pairs.n_claims,
         "n_stances": sum(stance is not None for stance in pairs.stances),
         "stances": [{"name": name, "title": pairs.titles[name]} for name in pairs.names],
         "content": its_content,
         "described": None,
+        "beside": [],
         "usage": None,
         "correlations": [],
         "notes": [],
@@ -130,14 +142,38 @@ def compute(
     }
     if is_quick():  # scores of every pair take longer to read than first figures may take
         return result | {"notes": ["Characteristics and the use of context are still being computed."]}
-    return result | _of_scores(source, pairs, of_answers, of_features, perplexity_runs(runs), result)
+    perplexities = perplexity_runs(runs)
+    measured = characteristics_of(source, pairs, of_features, perplexities)
+    others = _others(source, evidence_beside, reference)
+    result["beside"] = side_by_side([(source, pairs, measured), *others]) if others else []
+    return result | _of_scores(source, pairs, of_answers, of_features, perplexities, measured, result)
+
+
+def _others(source: Source, wanted: str, reference: str) -> list[tuple[Source, Pairs, list[Characteristic]]]:
+    """The other projects, their evidence, and what their own newest runs measured of it."""
+    known = [slug for slug in projects_beside(source) if slug not in ("", EVERY)]
+    if wanted and wanted not in (EVERY, *known):
+        raise ValueError(f"evidence_beside is one of {', '.join(known) or 'none'}, not {wanted!r}")
+    found = []
+    for slug in known if wanted == EVERY else [wanted] if wanted else []:
+        other = source.sibling(slug)
+        runs = other.runs()
+        pairs = pairs_of(other, reference if reference in other.references() else "majority")
+        chosen = _chosen(feature_runs(runs), NEWEST, NEWEST, "characteristics")
+        found.append((other, pairs, characteristics_of(other, pairs, chosen, perplexity_runs(runs))))
+    return found
 
 
 def _of_scores(
-    source: Source, pairs: Pairs, of_answers: list[Run], of_features: list[Run], perplexities: list[Run], result: dict
+    source: Source,
+    pairs: Pairs,
+    of_answers: list[Run],
+    of_features: list[Run],
+    perplexities: list[Run],
+    measured: list[Characteristic],
+    result: dict,
 ) -> dict:
     found, behind = {}, dict(result["behind"])
-    measured = characteristics(source, pairs, of_features, perplexities)
     asked = models(source, pairs, of_answers) if result["n_stances"] else []
     if measured:
         found["described"], ids = described(pairs, measured)
@@ -202,6 +238,9 @@ def body(result: dict) -> list:
     parts: list = [*content_tables(result)]
     parts += [pictures[name] for name in ("characteristics", "stances", "sources") if name in pictures]
     parts += characteristics_tables(result)
+    if result["beside"]:
+        parts += [picture for name, picture in pictures.items() if name.startswith("beside")]
+        parts += beside_tables(result)
     parts += [pictures["usage"]] if "usage" in pictures else []
     parts += usage_tables(result)
     for place, table in enumerate(correlation_tables(result)):

@@ -24,35 +24,41 @@ PERPLEXITY = "perplexity"
 MAX_SOURCES = 50
 
 
+SHARE, BOUNDED = "share", "bounded"
+
+
 @dataclass(frozen=True)
 class Feature:
-    """A characteristic as a run stores it. `is_share`: 0 or 1 of each pair, so that its mean is a share of pairs."""
+    """A characteristic as a run stores it.
+
+    `scale`: SHARE is 0 or 1 of each pair, so that its mean is a share of pairs; BOUNDED lies between 0 and 1.
+    """
 
     score: str
     title: str
-    is_share: bool = False
+    scale: str = ""
 
 
 # In the order of the paper's table 10; those below the perplexities are not in it, or measured otherwise there.
 FEATURES = (
-    Feature("jaccard_treebank", "Jaccard similarity"),
-    Feature("overlap_treebank", "Claim-evidence overlap"),
-    Feature("repeats_claim", "Repeats claim", True),
+    Feature("jaccard_treebank", "Jaccard similarity", BOUNDED),
+    Feature("overlap_treebank", "Claim-evidence overlap", BOUNDED),
+    Feature("repeats_claim", "Repeats claim", SHARE),
     Feature("evidence_flesch", "Flesch reading ease"),
     Feature("claim_length", "Claim length"),
     Feature("evidence_length", "Evidence length"),
-    Feature("entity_overlap", "Claim entity overlap"),
-    Feature("refers_to_external_source", "Refers to external source", True),
-    Feature("unreliable_source", "Unreliable source", True),
-    Feature("hedging", "Contains hedging", True),
-    Feature("hedging_discourse", "Contains hedging discourse", True),
-    Feature("contains_true", "Contains 'true'", True),
-    Feature("contains_false", "Contains 'false'", True),
-    Feature("fact_check_source", "Fact-check source", True),
-    Feature("gold_source", "Gold source", True),
-    Feature("published_after_claim", "Published after claim", True),
-    Feature("jaccard", "Jaccard similarity, Assay's words"),
-    Feature("overlap", "Claim-evidence overlap, Assay's words"),
+    Feature("entity_overlap", "Claim entity overlap", BOUNDED),
+    Feature("refers_to_external_source", "Refers to external source", SHARE),
+    Feature("unreliable_source", "Unreliable source", SHARE),
+    Feature("hedging", "Contains hedging", SHARE),
+    Feature("hedging_discourse", "Contains hedging discourse", SHARE),
+    Feature("contains_true", "Contains 'true'", SHARE),
+    Feature("contains_false", "Contains 'false'", SHARE),
+    Feature("fact_check_source", "Fact-check source", SHARE),
+    Feature("gold_source", "Gold source", SHARE),
+    Feature("published_after_claim", "Published after claim", SHARE),
+    Feature("jaccard", "Jaccard similarity, Assay's words", BOUNDED),
+    Feature("overlap", "Claim-evidence overlap, Assay's words", BOUNDED),
 )
 
 

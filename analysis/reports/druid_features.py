@@ -26,12 +26,12 @@ class Characteristic:
 
     key: str
     title: str
-    is_share: bool
+    scale: str
     run: Run
     values: np.ndarray
 
 
-def characteristics(source: Source, pairs: Pairs, runs: list[Run], perplexities: list[Run]) -> list[Characteristic]:
+def characteristics_of(source: Source, pairs: Pairs, runs: list[Run], perplexities: list[Run]) -> list[Characteristic]:
     """Each of FEATURES from the first run that has it, and the perplexity under every model, where any pair has one."""
     import numpy as np
 
@@ -50,7 +50,7 @@ def characteristics(source: Source, pairs: Pairs, runs: list[Run], perplexities:
 
 def _characteristic(source: Source, pairs: Pairs, run: Run, key: str, feature: Feature) -> Characteristic:
     values = pairs.values(source.score_frame(run, feature.score))
-    return Characteristic(key, feature.title, feature.is_share, run, values)
+    return Characteristic(key, feature.title, feature.scale, run, values)
 
 
 def described(pairs: Pairs, found: list[Characteristic]) -> tuple[dict, dict[str, list[int]]]:
@@ -68,10 +68,28 @@ def described(pairs: Pairs, found: list[Characteristic]) -> tuple[dict, dict[str
     ]
     behind = {f"without/{one.title}": pairs.ids(np.isnan(one.values)) for one in found}
     columns = [
-        {"key": one.key, "title": one.title, "is_share": one.is_share, "run": one.run.uuid, "checker": one.run.name}
+        {"key": one.key, "title": one.title, "scale": one.scale, "run": one.run.uuid, "checker": one.run.name}
         for one in found
     ]
     return {"columns": columns, "groups": rows}, behind
+
+
+def side_by_side(found: list[tuple[Source, Pairs, list[Characteristic]]]) -> list[dict]:
+    """Means of each data set's characteristics over all of its pairs, as figure 2 has them."""
+    import numpy as np
+
+    rows = []
+    for source, pairs, measured in found:
+        everywhere = [np.ones(len(pairs.units), dtype=bool)]
+        values = np.column_stack([one.values for one in measured]) if measured else np.zeros((len(pairs.units), 0))
+        (cells,) = mean_table(values, everywhere, pairs.cluster)
+        columns = [
+            {"title": one.title, "scale": one.scale, "checker": one.run.name, **cell}
+            for one, cell in zip(measured, cells, strict=True)
+        ]
+        counts = {"n_pairs": len(pairs.units), "n_claims": pairs.n_claims}
+        rows.append({"project": source.slug, "title": source.title, **counts, "characteristics": columns})
+    return rows
 
 
 def correlations(pairs: Pairs, model: Model, found: list[Characteristic], test: str) -> dict:

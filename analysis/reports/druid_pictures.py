@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Matrix, Picture
 from analysis.reports.druid_tables import SHOWN_SOURCES, stance_titles
@@ -25,6 +26,7 @@ def pictures_of(result: dict) -> dict[str, Picture]:
         "sources": _against_all(result, "source"),
         "usage": _usage(result),
     }
+    found |= dict(_beside(result))
     found |= {f"correlations-{place}": _correlations(result, place) for place in range(len(result["correlations"]))}
     return {name: picture for name, picture in found.items() if picture is not None}
 
@@ -40,18 +42,10 @@ def _shares(result: dict) -> Intervals | None:
     titles, columns = stance_titles(result), result["described"]["columns"]
     groups = [row for row in result["described"]["groups"] if row["by"] == "stance" and row["n"]]
     items = tuple(
-        Interval(
-            one["title"],
-            cell["estimate"],
-            *_bounds(cell["low"], cell["high"]),
-            n=cell["n"],
-            series=titles[row["group"]],
-            undefined=cell["undefined"],
-        )
+        _interval(row["cells"][place], one["title"], titles[row["group"]])
         for place, one in enumerate(columns)
-        if one["is_share"]
+        if one["scale"] == "share"
         for row in groups
-        for cell in [row["cells"][place]]
     )
     if not items:
         return None
@@ -64,6 +58,48 @@ def _shares(result: dict) -> Intervals | None:
         values=Axis("Share of pairs", 0, 1),
         rows_title="Characteristic",
         series_title="Stance",
+    )
+
+
+def _beside(result: dict) -> Iterator[tuple[str, Intervals | None]]:
+    """Figure 2: one picture of all that lies between 0 and 1, and one of each other characteristic."""
+    found = result["beside"]
+    if not found:
+        return
+    bounded = [
+        (one, data["title"])
+        for data in found
+        for one in data["characteristics"]
+        if one["scale"] in ("share", "bounded")
+    ]
+    order = list(dict.fromkeys(one["title"] for one, _ in bounded))
+    bounded.sort(key=lambda row: order.index(row[0]["title"]))
+    if bounded:
+        items = [_interval(one, one["title"], series) for one, series in bounded]
+        yield "beside", _side_by_side(result, "beside", "Characteristics of evidence", "Mean", items)
+    others = [(one, data["title"]) for data in found for one in data["characteristics"] if not one["scale"]]
+    for place, title in enumerate(dict.fromkeys(one["title"] for one, _ in others)):
+        items = [_interval(one, data) for one, data in others if one["title"] == title]
+        name = f"beside-{place}"
+        yield name, _side_by_side(result, name, title, title, items)
+
+
+def _interval(cell: dict, row: str, series: str = "") -> Interval:
+    bounds = _bounds(cell["low"], cell["high"])
+    return Interval(row, cell["estimate"], *bounds, n=cell["n"], series=series, undefined=cell["undefined"])
+
+
+def _side_by_side(result: dict, name: str, title: str, values: str, items: list[Interval]) -> Intervals:
+    data = "; ".join(f"{one['title']} ({one['n_pairs']:,} pairs)" for one in result["beside"])
+    return Intervals(
+        name=name,
+        title=f"{title}, data sets side by side",
+        caption=f"{data}. Means with 95 % bootstrap intervals over claims.",
+        alt=f"{title} of the evidence of {len(result['beside'])} data sets; the table has the numbers.",
+        items=tuple(items),
+        values=Axis(values, 0, 1) if name == "beside" else Axis(values),
+        rows_title="Characteristic" if name == "beside" else "Data",
+        series_title="Data",
     )
 
 

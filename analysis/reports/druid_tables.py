@@ -87,7 +87,7 @@ def characteristics_tables(result: dict) -> list[Table]:
                 for one, cell in zip(columns, everything["cells"], strict=True)
             ],
             note="Means of what is 0 or 1 are shares of pairs: "
-            + ", ".join(one["title"].lower() for one in columns if one["is_share"])
+            + ", ".join(one["title"].lower() for one in columns if one["scale"] == "share")
             + ".",
         )
     ]
@@ -105,6 +105,20 @@ def characteristics_tables(result: dict) -> list[Table]:
         heads = ("Characteristic", title, *intervals("Mean"), "SD", "Pairs", "Undefined")
         tables.append(Table(f"Characteristics of evidence by {by}", heads, rows))
     return tables
+
+
+def beside_tables(result: dict) -> list[Table]:
+    found = result["beside"]
+    titles = list(dict.fromkeys(one["title"] for data in found for one in data["characteristics"]))
+    rows = []
+    for title in titles:
+        for data in found:
+            cell = next((one for one in data["characteristics"] if one["title"] == title), None)
+            measured = (*_mean(cell), cell["n_undefined"]) if cell else ("not measured", None, None, None, 0, None)
+            rows.append((title, data["title"], *measured))
+    columns = ("Characteristic", "Data", *intervals("Mean"), "SD", "Pairs", "Undefined")
+    note = "; ".join(f"{data['title']}: {data['n_pairs']:,} pairs, {data['n_claims']:,} claims" for data in found)
+    return [Table("Characteristics of several data sets side by side (figure 2)", columns, rows, note=f"{note}.")]
 
 
 def _mean(cell: dict) -> tuple[Cell, ...]:

@@ -322,6 +322,7 @@ REPORTS: dict[str, Report] = {
                 Option("test", "Correlations tested", choices=druid.TESTS, default="clusters"),
                 Option("correction", "Corrected by", choices=druid.CORRECTIONS, default="holm"),
                 Option("alpha", "Significant below", kind="number", default=0.05, low=0.0001, high=0.5),
+                Option("evidence_beside", "Beside", kind="project", choices=druid.projects_beside, default=""),
             ),
             "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, "
             "characteristics of evidence, how language models use it, and what goes with that.",

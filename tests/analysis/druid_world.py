@@ -24,10 +24,12 @@ class PlantedSource(Source):
     slug, title = "planted", "Planted evidence"
     overlap, multiple_share, prefill = 2, 1.0, "off"
 
-    def __init__(self, claim, labels, scores=(), sources=None, identifier="claim-evidence/six-way/1", gold=None):
+    def __init__(self, claim, labels, scores=(), sources=None, identifier="claim-evidence/six-way/1", gold=None,
+                 beside=()):  # fmt: skip
         self.task_type, self.type = identifier, task_type(identifier)
         self.claim, self.labels, self.gold = np.asarray(claim), labels, gold
         self.sources = sources if sources is not None else ["example.org"] * (int(self.claim.max(initial=-1)) + 1)
+        self.beside = {source.slug: source for source in beside}
         self._scores = {}
         self._runs = []
         for place, (checker, parameters, found) in enumerate(scores):
@@ -66,6 +68,12 @@ class PlantedSource(Source):
             return pd.DataFrame({"key": keys, "verdict": verdicts, "source": self.sources})
         units = self.unit_frame("evidence")
         return pd.DataFrame({"key": units["unit_key"], "is_gold": self.gold if self.gold is not None else None})
+
+    def sibling(self, slug):
+        return self.beside[slug]
+
+    def siblings(self):
+        return {slug: source.title for slug, source in self.beside.items()}
 
     def runs(self):
         return self._runs[::-1]

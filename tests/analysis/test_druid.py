@@ -315,3 +315,37 @@ def test_tables_have_as_many_cells_as_columns():
         assert all(
             value_of(cell) is None or isinstance(value_of(cell), str | int | float) for row in part.rows for cell in row
         )
+
+
+def test_characteristics_of_another_data_set_stand_beside():
+    """Only what both have measured has two values, and each data set's means are its own."""
+    other = small(scores=[("characteristics", {}, {"claim_length": [2] * 6 + [9], "hedging": [1, 0, 0, 0, 0, 0, 0]})])
+    other.slug, other.title = "other", "The other"
+    source = small(beside=[other, small(identifier="nli/three-way/1")])
+    assert REPORT.options[-1].offered(source) == {"": "nothing", "other": "The other"}
+    result = REPORT.compute(source, evidence_beside="other")
+    rows = table(result, "Characteristics of several data sets").rows
+    assert [(row[0], row[1], row[2]) for row in rows] == [
+        ("Claim length", "Planted evidence", 7.0),
+        ("Claim length", "The other", 3.0),
+        ("Claim entity overlap", "Planted evidence", 0.5),
+        ("Claim entity overlap", "The other", "not measured"),
+        ("Contains hedging", "Planted evidence", "not measured"),
+        ("Contains hedging", "The other", pytest.approx(1 / 7)),
+    ]
+    pictures = {one.name: one for one in REPORT.pictures(result) if one.name.startswith("beside")}
+    assert set(pictures) == {"beside", "beside-0"}
+    assert [item.row for item in pictures["beside-0"].items] == ["Planted evidence", "The other"]
+    with pytest.raises(ValueError, match="evidence_beside is one of other"):
+        REPORT.compute(source, evidence_beside="planted")
+
+
+def test_every_release_that_is_given_can_stand_beside():
+    others = [small(), small()]
+    for number, other in enumerate(others):
+        other.slug = other.title = f"set-{number}"
+    source = small(beside=others)
+    source.described = lambda: {"kind": "release"}
+    assert list(REPORT.options[-1].offered(source)) == ["", "all", "set-0", "set-1"]
+    result = REPORT.compute(source, evidence_beside="all")
+    assert [data["project"] for data in result["beside"]] == ["planted", "set-0", "set-1"]
