@@ -8,12 +8,12 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.models import StoredReport
-from analysis.reports import planning
+from analysis.reports import planning, stored
 from analysis.reports.metrics import get_report
-from annotation.models import Job, Suggestion
+from annotation.models import Job, Membership, Suggestion
 from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
-from tests.factories import make_suggestions
+from tests.factories import make_suggestions, make_user
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -130,14 +130,36 @@ def test_page_items_and_command(client, project, capsys):
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         jobs.run_here(job)
     page = client.get(address).content.decode()
-    stored = StoredReport.objects.get()
-    needed = of_dimension(stored.result, "relevance")["needed"]["by_units"]
+    report = StoredReport.objects.get()
+    needed = of_dimension(report.result, "relevance")["needed"]["by_units"]
     assert str(needed["n_units"]) in page.replace(",", "") and "<svg" in page
     behind = reverse("project_behind", args=[project.slug, "planning"])
-    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/shared"}).content.decode()
+    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance/shared"}).content.decode()
     assert "60 units" in answer and "two or more labels" in answer
     call_command("report", project.slug, "planning", "--format", "json")
-    assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
+    assert json.loads(capsys.readouterr().out)["dimensions"] == report.result["dimensions"]
     for form, words in (("table", "More units"), ("latex", "More units"), ("methods", "Dawid-Skene")):
         call_command("report", project.slug, "planning", "--target", "0.1", "--format", form)
         assert words in capsys.readouterr().out
+
+
+def test_the_overview_tells_a_researcher_how_many_more_from_the_plan_that_a_worker_made(client, project, monkeypatch):
+    monkeypatch.setattr(stored, "FREE_SECONDS", 1e9)  # however slow the worker was, the plan is made anew
+    overview = reverse("project_detail", args=[project.slug])
+    client.force_login(project.created_by)
+    assert "Plan how many more labels" in client.get(overview).content.decode()
+    assert not StoredReport.objects.exists()  # looking at the overview starts nothing
+    client.get(reverse("project_report", args=[project.slug, "planning"]), {"target": "0.1"})
+    [job] = Job.objects.filter(kind=Job.Kind.REPORT)
+    jobs.run_here(job)
+    needed = of_dimension(StoredReport.objects.get().result, "relevance")["needed"]["by_units"]
+    page = client.get(overview).content.decode()
+    assert f"Relevance {needed['more_units']} more units" in page and "to within 0.1" in page
+    assert "/reports/planning/?target=0.1&amp;judgements=2" in page
+    say(items_of(project)[-1], make_rater(project), YES)
+    client.get(overview)
+    assert StoredReport.objects.get().job != job  # labels have overtaken it
+    reader = make_user("annotator")
+    Membership.objects.create(project=project, user=reader, role="annotator")
+    client.force_login(reader)
+    assert "more units" not in client.get(overview).content.decode()

@@ -1,0 +1,33 @@
+"""How many more labels a project needs, on its overview: read from the plan as last computed, never computed here."""
+
+from django import template
+
+from analysis.models import StoredReport
+from analysis.reports.stored import is_refreshing, is_resting, is_stale, refresh
+
+register = template.Library()
+LISTED = 3
+
+
+@register.inclusion_tag("analysis/parts/planning_line.html", takes_context=True)
+def planning_line(context, project) -> dict:
+    """A list item with a link: what the newest plan says, or that one can be made. A plan that labels have overtaken is
+    made anew by a worker."""
+    plans = StoredReport.objects.filter(project=project, name="planning", scope={}, computed_at__isnull=False)
+    plan = plans.defer("behind", "pictures").select_related("job", "project").order_by("-computed_at").first()
+    if plan is None:
+        return {"project": project, "needs": []}
+    if is_stale(plan) and not is_refreshing(plan) and not is_resting(plan):
+        refresh(plan, context["user"])
+    needs = [
+        {"title": one["title"], **one["needed"]["by_units"]}
+        for one in plan.result.get("dimensions", [])
+        if one["needed"] and one["needed"]["by_units"]["n_units"] is not None
+    ]
+    return {
+        "project": project,
+        "needs": needs[:LISTED],
+        "target": plan.result["target"],
+        "judgements": plan.result["judgements"],
+        "address": "&".join(f"{name}={value}" for name, value in plan.parameters.items() if value not in ("", None)),
+    }
