@@ -12,6 +12,10 @@ from scipy import stats
 from .bootstrap import Estimate, SumSample, divide
 from .labels import Labels, code_column
 
+SHARE_OF_TESTS = (
+    "a share of tests that are passed: the interval says what other samples of this size would give, not what more "
+    "units would"
+)
 TOO_FEW = "nobody has {} units that another person and the model labelled too"
 
 
@@ -137,7 +141,9 @@ def alternative_annotator_test(
         q=q,
         scoring=scoring,
         people=people,
-        winning_rate=Estimate(estimate=sample.value() if enough else np.nan, sample=sample, **common),
+        winning_rate=Estimate(
+            estimate=sample.value() if enough else np.nan, sample=sample, note=SHARE_OF_TESTS, **common
+        ),
         advantage=Estimate(estimate=advantage.value() if enough else np.nan, sample=advantage, **common),
         left_out_people={"too few units": len(wins) - len(enough)} if len(wins) > len(enough) else {},
         units_of_left_out={

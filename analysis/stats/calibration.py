@@ -10,6 +10,7 @@ from .bootstrap import Estimate, SumSample, divide
 from .labels import code_column
 
 NO_PAIR = "no unit has both a reference and probabilities"
+BIASED = "chance makes a calibration error larger and never smaller, so the interval may lie wholly above the truth"
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def calibration(
     bin_of_unit = np.full(len(codes), -1)
     bin_of_unit[both] = place
     return Calibration(
-        ece=Estimate(estimate=gaps.value() if both.any() else np.nan, sample=gaps, **common),
+        ece=Estimate(estimate=gaps.value() if both.any() else np.nan, sample=gaps, note=BIASED, **common),
         brier=Estimate(estimate=scores.value() if both.any() else np.nan, sample=scores, **common),
         bins=tuple(
             ReliabilityBin(

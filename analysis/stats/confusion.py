@@ -12,6 +12,11 @@ from .labels import code_column
 
 NO_PAIR = "no unit has both a reference and a prediction"
 ONE_LABEL = "the reference or the predictions have one label only (0/0)"
+# Below so many units of a label its recall is hardly known, and with it any mean of recalls.
+FEW_OF_A_LABEL = 10
+RARE_LABEL = (
+    f"a label of the reference has fewer than {FEW_OF_A_LABEL} units, so the interval may cover less than it says"
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,10 @@ def classification(
     confusion.flat[cell] = np.bincount(pattern)
     drawn_from = None if cluster is None else np.asarray(cluster)[both]
 
-    def estimate_of(statistic: Callable[[np.ndarray], np.ndarray]) -> Estimate:
+    support = confusion.sum(axis=1)
+    rare = RARE_LABEL if ((support > 0) & (support < FEW_OF_A_LABEL)).any() else ""
+
+    def estimate_of(statistic: Callable[[np.ndarray], np.ndarray], note: str = "") -> Estimate:
         sample = SumSample(features, pattern, drawn_from, statistic)
         return Estimate(
             estimate=sample.value(),
@@ -125,12 +133,13 @@ def classification(
             n_labels=2 * len(pattern),
             left_out={reason: n for reason, n in left_out.items() if n},
             sample=sample,
+            note=note,
         )
 
     return Classification(
         accuracy=estimate_of(accuracy_of),
-        macro_f1=estimate_of(macro_f1_of),
-        balanced_accuracy=estimate_of(balanced_accuracy_of),
+        macro_f1=estimate_of(macro_f1_of, rare),
+        balanced_accuracy=estimate_of(balanced_accuracy_of, rare),
         mcc=estimate_of(mcc_of),
         labels=_per_label(confusion, categories),
         confusion=confusion,

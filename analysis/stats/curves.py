@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bootstrap import BATCH_NUMBERS, Estimate, SumSample, divide, draw_weights, influences_of_weights
+from .intervals import FEW
 
 ONE_SIDE = "all units with a score have the same answer"
 NO_PAIR = "no unit has both a score and an answer"
@@ -112,11 +113,13 @@ def areas(score: np.ndarray, truth: np.ndarray, cluster: np.ndarray | None = Non
     order = np.argsort(-score, kind="stable")
     start = np.flatnonzero(np.diff(score[order], prepend=np.inf))
     undefined = common.pop("undefined")
+    rarer = int(min(truth.sum(), (1 - truth).sum()))
+    note = f"only {rarer} units on one side, so the interval may cover less than it says" if 0 < rarer < FEW else ""
     found = []
     for statistic in (_auc, _average_precision):
         sample = SortedScores(truth[order].astype(float), start, None if group is None else group[order], statistic)
         estimate = np.nan if undefined else sample.value()
-        found.append(Estimate(estimate=estimate, undefined=undefined, sample=sample, **common))
+        found.append(Estimate(estimate=estimate, undefined=undefined, sample=sample, note=note, **common))
     share = float(truth.mean()) if len(truth) else np.nan
     return Areas(roc_auc=found[0], average_precision=found[1], share=share)
 
