@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.agreement_figures import against_chance, difference, figures_of, pairs, per_label, rows_of
+from analysis.reports.agreement_pictures import pictures
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure
+from analysis.reports.selected import chances_of_units, selected
 from analysis.sources import Source
 from analysis.sources.base import MEMBER, SLOT, dimensions_to_show
 from annotation.models import Project
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.stats import Labels
+
+__all__ = ["GROUPS", "compute", "of_group", "pictures"]
 
 # Whose labels are looked at.
 GROUPS = {
@@ -40,6 +44,8 @@ def compute(source: Source, raters: str = "all") -> dict:
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
     dimensions = dimensions_to_show(kind, labels)
     origins = derived_from(kind)
+    chances = chances_of_units(source, units)
+    of_selection = {dimension.slug: selected(dimension, units, labels, chances) for dimension in dimensions}
     return {
         "report": "agreement",
         "project": source.slug,
@@ -54,9 +60,11 @@ def compute(source: Source, raters: str = "all") -> dict:
         "dimensions": [
             {"derived_from": origins.get(dimension.slug)}
             | _dimension(dimension, kind.metrics, units, labels, everybody)
+            | {"selected": of_selection[dimension.slug][0]}
             for dimension in dimensions
         ],
-        "behind": _behind([dimension.slug for dimension in dimensions], units, labels),
+        "behind": _behind([dimension.slug for dimension in dimensions], units, labels)
+        | {key: ids for _, behind in of_selection.values() for key, ids in behind.items()},
     }
 
 
@@ -175,7 +183,7 @@ def _part(part: Labels, level: str) -> dict:
     return {
         "percent_agreement": figure(percent_agreement(part)),
         "alpha_nominal": figure(krippendorff_alpha(part)),
-        "alpha_ordinal": figure(krippendorff_alpha(part, "ordinal")) if level == "ordinal" else None,
+        "alpha_ordinal": figure(krippendorff_alpha(part, "ordinal")) if level != "nominal" else None,
     }
 
 

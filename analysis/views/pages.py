@@ -13,6 +13,7 @@ from analysis.reports import alternative_annotator, annotators, coverage
 from analysis.reports.agreement import GROUPS
 from analysis.reports.reference import REFERENCES
 from analysis.views.frame import chosen, has_rates, render_report, report_of
+from analysis.views.pictures import plots_of
 from annotation.access import project_with_labels_for
 
 MAX_K = 50  # more labels of one aspect are nowhere asked for
@@ -24,7 +25,12 @@ def project_agreement(request, slug):
     project = project_with_labels_for(request.user, slug)
     raters = chosen(request, "raters", GROUPS, "all")
     report = report_of(request, project, "agreement", {"raters": raters})
-    return render_report(request, "agreement", project, report, {"raters": raters, "groups": GROUPS})
+    plots = {
+        one["dimension"]: plots_of(report, one["dimension"], ("per-label", "by-source"))
+        for one in report.result.get("dimensions", [])
+    }
+    context = {"raters": raters, "groups": GROUPS, "plots": plots}
+    return render_report(request, "agreement", project, report, context)
 
 
 @login_required

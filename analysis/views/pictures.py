@@ -1,9 +1,11 @@
-"""Pictures of a stored report as files."""
+"""Pictures of a stored report: as files, and for its page."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_GET
 
+from analysis.models import StoredReport
+from analysis.pictures import from_dict, picture_name
 from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
 from analysis.views.stored import stored_report_for
@@ -27,3 +29,9 @@ def project_picture(request, slug, report, picture, form):
     response = HttpResponse(content, content_type=FORMS[form])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{report}-{picture}.{form}"'
     return response
+
+
+def plots_of(report: StoredReport, dimension: str, kinds: tuple[str, ...]) -> dict[str, dict]:
+    """A dimension's pictures by kind, of those that there are: what they show, and the SVG."""
+    found = {kind: report.pictures.get(picture_name(kind, dimension)) for kind in kinds}
+    return {kind: {"picture": from_dict(one["spec"]), "svg": one["svg"]} for kind, one in found.items() if one}
