@@ -83,6 +83,10 @@ WITHOUT_DJANGO = ("analysis.stats", "annotation.formats", "annotation.task_types
 DJANGO = {"django", "rest_framework", "celery", "allauth", "csp", "django_htmx"}
 
 HEAVY = {
+    "bert_score",
+    "nltk",
+    "rouge_score",
+    "sacrebleu",
     "torch",
     "transformers",
     "spacy",
