@@ -48,7 +48,7 @@ def other_score_of(run: Run, score: str, against: Run | None, name: str) -> str:
 
 
 # What is found of each dimension beside the figures of the run itself; None where it was not asked or has to wait.
-PARTS = ("probabilities", "versus", "rivals", "labellers", "scores")
+PARTS = ("probabilities", "versus", "rivals", "labellers", "scores", "associations")
 
 
 def beside_another(
@@ -104,5 +104,6 @@ def adjust(found: list[dict]) -> dict[str, int]:
         "versus": [test for one in found if one["versus"] for test in one["versus"]["tests"]],
         "rivals": [test for one in found for other in one["rivals"] or [] for test in other["tests"]],
         "scores": [test for one in found for row in one["scores"] or [] for test in row["tests"]],
+        "associations": [test for one in found if one["associations"] for test in one["associations"]["tests"]],
     }
     return {name: adjust_by_kind(tests) for name, tests in groups.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.reports.associations import associations
 from analysis.reports.beside import (
     PARTS,
     adjust,
@@ -94,8 +95,12 @@ def compute(
         for side in sides:
             slug = side.dimension.slug
             found[slug]["scores"] = score_pair(side.dimension, versus_people[slug].code, *pair, units, margin)
-    families = adjust([found[side.dimension.slug] for side in sides])
     values = source.score_frame(checker_run, score) if score else None
+    if values is not None and not is_quick():
+        for side in sides:
+            part = associations(side.dimension, side.people.code, values, units)
+            found[side.dimension.slug]["associations"] = part
+    families = adjust([found[side.dimension.slug] for side in sides])
     return {
         "report": "comparison",
         "project": source.slug,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.reports import people_tables, run_tables
+from analysis.reports import association_tables, people_tables, run_tables
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
 
@@ -55,7 +55,7 @@ def _agreement(result: dict) -> list[Table]:
 
 
 def _agreement_parts(dimension: dict) -> list[Table]:
-    title, ordinal = dimension["title"], dimension["level"] == "ordinal"
+    title, ordinal = dimension["title"], dimension["level"] != "nominal"
     weighted = ("linear", "quadratic") if ordinal else ()
     of_part = intervals("Agreement", "Alpha", *(("Alpha, ordinal",) if ordinal else ()))
 
@@ -118,6 +118,8 @@ def _comparison(result: dict) -> list[Table]:
         if result["gives"] != "scores":
             rows += _with_unasked(dimension)
         tables.append(Table(f"{dimension['title']}: {result['checker']} against people", MEASURES, rows))
+        if dimension["associations"]:
+            tables += association_tables.associations(result, dimension["title"], dimension["associations"])
         tables += run_tables.scores(result, dimension["title"], dimension["scores"] or [])
         if result["gives"] == "scores":
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports import run_tables, tabular
+from analysis.reports import association_tables, run_tables, tabular
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import CLASSIFICATION
 
@@ -114,6 +114,8 @@ def _comparison(result: dict) -> list[str]:
         )
         if dimension["versus"]:
             parts += run_tables.versus(result, "Two runs", dimension["versus"])
+        if dimension["associations"]:
+            parts += association_tables.associations(result, dimension["title"], dimension["associations"])
         lines += ["", tabular.as_text(parts)] if parts else []
     return lines
 

@@ -1,0 +1,126 @@
+"""A score with the place of people's labels: is it more than chance, does it hold within sources and models, and does
+it order the models themselves?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure, number
+from analysis.reports.labellers import cluster_codes
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import CorrelationTest
+
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall's tau-b"}
+# Fewer draws above so many units, so that nobody waits for minutes.
+LARGE = 20_000
+PERMUTATIONS, FEWER_PERMUTATIONS = 999, 99
+RESAMPLES, FEWER_RESAMPLES = 1000, 200
+# All orders of up to seven models are tried.
+ORDERS_OF_MODELS = 9_999
+# With fewer models their means have no correlation.
+FEWEST_MODELS = 3
+STRATA = {"source": "sources", "model": "models"}
+OF_UNITS = "claims or questions"
+DRAWN = {"by_item": OF_UNITS, "by_system": "models", "by_both": "models, and claims or questions"}
+
+
+def associations(dimension: Dimension, people: np.ndarray, scores: pd.DataFrame, units: pd.DataFrame) -> dict | None:
+    """Tests of an ordinal dimension, and the levels of one that is ordinal, or judges what several models made and has
+    labels on a scale; None for others. `people` are codes per unit, `scores` a frame of units and values."""
+    import numpy as np
+
+    is_ordinal = dimension.level == "ordinal"
+    places = list(range(len(dimension.labels))) if is_ordinal else [label.polarity for label in dimension.labels]
+    has_models = _n_values(units["model"]) >= FEWEST_MODELS
+    if not is_ordinal and not (has_models and len(set(places) - {None}) > 1):
+        return None
+    label = np.array([*(np.nan if place is None else float(place) for place in places), np.nan])[people]
+    value = scores.set_index("unit")["value"].reindex(units["unit"]).to_numpy(dtype=float)
+    draws = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
+    return {
+        "tests": _tests(label, value, units, draws) if is_ordinal else [],
+        "levels": _levels(label, value, units, is_ordinal),
+    }
+
+
+def _tests(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, draws: int) -> list[dict]:
+    from analysis.stats import correlation_test
+
+    cluster = cluster_codes(units)
+    return [
+        _as_dict(title, correlation_test(value, people, name, cluster=cluster, n_permutations=draws))
+        for name, title in COEFFICIENTS.items()
+    ]
+
+
+def _as_dict(title: str, test: CorrelationTest) -> dict:
+    return {
+        "name": "permutation",
+        "title": title,
+        "statistic": number(test.statistic),
+        "p_value": number(test.p_value),
+        "n_permutations": test.n_permutations,
+        "n_items": test.n_items,
+        "n_fixed": test.n_fixed,
+        "null": test.null,
+        "undefined": test.undefined,
+    }
+
+
+def _levels(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool) -> list[dict]:
+    """Spearman at segment level (over all units unless `is_shown` elsewhere, within sources, within models), each
+    coefficient at system level."""
+    from analysis.stats import spearman
+
+    levels = []
+    resamples = FEWER_RESAMPLES if len(units) > LARGE else RESAMPLES
+    if not is_shown:
+        found = figure(spearman(value, people, cluster_codes(units)), resamples)
+        levels.append(_level("segment", "all units", "Spearman", OF_UNITS, found))
+    for column, what in STRATA.items():
+        if _n_values(units[column]) > 1:
+            levels += _within(people, value, units, column, what, resamples)
+    if _n_values(units["model"]) >= FEWEST_MODELS:
+        levels += _of_systems(people, value, units)
+    return levels
+
+
+def _n_values(column: pd.Series) -> int:
+    return int(column[column.notna() & (column != "")].nunique())
+
+
+def _within(
+    people: np.ndarray, value: np.ndarray, units: pd.DataFrame, column: str, what: str, resamples: int
+) -> list[dict]:
+    from analysis.stats import stratified_correlation
+
+    strata = units[column].fillna("").tolist()
+    found = stratified_correlation(value, people, strata, "spearman", cluster_codes(units))
+    return [
+        _level("segment", f"within {what} (partial)", "Spearman", OF_UNITS, figure(found.within, resamples)),
+        _level("segment", f"mean of {what}", "Spearman", OF_UNITS, figure(found.mean, resamples)),
+    ]
+
+
+def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> list[dict]:
+    from analysis.stats import correlation_test, system_correlation
+
+    named = (units["model"].notna() & (units["model"] != "")).to_numpy()
+    models, items = units["model"][named].tolist(), units["cluster"][named].tolist()
+    levels = []
+    for name, title in COEFFICIENTS.items():
+        found = system_correlation(value[named], people[named], models, items, name)
+        test = correlation_test(found.score_means, found.label_means, name, n_permutations=ORDERS_OF_MODELS)
+        for drawn, of in DRAWN.items():
+            level = _level("system", f"means of {len(found.systems)} models", title, of, figure(getattr(found, drawn)))
+            levels.append(level | {"p_value": number(test.p_value) if drawn == "by_item" else None})
+    return levels
+
+
+def _level(level: str, over: str, coefficient: str, drawn: str, found: dict) -> dict:
+    return {"level": level, "over": over, "coefficient": coefficient, "drawn": drawn, "p_value": None, **found}
