@@ -6,12 +6,12 @@ from django.views.decorators.http import require_GET
 
 from analysis import charts, queries
 from analysis.models import StoredReport
-from analysis.pictures import from_dict, picture_name
-from analysis.reports import run_tables
+from analysis.reports import association_tables, run_tables
 from analysis.reports.equivalence import MARGIN
 from analysis.reports.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.tabular import Table
 from analysis.views.frame import chosen, render_report, report_of
+from analysis.views.pictures import plots_of
 from annotation.access import project_with_labels_for
 from annotation.models import Rater
 
@@ -65,7 +65,7 @@ def project_comparison(request, slug):
         "reliability": {
             one["dimension"]: charts.reliability(one["probabilities"]["bins"]) for one in found if one["probabilities"]
         },
-        "plots": {one["dimension"]: _plots(report, one["dimension"], (*OWN, *DRAWN)) for one in found},
+        "plots": {one["dimension"]: plots_of(report, one["dimension"], (*OWN, *DRAWN)) for one in found},
         "curves": DRAWN,
         "beside": {one["dimension"]: _beside(report, one) for one in found},
     }
@@ -100,16 +100,13 @@ def _other_score(request, names: list[str], same: str) -> str:
     return given
 
 
-def _plots(report: StoredReport, dimension: str, kinds: tuple[str, ...]) -> dict[str, dict]:
-    """The dimension's pictures by kind, of those that there are."""
-    found = {kind: report.pictures.get(picture_name(kind, dimension)) for kind in kinds}
-    return {kind: {"picture": from_dict(one["spec"]), "svg": one["svg"]} for kind, one in found.items() if one}
-
-
 def _beside(report: StoredReport, dimension: dict) -> list[tuple[str, list[dict]]]:
     """What stands beside the run's own figures: headings, each with its pictures and tables."""
     result, slug = report.result, dimension["dimension"]
     parts = []
+    if dimension["associations"]:
+        tables = association_tables.associations(result, dimension["title"], dimension["associations"])
+        parts.append(("Correlations: chance, segment and system level", _tables("a", slug, tables)))
     if dimension["scores"]:
         parts.append(
             ("Two scores", _tables("s", slug, run_tables.scores(result, dimension["title"], dimension["scores"])))
@@ -119,7 +116,7 @@ def _beside(report: StoredReport, dimension: dict) -> list[tuple[str, list[dict]
         parts.append(("Beside every other checker", _tables("v", slug, tables)))
     if dimension["labellers"]:
         tables = run_tables.labellers(result, dimension["title"], dimension["labellers"])
-        plots = list(_plots(report, slug, OF_EVERYBODY).values())
+        plots = list(plots_of(report, slug, OF_EVERYBODY).values())
         parts.append(("Beside every checker and every person", [*plots, *_tables("e", slug, tables)]))
     return parts
 
