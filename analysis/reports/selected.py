@@ -1,0 +1,152 @@
+"""Agreement where some items were chosen for more judgements: on the random share, weighted, and as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import figure
+from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.tabular import Linked, Table
+from analysis.sources import Source
+from analysis.sources.base import MEMBER
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats import Labels
+
+ROWS = {
+    "random": "random share",
+    "weighted": "all, weighted by the inverse chance",
+    "naive": "all, as they are",
+}
+
+
+def chances_of_units(source: Source, units: pd.DataFrame) -> pd.DataFrame | None:
+    """By place of unit: `drawn` for more than one judgement, `chosen` for an extra one, the `chance` to get more than
+    one, and how many were `planned`. None where every item had the same chance, so that nothing needs weights.
+
+    Whoever is chosen gets more than one in any case (chance 1); everybody else did by the draw.
+    """
+    import numpy as np
+    import pandas as pd
+
+    items = source.item_frame().set_index("item")
+    if not len(items) or not items["n_extra"].any():
+        return None
+    of_unit = items.reindex(units["item"])
+    chosen = (of_unit["n_extra"] > 0).to_numpy()
+    share = source.multiple_share if source.overlap > 1 else 0.0
+    return pd.DataFrame(
+        {
+            "drawn": of_unit["in_random_share"].to_numpy(dtype=bool) & (share > 0),
+            "chosen": chosen,
+            "chance": np.where(chosen, 1.0, share),
+            "planned": of_unit["n_planned"].to_numpy(),
+        },
+        index=units["unit"].to_numpy(),
+    )
+
+
+def selected(
+    dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame, chances: pd.DataFrame | None
+) -> tuple[dict | None, dict[str, list[int]]]:
+    """Figures of one dimension, and the units behind them. Only members' labels count: files know of no draw.
+
+    Of items that were drawn and chosen only the judgements planned at first count, in the order in which they came,
+    except in what is called 'as they are': an extra one asked for because two people differ must not decide anything.
+    """
+    if chances is None:
+        return None, {}
+    mine = labels[(labels["dimension"] == dimension.slug) & (labels["rater_kind"] == MEMBER)]
+    if mine.empty:
+        return None, {}
+    from analysis.stats import krippendorff_alpha, percent_agreement, weighted_agreement
+
+    level = "nominal" if dimension.level == "nominal" else "ordinal"
+    first = _coded(dimension, units, mine[_as_planned(mine, chances)])
+    everything = _coded(dimension, units, mine)
+    drawn, chance = chances["drawn"].to_numpy(), chances["chance"].to_numpy()
+    rows = []
+    for name, title in ROWS.items():
+        row: dict = {"name": name, "title": title}
+        for key, measure in (
+            ("percent_agreement", percent_agreement),
+            ("alpha", lambda part: krippendorff_alpha(part, level)),
+        ):
+            if name == "weighted":
+                found = weighted_agreement(measure, first, chance)
+                row["effective_n"] = round(found.effective_n, 1)
+            else:
+                found = measure(first.select_units(drawn) if name == "random" else everything)
+            row[key] = figure(found)
+        rows.append(row)
+    several = _several(everything)
+    groups = {"drawn": several & drawn, "chosen": several & chances["chosen"].to_numpy() & ~drawn}
+    ids = units["unit"].to_numpy()
+    return {
+        "level": level,
+        "rows": rows,
+        **{f"n_{name}": int(where.sum()) for name, where in groups.items()},
+        "n_chosen_and_drawn": int((several & drawn & chances["chosen"].to_numpy()).sum()),
+    }, {f"{dimension.slug}/{name}": ids[where].tolist() for name, where in groups.items()}
+
+
+def _as_planned(labels: pd.DataFrame, chances: pd.DataFrame) -> np.ndarray:
+    """Which labels are by the first so many people whom a drawn item was meant for; all labels of other items."""
+    import numpy as np
+    import pandas as pd
+
+    moment = pd.to_datetime(labels["submitted_at"], utc=True)
+    order = np.lexsort((labels["rater"].to_numpy(dtype=str), moment.to_numpy(), labels["unit"].to_numpy()))
+    place = np.empty(len(labels), dtype=np.int64)
+    place[order] = labels["unit"].iloc[order].groupby(labels["unit"].iloc[order]).cumcount().to_numpy()
+    of_label = chances.loc[labels["unit"]]
+    return (place < of_label["planned"].to_numpy()) | ~of_label["drawn"].to_numpy()
+
+
+def _several(labels: Labels) -> np.ndarray:
+    import numpy as np
+
+    return np.bincount(labels.unit, minlength=labels.n_units) > 1
+
+
+def _coded(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Labels:
+    from analysis.stats import Labels
+
+    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
+    of_label = labels["unit"].tolist()
+    return Labels.from_columns(
+        of_label,
+        labels["rater"].tolist(),
+        labels["label"].tolist(),
+        dimension.values,
+        cluster=[cluster[unit] for unit in of_label],
+        units=units["unit"].tolist(),
+    )
+
+
+def tables(dimension: dict) -> list[Table]:
+    """The section of a dimension of the agreement report; none where there is no selection."""
+    found = dimension["selected"]
+    if not found:
+        return []
+    groups = {"random": ("drawn", found["n_drawn"])}
+    rows = []
+    for row in found["rows"]:
+        n = row["alpha"]["n_pairable"]
+        cell = Linked(n, f"{dimension['dimension']}/{groups[row['name']][0]}") if row["name"] in groups else n
+        rows.append(
+            (row["title"], cell, row.get("effective_n"))
+            + (*estimate(row["percent_agreement"]), *estimate(row["alpha"]))
+        )
+    note = (
+        f"{found['n_chosen']} units that were not drawn have more than one label because somebody asked for one more "
+        f"judgement; so were {found['n_chosen_and_drawn']} of the {found['n_drawn']} drawn ones, of which the "
+        "judgements planned at first count. Weights suppose that what was asked for does not depend on the answers "
+        "that are compared; the random share supposes nothing."
+    )
+    columns = ("Units", "With a pair", "Effective number", *intervals("Agreement", f"Alpha ({found['level']})"))
+    return [Table(f"{dimension['title']}: without the choice of items", columns, rows, note)]
