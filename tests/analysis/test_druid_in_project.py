@@ -1,0 +1,104 @@
+"""DRUID's analyses in a project: its page, the items behind a cell, the command, and the same numbers from files."""
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.releases import freezing
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from analysis.sources.files import source_of_files
+from annotation.models import CheckerRun, Job
+from annotation.services import jobs
+from tests.analysis.planted import score
+from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.factories import make_project
+
+pytestmark = pytest.mark.django_db
+STANCES = ("supports", "refutes", "insufficient-neutral", None)
+
+
+@pytest.fixture
+def project():
+    """Twelve pairs of four claims of two sources, with two labels each and a model that answers True to everything,
+    except to evidence that refutes the claim."""
+    project = project_of(12, claims=4, slug="harbours")
+    raters = [make_rater(project, name) for name in ("Anna", "Ben")]
+    said = {}
+    for place, item in enumerate(items_of(project)):
+        stance = STANCES[place % 3 if place != 7 else 3]
+        said[item.anchor.key] = stance
+        for rater in raters:
+            say(item, rater, "relevant" if stance else "not_relevant", stance)
+    with_evidence = {key: (0.8, 0.1, 0.1) if one == "refutes" else (0.1, 0.1, 0.8) for key, one in said.items()}
+    scores = {f"p_{answer}_without": dict.fromkeys(said, value) for answer, value in
+              (("false", 0.2), ("none", 0.2), ("true", 0.6))}  # fmt: skip
+    for place, answer in enumerate(("false", "none", "true")):
+        scores[f"p_{answer}_with"] = {key: found[place] for key, found in with_evidence.items()}
+    run = score(project, "answer-probabilities", scores)
+    CheckerRun.objects.filter(pk=run.pk).update(provenance={"model": "org/yes-model"})
+    lengths = {key: float(10 * (place % 5)) for place, key in enumerate(sorted(said))}
+    score(project, "characteristics", {"evidence_length": lengths, "hedging": dict.fromkeys(said, 1.0)})
+    return project
+
+
+def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, project):
+    client.force_login(project.created_by)
+    address = reverse("project_report", args=[project.slug, "druid"])
+    assert client.get(address).status_code == 200
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    for words in ("Claims with conflicting evidence", "Accumulated context usage", "yes-model", "Evidence length",
+                  "start the checker `source-reference`", "start the checker `perplexity`"):  # fmt: skip
+        assert words in page, words
+    assert page.count("<svg") >= 4
+    report = StoredReport.objects.get(project=project, name="druid")
+    behind = reverse("project_behind", args=[project.slug, "druid"])
+    query = {"report": report.parameters_hash, "figure": "answer/yes-model/refutes/false"}
+    answer = client.get(behind, query)
+    assert len(answer.context["rows"]) == 3
+    assert "stance: Refutes; with the evidence yes-model answers False" in answer.content.decode()
+    assert client.get(address, {"evidence_beside": "nothing-of-the-kind"}).status_code == 404
+
+
+def test_the_command_prints_the_numbers_that_were_planted(project):
+    out = io.StringIO()
+    call_command("report", project.slug, "druid", format="json", stdout=out)
+    result = json.loads(out.getvalue())
+    (model,) = result["usage"]["models"]
+    refutes, supports = ({row["stance"]: row for row in model["stances"]}[name] for name in ("refutes", "supports"))
+    # From (.2, .2, .6): False rises by .6 of .8, None falls by .1 of .2, True by .5 of .6; for a claim that holds,
+    # False and None fall by half and True rises by .2 of .4.
+    assert refutes["acu_sum"]["estimate"] == pytest.approx(0.75 + 0.5 + 5 / 6)
+    assert supports["acu_sum"]["estimate"] == pytest.approx(1.5)
+    assert refutes["memory_conflict"]["estimate"] == 1.0 and supports["memory_conflict"]["estimate"] == 0.0
+    assert [row["n"] for row in result["content"]["dimensions"][0]["labels"]] == [11, 1]
+    text = io.StringIO()
+    call_command("report", project.slug, "druid", format="methods", stdout=text)
+    assert "Context usage (DRUID, Hagström et al. 2024" in text.getvalue() and "yes-model" in text.getvalue()
+    svg = io.StringIO()
+    call_command("report", project.slug, "druid", format="svg", picture="usage", stdout=svg)
+    assert svg.getvalue().lstrip().startswith("<?xml") and "acu_mean" in svg.getvalue()
+
+
+def test_a_release_gives_the_same_numbers_and_stands_beside_another(project, tmp_path):
+    other = make_project(project.dataset, "claim-evidence/three-way/1", slug="three-ways")
+    score(other, "characteristics", {"hedging": {item.anchor.key: 0.0 for item in items_of(other)}})
+    kind, options = get_report("druid"), {"evidence_beside": other.slug}
+    found = kind.compute(DatabaseSource(project), **options)
+    assert {one["title"]: one["characteristics"][-1]["estimate"] for one in found["beside"]} == {
+        "Harbours": 1.0,
+        "Three Ways": 0.0,
+    }
+    for one in (project, other):
+        freezing.write_release(one, tmp_path / one.slug)
+    from_files = kind.compute(source_of_files(tmp_path / project.slug, beside=[tmp_path / other.slug]), **options)
+    for result in (found, from_files):
+        result.pop("behind")
+        result.pop("made_from")
+    assert json.dumps(from_files, sort_keys=True) == json.dumps(found, sort_keys=True)
