@@ -27,7 +27,7 @@ TEXTS = {
 }
 # Whose marks are compared.
 WHO = {
-    "answered": "Everybody who answered; no mark is an answer",
+    "answered": "Everybody who answered, marking nothing being an answer",
     "same-label": "People who gave the same label",
     "marked": "People who marked something",
 }

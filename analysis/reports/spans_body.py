@@ -23,7 +23,7 @@ OUTCOMES = {
 # Measures whose interval stands beside them in tables of parts.
 WITH_INTERVAL = ("character_f1", "u_alpha", "ku_alpha")
 COMPARED = {
-    "answered": "everybody who answered the question was compared, and no mark counted as an answer",
+    "answered": "everybody who answered the question was compared, and marking nothing counted as an answer",
     "same-label": "people were compared where they gave the same label",
     "marked": "people were compared where they marked something",
 }
@@ -43,7 +43,9 @@ def body(result: dict) -> list[Table | Picture]:
 
 
 def _outcomes(dimension: dict) -> Table:
-    counts = tuple(Linked(n, f"{dimension['dimension']}/{name}") for name, n in dimension["outcomes"].items())
+    counts = tuple(
+        Linked(n, f"{dimension['dimension']}/{name}") if n else n for name, n in dimension["outcomes"].items()
+    )
     note = f"{dimension['n_marking']} of {dimension['n_answers']} answers mark something."
     if dimension["n_unknown"]:
         note += f" Units left out because {UNKNOWN_TEXT}: {dimension['n_unknown']}."
