@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import Estimate, Interval, divide, one_blas_thread
+from .bootstrap import NO_INFLUENCE, Estimate, divide, one_blas_thread
 from .curves import SortedScores
+from .intervals import Interval, interval_method, resampled_interval
 
 NO_PAIR = "no unit has both a score and an outcome"
 NO_ANSWER = "no unit is answered at all"
@@ -58,7 +59,7 @@ class SelectiveCurve:
         sample = self.area.sample
         n_drawn, clustered = sample.n_drawn(True)
         what = "clusters" if clustered else "units"
-        method, n_clusters = f"percentile bootstrap over {what}", n_drawn if clustered else None
+        method, n_clusters = interval_method(clustered), n_drawn if clustered else None
         reason = self.area.undefined or (f"fewer than two {what} to resample" if n_drawn < 2 else "")
         if reason:
             return [Interval(np.nan, np.nan, level, method, 0, 0, n_clusters, reason) for _ in coverages]
@@ -66,15 +67,13 @@ class SelectiveCurve:
         with one_blas_thread():
             values = sample.curve_values(coverages, n_resamples, rng)
         intervals = []
-        for column in values.T:
-            defined = column[~np.isnan(column)]
-            missing = n_resamples - len(defined)
-            if len(defined) < 2:
-                reason = "this coverage is reached in nearly no resample"
+        for estimate, column in zip(self.at(coverages), values.T, strict=True):
+            missing = int(np.isnan(column).sum())
+            if np.isnan(estimate) or missing > n_resamples - 2:
+                reason = "this coverage is not reached, or in nearly no resample"
                 intervals.append(Interval(np.nan, np.nan, level, method, n_resamples, missing, n_clusters, reason))
-                continue
-            low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-            intervals.append(Interval(float(low), float(high), level, method, n_resamples, missing, n_clusters))
+            else:
+                intervals.append(resampled_interval(column, estimate, NO_INFLUENCE, n_drawn, clustered, level))
         return intervals
 
 
