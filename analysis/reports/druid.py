@@ -221,11 +221,11 @@ def _notes(
 def _not_measured(of_features: list[Run], measured: list[Characteristic]) -> list[str]:
     """Characteristics that no run has, with what to start, and those that are undefined everywhere."""
     has, given = {one.key for one in measured}, {score for run in of_features for score in run.scores}
-    empty = [one.title for one in FEATURES if one.score in given - has]
+    empty = [one.title for one in FEATURES if one.score in given - has and one.instead_of not in given]
     notes = [f"Undefined for every pair, so in no table: {', '.join(empty)}."] if empty else []
     missing: dict[str, list[str]] = {}
     for one in FEATURES:
-        if one.score not in given:
+        if one.score not in given and not one.instead_of:
             missing.setdefault(MEASURED_BY.get(one.score, "characteristics"), []).append(one.title)
     return notes + [
         f"Not measured: {', '.join(titles)}; start the checker `{slug}`." for slug, titles in missing.items()

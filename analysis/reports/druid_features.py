@@ -35,12 +35,15 @@ def characteristics_of(source: Source, pairs: Pairs, runs: list[Run], perplexiti
     """Each of FEATURES from the first run that has it, and the perplexity under every model, where any pair has one."""
     import numpy as np
 
-    found = []
-    for feature in FEATURES:
-        for run in runs:
-            if feature.score in run.scores:
-                found.append(_characteristic(source, pairs, run, feature.score, feature))
-                break
+    given: dict[str, Run] = {}
+    for run in runs:
+        for name in run.scores:
+            given.setdefault(name, run)
+    found = [
+        _characteristic(source, pairs, given[feature.score], feature.score, feature)
+        for feature in FEATURES
+        if feature.score in given and feature.instead_of not in given
+    ]
     names = model_names(perplexities)
     for run in perplexities:
         feature = Feature(PERPLEXITY, f"Perplexity ({names[run.uuid]})")

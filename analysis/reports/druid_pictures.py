@@ -35,29 +35,28 @@ def _of_data(result: dict) -> str:
     return f"{result['project_title']}: {result['n_pairs']:,} pairs of evidence and {result['n_claims']:,} claims"
 
 
-def _shares(result: dict) -> Intervals | None:
-    """Figure 2, of the characteristics that are shares of pairs."""
+def _shares(result: dict) -> Matrix | None:
+    """The characteristics of figure 2 that are shares of pairs, by stance."""
     if not result["described"]:
         return None
-    titles, columns = stance_titles(result), result["described"]["columns"]
     groups = [row for row in result["described"]["groups"] if row["by"] == "stance" and row["n"]]
-    items = tuple(
-        _interval(row["cells"][place], one["title"], titles[row["group"]])
-        for place, one in enumerate(columns)
-        if one["scale"] == "share"
-        for row in groups
-    )
-    if not items:
+    shares = [place for place, one in enumerate(result["described"]["columns"]) if one["scale"] == "share"]
+    if not shares or not groups:
         return None
-    return Intervals(
+    titles = stance_titles(result)
+    return Matrix(
         name="characteristics",
         title="Share of pairs with a characteristic, by stance",
-        caption=f"{_of_data(result)}. Shares of pairs with 95 % bootstrap intervals over claims.",
+        caption=f"{_of_data(result)}. Shares of the pairs of a stance for which it is known; an empty cell has none.",
         alt="The share of evidence with each characteristic, for every stance; the table has the numbers.",
-        items=items,
-        values=Axis("Share of pairs", 0, 1),
+        rows=tuple(result["described"]["columns"][place]["title"] for place in shares),
+        columns=tuple(titles[row["group"]] for row in groups),
+        values=tuple(tuple(row["cells"][place]["estimate"] for row in groups) for place in shares),
+        value_title="Share of pairs",
         rows_title="Characteristic",
-        series_title="Stance",
+        columns_title="Stance",
+        low=0,
+        high=1,
     )
 
 
@@ -185,7 +184,6 @@ def _usage(result: dict) -> Intervals | None:
         rows_title="Stance",
         series_title="Model",
         style="bars",
-        direction="vertical",
         level=Level(0, "no use of the evidence"),
         interval_title="One standard deviation" if by_deviation else "95 % interval",
     )
