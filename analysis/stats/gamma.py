@@ -110,7 +110,7 @@ def gamma(
     position_weight, label_weight : float
         At least 0, not both 0; alpha and beta of the paper.
     n_draws : int
-        Random continua. The standard error of the expected disorder falls with its root; at 1000 it is about 1 %.
+        Random continua. The standard error of the expected disorder falls with its root; at 1000 it is 1 to 2 %.
     seed : int
         The same seed and data give the same figure.
 
