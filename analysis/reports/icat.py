@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["body", "compute", "fits", "in_words", "methods", "offered", "offered_baselines"]
 
 CONVENTIONS = {
-    "undefined": "undefined, and left out of means",
+    "undefined": "left out of means",
     "zero": "0, as ICAT's public code has it",
 }
 BETAS = tuple(2 ** (power / 4) for power in range(-12, 13))  # 1/8 to 8

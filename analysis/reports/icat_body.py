@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from analysis.pictures import Axis, Lines, Picture, Point, Scatter, Series
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
@@ -56,7 +58,7 @@ def _scores(result: dict) -> list[Table]:
     score = f"ICAT, beta {result['beta']:g}"
     columns += intervals("Factuality", "Coverage by supported claims", score)
     title = f"Factuality, coverage and ICAT, by {result['automatic_title']}"
-    note = f"Where a figure is undefined it is {result['convention_title']}. {_left_out(result, ('people', *FIGURES))}"
+    note = f"An undefined figure is {result['convention_title']}. {_left_out(result, ('people', *FIGURES))}"
     return [Table(title, columns, rows, note.strip())]
 
 
@@ -82,7 +84,7 @@ def _curve(result: dict) -> list[Picture]:
         series.append(
             Series(
                 title=ALL if is_all else _name(row["model"]),
-                points=tuple(zip(betas, row["estimate"], strict=True)),
+                points=tuple(zip(map(math.log2, betas), row["estimate"], strict=True)),
                 low=tuple(row["low"]) if has_band else (),
                 high=tuple(row["high"]) if has_band else (),
             )
@@ -101,11 +103,12 @@ def _curve(result: dict) -> list[Picture]:
             caption=(
                 f"Mean over answers of (1 + beta^2) F C / (beta^2 F + C), with factuality F and coverage C by "
                 f"{result['automatic_title']}, {result['project']}, {rows[0]['n']:,} answers to at most "
-                f"{result['n_queries']:,} questions{interval}. A beta above 1 favours coverage."
+                f"{result['n_queries']:,} questions{interval}. beta runs from {betas[0]:g} to {betas[-1]:g} on a scale "
+                "of doublings; to the right of 0 it favours coverage."
             ),
             alt=f"Curves of the mean score by model: {words}.",
             series=tuple(series),
-            x=Axis("beta", 0, betas[-1]),
+            x=Axis("log2 of beta", math.log2(betas[0]), math.log2(betas[-1])),
             y=Axis("ICAT", 0, 1),
             series_title="Model",
         )
@@ -166,6 +169,9 @@ def _correlations(result: dict) -> list[Table]:
     for title, measures in parts.items():
         rows: list[tuple[Cell, ...]] = []
         for measure in measures:
+            if measure.get("missing"):
+                rows.append((measure["title"], "all three", 0, f"undefined: {measure['missing']}", *[None] * 4))
+                continue
             for one in measure["correlations"]:
                 test = one["test"] or {}
                 n = one["figure"]["n_pairable"]

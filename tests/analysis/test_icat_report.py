@@ -355,6 +355,10 @@ def test_what_the_page_shows(project, runs):
     curve, scatter = (next(part for part in parts if isinstance(part, kind)) for kind in (Lines, Scatter))
     assert {one.title for one in curve.series} == {*PLANTED, "all models"} and "20 questions" in curve.caption
     assert len(scatter.points) == 60 and "Pearson 0." in scatter.caption
+    assert [x for x, _ in curve.series[0].points] == pytest.approx([power / 4 for power in range(-12, 13)])
+    baselines = next(part for part in parts if isinstance(part, Table) and part.title.startswith("Baselines"))
+    (meteor,) = (row for row in baselines.rows if row[0] == "METEOR")
+    assert meteor[3].startswith("undefined: METEOR needs WordNet")
     for part in parts:
         if isinstance(part, Table):
             assert all(len(row) == len(part.columns) for row in part.rows), part.title
