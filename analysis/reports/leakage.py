@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from analysis.reports import leakage_body
 from analysis.reports.figures import figure, is_quick, number
 from analysis.reports.leakage_matching import (
+    GENERATION,
+    GENERATOR,
     Judged,
     Said,
     judged,
@@ -19,6 +21,7 @@ from analysis.reports.leakage_matching import (
     matching_dimension,
     proportions,
     set_against,
+    tuples,
 )
 from analysis.reports.leakage_retrieval import CUTOFFS, SCORES, VERDICTS, Family, families
 from analysis.reports.leakage_texts import MEASURES, Texts
@@ -246,10 +249,10 @@ def _behind(found: Judged, retrieved: list[Family], comparisons: list[dict], sou
     """Units behind generators' counts, cells of comparisons, and groups of claims."""
     behind = {}
     units = found.units
-    for place, (_, mine) in enumerate(units.groupby(leakage_body.GENERATOR, sort=True)):
+    for place, (_, mine) in enumerate(units.groupby(GENERATOR, sort=True)):
         for side in found.sides:
-            verdicts = found.verdicts(side, leakage_body.GENERATION)
-            status = verdicts.reindex(mine[leakage_body.GENERATION].apply(tuple, axis=1)).to_numpy()
+            verdicts = found.verdicts(side, GENERATION)
+            status = verdicts.reindex(tuples(mine, GENERATION)).to_numpy()
             for name, code in (("matched", 1), ("unmatched", 0), ("undecided", -1)):
                 behind[f"generator{place}/{side}/{name}"] = mine["unit"][status == code].tolist()
     by_document = {document: mine["unit"].tolist() for document, mine in units.groupby("document", sort=False)}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.leakage_matching import GENERATION, GENERATOR
+from analysis.reports.leakage_matching import GENERATOR
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
     from annotation.task_types import TaskType
-
-__all__ = ["GENERATION", "GENERATOR", "body", "in_words", "methods"]
 
 CELLS = {"both": "both", "people": "people only", "checker": "checker only", "neither": "neither"}
 GROUPS = {"all": "all claims", "matched": "matched", "unmatched": "unmatched"}

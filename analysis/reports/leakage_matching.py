@@ -7,7 +7,8 @@ of its documents is said to include some.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, is_quick, number
@@ -38,22 +39,44 @@ def judges_documents(kind: TaskType) -> bool:
     return kind.unit_kind == UnitKind.RESPONSE and matching_dimension(kind) is not None
 
 
-@dataclass(frozen=True)
+def tuples(frame: pd.DataFrame, columns: list[str]) -> list[tuple]:
+    return list(zip(*(frame[name].tolist() for name in columns), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
 class Judged:
     """Units of a project that belong to generated documents, and what each side says of them (codes as in `Side`)."""
 
     units: pd.DataFrame  # with the columns GENERATION, document, text
     sides: dict[str, Side]
     n_others: int
+    _verdicts: dict[tuple, pd.Series] = field(default_factory=dict)
+
+    @cached_property
+    def written(self) -> dict[str, list[tuple[str, tuple]]]:
+        """By claim the words of its documents, and the generation of each."""
+        found: dict[str, list[tuple[str, tuple]]] = {}
+        documents = self.units.drop_duplicates("document")
+        for claim, text, generation in zip(
+            documents["claim"], documents["text"], tuples(documents, GENERATION), strict=True
+        ):
+            if text.strip():
+                found.setdefault(claim, []).append((text.strip(), generation))
+        return found
 
     def verdicts(self, side: str, group: list[str]) -> pd.Series:
         """By group, 1 matched, 0 unmatched, -1 undecided."""
+        if (side, *group) not in self._verdicts:
+            self._verdicts[side, *group] = self._verdicts_of(side, group)
+        return self._verdicts[side, *group]
+
+    def _verdicts_of(self, side: str, group: list[str]) -> pd.Series:
         import numpy as np
         import pandas as pd
 
         from analysis.stats.matching import matched_share
 
-        names = self.units[group].apply(tuple, axis=1) if len(group) > 1 else self.units[group[0]]
+        names = pd.Index(tuples(self.units, group), tupleize_cols=False) if len(group) > 1 else self.units[group[0]]
         codes, found = pd.factorize(names)
         verdict = matched_share(self.sides[side].code, codes, len(found)).verdict
         index = pd.MultiIndex.from_tuples(found, names=group) if len(group) > 1 else pd.Index(found, name=group[0])
@@ -104,7 +127,7 @@ def _share(found: Judged, mine: pd.DataFrame, side: str) -> dict:
 
     verdicts = found.verdicts(side, GENERATION)
     wanted = mine.drop_duplicates(GENERATION)[GENERATION]
-    verdict = verdicts.reindex(wanted.apply(tuple, axis=1)).to_numpy()
+    verdict = verdicts.reindex(tuples(wanted, GENERATION)).to_numpy()
     values = [float(one) if one >= 0 else float("nan") for one in verdict]
     share = repeated_mean(values, wanted["claim"].tolist(), wanted["repetition"].tolist())
     counts = {name: int((verdict == code).sum()) for name, code in ((MATCHED, 1), (OTHER, 0), ("undecided", -1))}

@@ -68,8 +68,7 @@ def families(
     found: dict[tuple, list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]] = {}
     for source, retrieval in retrievals_of(sources):
         rows, generator = _matched_rows(source, retrieval, judged, side)
-        ranking = source.ranking_frame(retrieval)
-        by_query = {query: mine for query, mine in ranking.groupby("query", sort=False)}
+        by_query = _hits(source.ranking_frame(retrieval))
         notes = _rank(rows, retrieval, by_query, gold)
         if texts.is_on:
             _compare(rows, by_query, gold, texts)
@@ -108,26 +107,40 @@ def _matched_rows(
     """query, matched; and whose documents were searched with, if anybody's."""
     queries = source.query_frame(retrieval)
     rows = queries[queries["reason"] == ""][["query", "expanded"]].reset_index(drop=True)
-    documents = judged.units.drop_duplicates("document")
-    by_claim = {claim: list(mine.itertuples()) for claim, mine in documents.groupby("claim", sort=False)}
     searched = [
-        next((one for one in by_claim.get(query, ()) if one.text.strip() and one.text.strip() in expanded), None)
+        next((generation for text, generation in judged.written.get(query, ()) if text in expanded), None)
         for query, expanded in zip(rows["query"], rows["expanded"], strict=True)
     ]
-    if not any(searched):
+    makers = [generation[: len(GENERATOR)] for generation in searched if generation]
+    if not makers:
         of_claim = judged.verdicts(side, ["claim"])
         rows["matched"] = of_claim.reindex(rows["query"]).fillna(-1).astype(int).to_numpy()
         return rows[["query", "matched"]], {}
     status = judged.verdicts(side, GENERATION).to_dict()
-    rows["matched"] = [
-        int(status.get(tuple(getattr(one, name) for name in GENERATION), -1)) if one else -1 for one in searched
-    ]
-    makers = [tuple(getattr(one, name) for name in GENERATOR) for one in searched if one]
+    rows["matched"] = [int(status.get(generation, -1)) if generation else -1 for generation in searched]
     usual = max(sorted(set(makers)), key=makers.count)
     return rows[["query", "matched"]], dict(zip(GENERATOR, usual, strict=True))
 
 
-def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict, gold: pd.DataFrame) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Hit:
+    document: str
+    evidence: str | None
+    start: int
+    text: str
+
+
+def _hits(ranking: pd.DataFrame) -> dict[str, list[Hit]]:
+    """By query, best first."""
+    found: dict[str, list[Hit]] = {}
+    columns = (ranking[name].tolist() for name in ("query", "document", "evidence", "start", "text"))
+    for query, document, evidence, start, text in zip(*columns, strict=True):
+        known = evidence if isinstance(evidence, str) else None
+        found.setdefault(query, []).append(Hit(document, known, int(start), text))
+    return found
+
+
+def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit]], gold: pd.DataFrame) -> list[str]:
     """Adds Recall@k and NDCG@k; says why where there are none."""
     from analysis.stats.ranking import ranking_scores
 
@@ -140,7 +153,7 @@ def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict, gold: pd.Dat
             if len(gold)
             else "No claim has gold evidence: import passages with `gold` set."
         )
-    ranked = [by_query[query]["document"].tolist() if query in by_query else [] for query in rows["query"]]
+    ranked = [[hit.document for hit in by_query.get(query, ())] for query in rows["query"]]
     relevant = [wanted.get(query, set()) for query in rows["query"]]
     for k in CUTOFFS:
         if k > retrieval.top:
@@ -162,10 +175,10 @@ def _relevant(retrieval: Retrieval, gold: pd.DataFrame) -> dict[str, set[str]]:
     return found
 
 
-def _compare(rows: pd.DataFrame, by_query: dict, gold: pd.DataFrame, texts: Texts) -> None:
+def _compare(rows: pd.DataFrame, by_query: dict[str, list[Hit]], gold: pd.DataFrame, texts: Texts) -> None:
     """Adds how alike the first passages and the gold evidence are."""
     of_claim = {claim: mine["text"].tolist() for claim, mine in gold.groupby("claim", sort=False)}
-    found = [by_query[query]["text"].tolist() if query in by_query else [] for query in rows["query"]]
+    found = [[hit.text for hit in by_query.get(query, ())] for query in rows["query"]]
     references = [of_claim.get(query, []) for query in rows["query"]]
     texts.learn((mine[: max(CUTOFFS)], wanted) for mine, wanted in zip(found, references, strict=True))
     for k in CUTOFFS if texts.is_on else ():
@@ -197,18 +210,23 @@ class _Judge:
         }
         return cls(table, truth)
 
-    def conclude(self, rows: pd.DataFrame, retrieval: Retrieval, by_query: dict, evidence: pd.DataFrame) -> None:
+    def conclude(
+        self, rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit]], evidence: pd.DataFrame
+    ) -> None:
         """Adds the verdict of the mean probabilities over the first passages, and the claim's own."""
+        import numpy as np
+
         published = _published(retrieval, evidence)
-        known = self.probabilities.index
+        known = dict(zip(self.probabilities.index, self.probabilities.to_numpy(), strict=True))
         for k in CUTOFFS:
             concluded = []
             for query in rows["query"]:
-                hits = by_query[query][:k] if query in by_query else None
-                keys = [] if hits is None else _evidence_of(query, hits, published)
-                mine = [key for key in dict.fromkeys(keys) if key in known]
-                means = self.probabilities.loc[mine].mean().to_numpy() if mine else None
-                concluded.append(-1 if means is None else int(means.argmax()))
+                keys = (
+                    published.get((query, hit.document, hit.start)) or hit.evidence
+                    for hit in by_query.get(query, [])[:k]
+                )
+                mine = [known[key] for key in dict.fromkeys(keys) if key in known]
+                concluded.append(int(np.mean(mine, axis=0).argmax()) if mine else -1)
             rows[f"verdict@{k}"] = concluded
         rows["verdict"] = [self.truth.get(query, -1) for query in rows["query"]]
 
@@ -221,12 +239,3 @@ def _published(retrieval: Retrieval, evidence: pd.DataFrame) -> dict[tuple, str]
         if made.get("run") == retrieval.uuid:
             found[row.claim, str(made.get("document")), made.get("start")] = row.key
     return found
-
-
-def _evidence_of(query: str, hits: pd.DataFrame, published: dict[tuple, str]) -> list[str]:
-    keys = []
-    for hit in hits.itertuples():
-        key = published.get((query, hit.document, hit.start)) or hit.evidence
-        if key is not None:
-            keys.append(key)
-    return keys
