@@ -102,3 +102,25 @@ def test_a_release_gives_the_same_numbers_and_stands_beside_another(project, tmp
         result.pop("behind")
         result.pop("made_from")
     assert json.dumps(from_files, sort_keys=True) == json.dumps(found, sort_keys=True)
+
+
+def test_releases_of_several_data_sets_stand_side_by_side(project, tmp_path):
+    folders = []
+    for number in range(2):
+        other = project_of(6, claims=2, slug=f"elsewhere-{number}")
+        score(other, "characteristics", {"hedging": {item.anchor.key: float(number) for item in items_of(other)}})
+        folders.append(tmp_path / other.slug)
+        freezing.write_release(other, folders[-1])
+    freezing.write_release(project, tmp_path / project.slug)
+    out, arguments = io.StringIO(), ["report", str(tmp_path / project.slug), "druid", "--from-files"]
+    arguments += [word for folder in folders for word in ("--beside", str(folder))]
+    call_command(*arguments, "--evidence-beside", "all", "--format", "json", stdout=out)
+    beside = {one["project"]: one for one in json.loads(out.getvalue())["beside"]}
+    hedging = {
+        slug: cell["estimate"]
+        for slug, one in beside.items()
+        for cell in one["characteristics"]
+        if cell["title"] == "Contains hedging"
+    }
+    assert hedging == {"harbours": 1.0, "elsewhere-0": 0.0, "elsewhere-1": 1.0}
+    assert [one["n_pairs"] for one in beside.values()] == [12, 6, 6]
