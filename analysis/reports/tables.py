@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.reports import association_tables, people_tables, run_tables
+from analysis.reports import association_tables, attention, drift, people_tables, run_tables, selected
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
 
@@ -50,7 +50,7 @@ def _agreement(result: dict) -> list[Table]:
         row = (chance["level"], statistic, chance["chance_mean"], chance["chance_high"], chance["p_value"])
         columns = ("Level", "Alpha", "Mean by chance", "95 % quantile by chance", "p", "Permutations", "Null")
         tables.append(Table(f"{title}: against chance", columns, [(*row, chance["n_permutations"], chance["null"])]))
-        tables += [table for table in _agreement_parts(dimension) if table.rows]
+        tables += [table for table in _agreement_parts(dimension) if table.rows] + selected.tables(dimension)
     return tables
 
 
@@ -106,6 +106,13 @@ def _agreement_parts(dimension: dict) -> list[Table]:
             [(row["a"], row["b"], row["n_shared"], *estimate(row)) for row in dimension["arm_differences"]],
         ),
     ]
+
+
+def _annotators(result: dict) -> list[Table]:
+    tables = people_tables.annotators(result)
+    for dimension in result["dimensions"]:
+        tables += drift.tables(dimension["title"], dimension["drift"]) + attention.tables(dimension)
+    return tables
 
 
 def _comparison(result: dict) -> list[Table]:
@@ -232,7 +239,7 @@ _BUILDERS: dict[str, Callable[[dict], list[Table]]] = {
     "coverage": _coverage,
     "matched": _matched,
     "difference": _difference,
-    "annotators": people_tables.annotators,
+    "annotators": _annotators,
     "alternative-annotator": people_tables.alternative_annotator,
     "prevalence": people_tables.prevalence,
 }

@@ -14,6 +14,7 @@ from analysis.reports import coverage
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
 from analysis.reports.probabilities import BINS
+from analysis.reports.reference import REFERENCES
 from analysis.views.frame import TABS, as_query
 from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
@@ -53,6 +54,8 @@ AGREEMENT_PARTS = {
     "disagree": "where people disagree",
     "single": "with one label only",
     "unlabelled": "without a label",
+    "drawn": "drawn for more than one judgement",
+    "chosen": "not drawn, and chosen for more than one judgement",
 }
 
 
@@ -100,6 +103,10 @@ ANNOTATOR_PARTS = {
 def _of_annotators(project, dimension, parts: list[str]) -> str:
     if parts[0] in ANNOTATOR_PARTS:
         return ANNOTATOR_PARTS[parts[0]]
+    if parts[0] == "known":
+        return f"with a known answer ({REFERENCES[parts[1]].lower()})"
+    if parts[0] == "failed":
+        return f"where {_person_name(project, parts[2])} did not give the known answer"
     _, who, truth, said = parts
     name = _person_name(project, who) or _checker_name(project, who)
     return f"{dimension.label(truth).title} by Dawid-Skene, {dimension.label(said).title} by {name}"

@@ -1,0 +1,161 @@
+"""Whether people agree more or less as their work goes on, and with a new version of the guidelines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.reports.effects import effect
+from analysis.reports.figures import figure
+from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.tabular import Cell, Table
+from annotation.task_types import Dimension
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Whoever has fewer answers that somebody else answered too gets no trend.
+MIN_ANSWERS = 20
+BLOCKS = 4
+BLOCK_TITLES = ("first quarter", "second quarter", "third quarter", "last quarter")
+NO_ORDER = "no answer has both a moment and another person's label beside it"
+MAX_PEOPLE = 200
+
+
+def drift_of(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension, names: dict[str, str]) -> dict:
+    """Of each person, agreement with others along their own sequence of answers, in quarters and as a trend; of all
+    together, the trend within people, and the change from each version of the guidelines to the next.
+
+    `labels` are people's labels of one dimension, with a column `who`.
+    """
+    from analysis.stats import clustered_effect, drift, mean_share
+
+    answers, n_undated = _answers(labels, units, dimension)
+    result: dict = {"n": len(answers), "n_undated": n_undated, "min_answers": MIN_ANSWERS, "people": [], "n_few": 0}
+    if not len(answers):
+        return result | {"undefined": NO_ORDER, "blocks": [], "within": None, "versions": []}
+    answers["place"] = answers.groupby("who").cumcount()
+    size = answers.groupby("who")["place"].transform("size")
+    answers["position"] = answers["place"] / (size - 1).clip(lower=1)
+    answers["block"] = (answers["place"] * BLOCKS // size).astype(int)
+    enough = answers[size >= MIN_ANSWERS]
+    result["n_few"] = int(answers.loc[size < MIN_ANSWERS, "who"].nunique())
+    for who, part in list(enough.groupby("who"))[:MAX_PEOPLE]:
+        found = drift(part["share"].to_numpy(), part["place"].to_numpy(), part["group"].to_numpy(), BLOCKS)
+        result["people"].append(
+            {
+                "id": who,
+                "name": names[who],
+                "n": len(part),
+                "blocks": [figure(block) for block in found.blocks],
+                "trend": effect(found.trend),
+            }
+        )
+    columns = (enough[name].to_numpy() for name in ("share", "position", "who", "group"))
+    share, position, who, group = columns
+    result["blocks"] = [
+        {"title": title, "agreement": figure(mean_share(part["share"].to_numpy(), part["group"].to_numpy()))}
+        for place, title in enumerate(BLOCK_TITLES)
+        for part in [enough[enough["block"] == place]]
+    ]
+    return result | {
+        "undefined": "",
+        "within": effect(clustered_effect(share, position, [who, group], within=who)),
+        "versions": _versions(answers),
+    }
+
+
+def _answers(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> tuple[pd.DataFrame, int]:
+    """A row per answer with another person's label beside it, each person's in the order in which they were given: who,
+    share (mean over its labels), group (claim or question), version; and how many have no moment."""
+    import pandas as pd
+
+    from analysis.stats import Labels, shares_of_others
+
+    coded = Labels.from_columns(
+        labels["unit"].tolist(), labels["who"].tolist(), labels["label"].tolist(), dimension.values
+    )
+    group = units["cluster"].astype("category").cat.codes.to_numpy()
+    rows = pd.DataFrame(
+        {
+            "annotation": labels["annotation"].to_numpy(),
+            "who": labels["who"].to_numpy(),
+            "share": shares_of_others(coded),
+            "group": labels["unit"].map(dict(zip(units["unit"].tolist(), group.tolist(), strict=True))).to_numpy(),
+            "moment": pd.to_datetime(labels["submitted_at"], utc=True).to_numpy(),
+            "version": labels["guideline_version"].to_numpy(),
+        }
+    ).dropna(subset=["share"])
+    n_undated = int(rows.loc[rows["moment"].isna(), "annotation"].nunique())
+    first = {name: (name, "first") for name in ("who", "group", "moment", "version")}
+    answers = rows.dropna(subset=["moment"]).groupby("annotation", sort=True).agg(share=("share", "mean"), **first)
+    return answers.sort_values(["who", "moment"], kind="stable").reset_index(drop=True), n_undated
+
+
+def _versions(answers: pd.DataFrame) -> list[dict]:
+    """Agreement under each version of the guidelines, and its change from the one before within people."""
+    from analysis.stats import change, mean_share
+
+    known = answers.dropna(subset=["version"])
+    versions = sorted(int(version) for version in known["version"].unique())
+    if len(versions) < 2:
+        return []
+    rows = []
+    for place, version in enumerate(versions):
+        part = known[known["version"] == version]
+        row = {
+            "version": version,
+            "n": len(part),
+            "agreement": figure(mean_share(part["share"].to_numpy(), part["group"].to_numpy())),
+            "change": None,
+        }
+        if place:
+            both = known[known["version"].isin([versions[place - 1], version])]
+            after = (both["version"] == version).to_numpy()
+            columns = (both["share"].to_numpy(), after, both["group"].to_numpy(), both["who"].to_numpy())
+            row["change"] = effect(change(*columns))
+        rows.append(row)
+    return rows
+
+
+def tables(title: str, drift: dict) -> list[Table]:
+    """The section of a dimension of the report on annotators."""
+    if drift["undefined"]:
+        return [Table(f"{title}: agreement over time", ("Undefined",), [(drift["undefined"],)])]
+    rows: list[tuple[Cell, ...]] = [
+        ("all, within each annotator", sum(one["agreement"]["n_pairable"] for one in drift["blocks"]))
+        + tuple(one["agreement"]["estimate"] for one in drift["blocks"])
+        + (*estimate(drift["within"]), drift["within"]["p_value"])
+    ]
+    rows += [
+        (one["name"], one["n"], *_filled([block["estimate"] for block in one["blocks"]]))
+        + (*estimate(one["trend"]), one["trend"]["p_value"])
+        for one in drift["people"]
+    ]
+    note = (
+        "Quarters of each person's own sequence of answers; the change is from the first to the last answer along a "
+        "straight line. Others change as well, and so may the items."
+    )
+    if drift["n_few"]:
+        note += f" {drift['n_few']} people with fewer than {drift['min_answers']} such answers are not listed."
+    if drift["n_undated"]:
+        note += f" {drift['n_undated']} answers of which the moment is not known are left out."
+    columns = ("Annotator", "Answers", *(name.capitalize() for name in BLOCK_TITLES), *intervals("Change"), "p")
+    found = [Table(f"{title}: agreement with others over time", columns, rows, note)]
+    if drift["versions"]:
+        found.append(
+            Table(
+                f"{title}: agreement by version of the guidelines",
+                ("Version", "Answers", *intervals("Agreement with others", "Change from the one before"), "p"),
+                [
+                    (str(one["version"]), one["n"], *estimate(one["agreement"]), *estimate(one["change"]))
+                    + (one["change"]["p_value"] if one["change"] else None,)
+                    for one in drift["versions"]
+                ],
+                "The change compares people with themselves: only those count who answered under both versions.",
+            )
+        )
+    return found
+
+
+def _filled(blocks: list[float | None]) -> list[float | None]:
+    return blocks + [None] * (BLOCKS - len(blocks))

@@ -1,0 +1,134 @@
+"""Annotators over time, across versions of the guidelines, and on units with known answers."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import get_report
+from annotation.models import Decision, Job
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+START = datetime(2026, 3, 1, tzinfo=UTC)
+N = 60
+
+
+def truth(number: int) -> str:
+    return (YES, NO)[number % 2]
+
+
+def other(label: str) -> str:
+    return NO if label == YES else YES
+
+
+@pytest.fixture
+def project():
+    """Anna and Ben are always right, in the order of the file. Cleo works backwards: her last answers, on the first
+    items, are wrong more and more often. Everybody's second half is under version 2 of the guidelines."""
+    rng = np.random.default_rng(3)
+    project = project_of(N, claims=N)
+    for name in ("Anna", "Ben", "Cleo"):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            place = N - 1 - number if name == "Cleo" else number
+            is_wrong = name == "Cleo" and rng.random() < 0.8 * place / N
+            label = other(truth(number)) if is_wrong else truth(number)
+            moment = START + timedelta(minutes=place)
+            say(item, rater, label, submitted_at=moment, guideline_version=1 + (place >= N // 2))
+    return project
+
+
+def relevance(project) -> dict:
+    return of_dimension(get_report("annotators").compute(project), "relevance")
+
+
+def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):
+    drift = relevance(project)["drift"]
+    people = {one["name"]: one for one in drift["people"]}
+    assert people["Cleo"]["trend"]["high"] < 0 and people["Cleo"]["n"] == N
+    first, *_, last = (block["estimate"] for block in people["Cleo"]["blocks"])
+    assert first > last + 0.3
+    # Cleo's late errors are on Anna's first items, so Anna's agreement with her rises.
+    assert people["Anna"]["trend"]["estimate"] > 0
+    assert sum(block["agreement"]["n_pairable"] for block in drift["blocks"]) == 3 * N
+    assert drift["within"]["interval"]["n_clusters"] == [3, N]
+
+
+def test_agreement_by_version_and_its_change_within_people(project):
+    drift = relevance(project)["drift"]
+    one, two = drift["versions"]
+    assert (one["version"], one["n"], two["version"], two["n"]) == (1, 90, 2, 90)
+    assert one["change"] is None
+    # As many answers by each under either version: within people the change is that of the means.
+    assert two["change"]["estimate"] == pytest.approx(two["agreement"]["estimate"] - one["agreement"]["estimate"])
+
+
+def test_few_answers_and_such_without_a_moment_are_counted():
+    project = project_of(5, claims=5)
+    for rater in (make_rater(project), make_rater(project)):
+        for number, item in enumerate(items_of(project)):
+            say(item, rater, YES, submitted_at=START + timedelta(minutes=number) if number else None)
+    drift = relevance(project)["drift"]
+    assert (drift["n"], drift["n_undated"], drift["n_few"]) == (8, 2, 2) and drift["people"] == []
+    assert drift["within"]["undefined"] and drift["versions"] == []
+
+
+def test_without_moments_there_is_no_drift():
+    project = project_of(3)
+    for rater in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            say(item, rater, YES)
+    assert "moment" in relevance(project)["drift"]["undefined"]
+    assert relevance(project)["attention"] == []
+
+
+def test_known_answers_are_counted_per_person_with_wilsons_interval(project):
+    """12 known answers; Cleo's are compared one by one. Newcombe (1998) has the formula: 12 of 12 lies in .757..1."""
+    items = items_of(project)
+    for number in range(0, N, 5):
+        Decision.objects.create(
+            project=project, unit=items[number].anchor, dimension="relevance", label=truth(number), method="imported"
+        )
+    report = get_report("annotators").compute(project)
+    [group] = of_dimension(report, "relevance")["attention"]
+    assert (group["method"], group["n_units"]) == ("imported", 12)
+    people = {one["name"]: one for one in group["people"]}
+    anna, cleo = people["Anna"], people["Cleo"]
+    assert (anna["n"], anna["n_right"], anna["n_failed"]) == (12, 12, 0)
+    assert (anna["share"]["low"], anna["share"]["high"]) == pytest.approx((0.7575, 1), abs=1e-4)
+    failed = report["behind"][f"relevance/failed/imported/{cleo['id']}"]
+    assert len(failed) == cleo["n_failed"] > 0 and cleo["n_right"] + cleo["n_failed"] == 12
+    assert report["behind"]["relevance/known/imported"] and group["people"][0]["name"] == "Cleo"
+
+
+def test_page_command_and_the_items_behind(client, project, capsys):
+    items = items_of(project)
+    for number in range(10):
+        Decision.objects.create(
+            project=project, unit=items[number].anchor, dimension="relevance", label=truth(number), method="adjudicated"
+        )
+    client.force_login(project.created_by)
+    address = reverse("project_annotators", args=[project.slug])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = client.get(address).content.decode()
+    stored = StoredReport.objects.get()
+    assert "Over time" in page and "Known answers" in page and "what divides them" in page
+    [group] = of_dimension(stored.result, "relevance")["attention"]
+    cleo = next(one for one in group["people"] if one["name"] == "Cleo")
+    behind = reverse("project_behind", args=[project.slug, "annotators"])
+    figure = f"relevance/failed/adjudicated/{cleo['id']}"
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
+    assert "where Cleo did not give the known answer" in answer
+    call_command("report", project.slug, "annotators", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
+    call_command("report", project.slug, "annotators", "--format", "md")
+    assert "agreement by version of the guidelines" in capsys.readouterr().out
