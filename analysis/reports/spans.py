@@ -23,7 +23,7 @@ __all__ = ["body", "compute", "fits", "in_words", "methods"]
 MAX_FIELDS = 20
 MAX_PAIRS = 50
 # Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
-GAMMA_TEXTS = 1000
+GAMMA_TEXTS = 2000
 GAMMA_DRAWS = 1000
 SPAN_MEASURES = {
     "exact_f1": "Exact F1",

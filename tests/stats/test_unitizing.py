@@ -150,6 +150,23 @@ def test_units_placed_at_random_agree_by_chance_only():
     assert abs(found.units_and_labels.estimate) < 0.04
 
 
+@pytest.mark.parametrize("wrong", [0.0, 0.05, 0.15, 0.3])
+def test_planted_errors_of_labels_are_found_again(wrong):
+    """Same places, two labels equally often, each rater wrong with a chance of e: labels are equal with a chance of
+    (1 - e)^2 + e^2, by chance 1/2, so that cu-alpha is (1 - 2 e)^2. Places agree, so |u-alpha is 1."""
+    rng = np.random.default_rng(11)
+    marked = []
+    for text in range(4000):
+        start, true = int(rng.integers(0, 80)), int(rng.integers(2))
+        for rater in "xy":
+            said = true if rng.random() >= wrong else 1 - true
+            marked.append(Marked(text, rater, ((start, start + 20),), 100, labels=("ab"[said],)))
+    found = unitizing_alpha(marked)
+    assert found.labels_where_both.estimate == pytest.approx((1 - 2 * wrong) ** 2, abs=0.03)
+    assert found.marked_or_not.estimate == pytest.approx(1)
+    assert found.labels_where_both.estimate <= found.units_and_labels.estimate <= 1 + 1e-9
+
+
 def test_intervals_resample_clusters_and_hold_the_figure():
     found = unitizing_alpha(noisy(60, 2))
     for one in (found.units_and_labels, found.marked_or_not, found.labels_where_both, found.each_label["b"]):
