@@ -39,11 +39,14 @@ def environment(folder: Path, database: str) -> dict[str, str]:
     }
 
 
-def build(folder: Path, pairs: int, database: str = "") -> dict[str, str]:
+def build(folder: Path, pairs: int, database: str = "", raters: int = 2) -> dict[str, str]:
     """Make the project in a process of its own; the environment in which it is found."""
     env = environment(folder, database or f"sqlite:///{folder / 'bench.sqlite3'}")
     subprocess.run(
-        [sys.executable, "-m", "benchmarks.labelled", str(folder), str(pairs)], cwd=ROOT, env=env, check=True
+        [sys.executable, "-m", "benchmarks.labelled", str(folder), str(pairs), str(raters)],
+        cwd=ROOT,
+        env=env,
+        check=True,
     )
     return env
 
@@ -59,7 +62,7 @@ def measured(env: dict[str, str], *command: str) -> tuple[float, float, float]:
     return seconds, whole, peak / 1024
 
 
-def fill(folder: Path, pairs: int) -> None:
+def fill(folder: Path, pairs: int, n_raters: int = 2) -> None:
     import django
 
     django.setup()
@@ -82,7 +85,7 @@ def fill(folder: Path, pairs: int) -> None:
             user=User.objects.create_user(f"annotator{number}", f"annotator{number}@example.org"),
             name=f"Annotator {number}",
         )
-        for number in (1, 2)
+        for number in range(1, n_raters + 1)
     ]
     label(project, raters)
     file.unlink()
@@ -160,4 +163,4 @@ def label(project, raters) -> None:
 
 
 if __name__ == "__main__":
-    fill(Path(sys.argv[1]), int(sys.argv[2]))
+    fill(Path(sys.argv[1]), *map(int, sys.argv[2:]))

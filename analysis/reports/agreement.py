@@ -8,6 +8,7 @@ from analysis.reports.agreement_figures import against_chance, difference, figur
 from analysis.reports.agreement_pictures import pictures
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure
+from analysis.reports.methods_people import agreement as methods
 from analysis.reports.selected import chances_of_units, selected
 from analysis.sources import Source
 from analysis.sources.base import MEMBER, SLOT, dimensions_to_show
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from analysis.stats import Labels
 
-__all__ = ["GROUPS", "compute", "of_group", "pictures"]
+__all__ = ["GROUPS", "compute", "methods", "of_group", "pictures"]
 
 # Whose labels are looked at.
 GROUPS = {
@@ -29,6 +30,7 @@ GROUPS = {
     "imported": "Raters of imported files",
 }
 MAX_SOURCES = 50
+HAS_QUICK_PASS = True
 
 
 def compute(source: Source, raters: str = "all") -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import figure, named_figure, number
+from analysis.reports.figures import PENDING, figure, is_quick, named_figure, number
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -18,6 +18,14 @@ MAX_PAIRS = 200
 # Labels permuted in one test, so that a large project does not wait for the last digit of p.
 PERMUTED_LABELS = 20_000_000
 PERMUTATIONS = (99, 999)
+NO_TEST = {
+    "statistic": None,
+    "p_value": None,
+    "n_permutations": 0,
+    "null": "",
+    "chance_mean": None,
+    "chance_high": None,
+}
 
 
 def figures_of(coded: Labels, level: str) -> list[dict]:
@@ -35,15 +43,17 @@ def figures_of(coded: Labels, level: str) -> list[dict]:
         "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
         "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
     }
-    if level == "ordinal":
+    if level != "nominal":
         ordinal = krippendorff_alpha(coded, "ordinal")
         found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
+    if level == "interval":
+        found["krippendorff_alpha_interval"] = ("Krippendorff's alpha, interval", krippendorff_alpha(coded, "interval"))
     found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
     found["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
-    if level == "ordinal":
+    if level != "nominal":
         found["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
     found["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
-    if level == "ordinal":
+    if level != "nominal":
         weighted = brennan_prediger(coded, "ordinal")
         found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
     return [named_figure(name, title, estimate) | _analytic(estimate) for name, (title, estimate) in found.items()]
@@ -84,8 +94,10 @@ def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
 def against_chance(coded: Labels, level: str) -> dict:
     from analysis.stats import agreement_permutation_test
 
+    if is_quick():
+        return NO_TEST | {"level": "nominal" if level == "nominal" else "ordinal", "undefined": PENDING}
     n = min(max(PERMUTED_LABELS // max(coded.n_labels, 1), PERMUTATIONS[0]), PERMUTATIONS[1])
-    test = agreement_permutation_test(coded, level, n)
+    test = agreement_permutation_test(coded, "nominal" if level == "nominal" else "ordinal", n)
     return {
         "level": test.level,
         "statistic": number(test.statistic),
@@ -130,6 +142,6 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
         row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(plain)}
         row["scott_pi"] = figure(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):
-            row[weights] = figure(cohen_kappa(coded, *people, weights)) if level == "ordinal" else None
+            row[weights] = figure(cohen_kappa(coded, *people, weights)) if level != "nominal" else None
         rows.append(row)
     return {"pairs": rows, "n_pairs_not_listed": len(table) - len(listed)}

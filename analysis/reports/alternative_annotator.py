@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_people
 from analysis.reports.annotators import NO_PEOPLE, people_of
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import figure, number
@@ -35,6 +36,9 @@ SCORINGS = {
 MIN_UNITS = 30
 Q = 0.05
 NO_RUN = "No checker that gives labels has finished a run in project {}"
+
+
+methods = methods_people.alternative_annotator
 
 
 def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
@@ -102,8 +106,15 @@ def _n_by_people(labels: pd.DataFrame, dimension: Dimension) -> int:
     return int(((labels["rater_kind"] != SLOT) & (labels["dimension"] == dimension.slug)).sum())
 
 
+def _places(dimension: Dimension) -> list[float]:
+    """Labels of an interval scale are numbers; of any other, their places count."""
+    if dimension.level == "interval":
+        return [float(value) for value in dimension.values]
+    return [float(place) for place in range(len(dimension.values))]
+
+
 def _scored_by(dimension: Dimension, scoring: str) -> str:
-    return "rmse" if scoring == "scale" and dimension.level == "ordinal" else "equal"
+    return "rmse" if scoring == "scale" and dimension.level != "nominal" else "equal"
 
 
 def _test(
@@ -125,7 +136,7 @@ def _test(
         epsilon=epsilon,
         q=Q,
         scoring=_scored_by(dimension, scoring),
-        values=range(len(dimension.values)),
+        values=_places(dimension),
         min_units=min_units,
     )
     row = {

@@ -120,14 +120,18 @@ def alternative_annotator(result: dict) -> list[Table]:
         tables.append(Table(title, columns, [_checker(row) for row in dimension["checkers"]]))
         for row in dimension["checkers"]:
             if row["people"]:
-                tables.append(_people(f"{dimension['title']}: {row['checker']} {row['version']} and each person", row))
+                tables.append(_people(f"{dimension['title']}: {_named(row)} and each person", row))
     return tables
+
+
+def _named(row: dict) -> str:
+    return f"{row['checker']} {row['version']}".strip()
 
 
 def _checker(row: dict) -> tuple[Cell, ...]:
     passes = "undefined" if row["passes"] is None else "yes" if row["passes"] else "no"
     return (
-        f"{row['checker']} {row['version']}",
+        _named(row),
         *(estimate(row["winning_rate"] | {"undefined": row["undefined"]})),
         *(estimate(row["advantage"] | {"undefined": row["undefined"]})),
         len(row["people"]),
