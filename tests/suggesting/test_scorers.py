@@ -62,10 +62,15 @@ def test_every_scorer_is_offered_where_its_question_has_its_texts_and_nowhere_el
     computed = {"characteristics", "answer-probabilities", "perplexity", "grounding"}
     served = {"answer-probabilities-server", "perplexity-server", "source-reference", "verdict"}
     fitting = {"claim-evidence": computed | served, "triplets": {"model-knowledge", "grounding"}}
+    fitting["triplets"] |= {"masked-reference", "masked-reference-server"}
     fitting["aspect-coverage"] = {"icat", "icat-server", "text-baselines"}
     assert set(scorers()) == set().union(*fitting.values())
+    of_triplets = {"masked-reference", "masked-reference-server"}
     for description in TASK_TYPES:
-        assert set(scorers()) & set(description.checkers) == fitting.get(description.slug, set())
+        expected = fitting.get(description.slug, set())
+        # A sub-sentence has no subject or object that could be masked.
+        expected = expected - of_triplets if description.unit_kind == "sub_sentence" else expected
+        assert set(scorers()) & set(description.checkers) == expected
 
 
 def test_scores_are_stored_with_what_they_rest_on_and_no_suggestion():
@@ -201,6 +206,11 @@ def test_answers_are_scored_beside_all_their_aspects_and_atomic_claims():
     assert scores["m/q # q/a1"]["factuality"] == 0.5
     failures = RunFailure.objects.filter(run=run)
     assert {failure.reason for failure in failures} == {"no-atomic-claims"} and failures.count() == 2
+    bring_in(dataset, [AtomicClaimRecord("n/q/c0", "n/q", 0, "Coffee wakes people up.")])
+    assert suggesting.retry_failures(run) == 2
+    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert not RunFailure.objects.filter(run=run).exists()
+    assert Score.objects.get(run=run, unit__key="n/q # q/a0", name="covered").value == 1
     run = run_here(project, "text-baselines", model="")
     rouge = dict(Score.objects.filter(run=run, name="rouge1").values_list("unit__key", "value"))
     assert rouge["m/q # q/a0"] == rouge["m/q # q/a1"] == pytest.approx(2 * 3 / (6 + 7))
