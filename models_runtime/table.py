@@ -15,6 +15,7 @@ from .llm import entries as llm
 from .retrieval import entries as retrievers
 from .scorers import entries as scorers
 from .scorers import icat_entries as icat
+from .scorers import masked_entries as masked
 
 SPACY = Package("spacy", "spacy==3.8.18")
 TORCH = Package("torch", "torch==2.13.0")
@@ -39,6 +40,7 @@ TABLE: tuple[tuple[CheckerInfo, str], ...] = (
     *llm.entries(OPENAI, SPACY),
     *scorers.entries(SPACY, TORCH, TRANSFORMERS, OPENAI, OVERLAP),
     *icat.entries(SPACY, TORCH, TRANSFORMERS, SENTENCE_TRANSFORMERS, MINILM, OPENAI),
+    *masked.entries(TORCH, TRANSFORMERS, SPACY, OPENAI),
     *extractors.entries(SPACY, OPENAI),
     *retrievers.entries(SPACY, TORCH, SENTENCE_TRANSFORMERS, MINILM, TRANSFORMERS),
 )

@@ -249,7 +249,6 @@ REPORTS: dict[str, Report] = {
                 Option("without", "Models left out of answers", kind="text", default="", help="with commas between"),
                 Option("ties", "Of an answer's tied labels", choices=refchecker.TIES, default="worst"),
                 Option("other_pieces", "Other pieces", kind="project", choices=refchecker.projects_beside, default=""),
-                Option("masked_run", "Run on masked references", kind="run", gives="labels", default=""),
             ),
             "How often models' answers are supported or contradicted by their references, which checkers see it, piece "
             "by piece and answer by answer, and whether they rank the models as people do.",

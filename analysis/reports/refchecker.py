@@ -41,14 +41,13 @@ def compute(
     without: str = "",
     ties: str = "worst",
     other_pieces: str = "",
-    masked_run: str = "",
 ) -> dict:
     """The RefChecker report.
 
     `reference` is a key of REFERENCES; with `touched`, labels given after a checker's suggestion was seen count against
     it too; `without` names models, with commas between them, to be left out of the figures over answers; `ties` is a
-    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces; `masked_run` is the
-    UUID of a run that read references without what the pieces say. Wrong values raise ValueError.
+    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces. Wrong values raise
+    ValueError.
     """
     if ties not in TIES:
         raise ValueError(f"ties is one of {', '.join(TIES)}, not {ties!r}")
@@ -58,11 +57,8 @@ def compute(
     everything = latest(labels)
     people = study.people(everything, reference)
     found_rates, behind = rates(study, people, ties)
-    masked_by = source.run(masked_run) if masked_run else None
-    if masked_by is not None and masked_by.gives == "scores":
-        raise ValueError(f"{masked_by.checker} gives scores and no labels, so it says nothing about masked references")
     checkers, strict = [], {}
-    for run, title in distinct_runs(source, masked_run):
+    for run, title in distinct_runs(source):
         clean = untouched(source, labels, run)
         counted = people if touched else study.people(clean, reference)
         said = study.checker(run)
@@ -91,7 +87,6 @@ def compute(
         "ties": ties,
         "ties_title": TIES[ties],
         "other_pieces": other_pieces,
-        "masked_run": masked_run,
         "unit_words": study.kind.units_title.lower(),
         "labels": [{"label": name, "title": title} for name, title in zip(study.labels, study.titles, strict=True)],
         "rules": RULES,
@@ -104,7 +99,7 @@ def compute(
         "granularity": _granularity(study, strict, other_pieces, strict_by_response(study, people)),
         "copying": None if is_quick() else copying(study, people),
         "knowledge": knowledge(study, people, source.runs()),
-        "masked": None if masked_by is None else {"title": masked_by.name, "rows": masked(study, masked_by)},
+        "masked": masked(study, source.runs()),
         "behind": behind,
     }
     return result | {"notes": _notes(result, study)}
@@ -169,10 +164,10 @@ def _notes(result: dict, study: Study) -> list[str]:
             "Nothing is known of the models' own knowledge. Start the checker model-knowledge, with the endpoint that "
             "serves the model whose answers these are."
         )
-    if result["masked"] is None:
+    if not result["masked"]:
         notes.append(
-            "No run read masked references. A checker that reads passages in which a piece's subject or object is "
-            "masked shows what it answers from memory; name its run to see the table."
+            "No run read masked references. Start the checker masked-reference or masked-reference-server to see what "
+            "a checker answers from memory."
         )
     if len(study.settings) > 1:
         notes.append("A mean over settings gives each of them the same weight.")

@@ -144,14 +144,12 @@ def _responses(source: Source) -> pd.DataFrame:
     return found[["response", "item", "question", "claim", "model", "setting", "n_units"]]
 
 
-def distinct_runs(source: Source, without: str = "") -> list[tuple[Run, str]]:
-    """Runs that give labels, and what tables call each: of equal checker, version and parameters the newest. The run
-    `without` (the UUID of one that read something else) is not among them."""
+def distinct_runs(source: Source) -> list[tuple[Run, str]]:
+    """Runs that give labels, and what tables call each: of equal checker, version and parameters the newest."""
     found: dict[str, Run] = {}
     for run in source.labelling_runs():
-        if run.uuid != without:
-            settings = json.dumps(run.parameters, sort_keys=True, default=str)
-            found.setdefault(f"{run.checker} {run.version} {settings}", run)
+        settings = json.dumps(run.parameters, sort_keys=True, default=str)
+        found.setdefault(f"{run.checker} {run.version} {settings}", run)
     runs = list(found.values())[::-1]  # the oldest first, so that tables grow at their end
     names = [run.name + (f", {model}" if (model := _model(run)) else "") for run in runs]
     times = Counter(names)

@@ -275,19 +275,20 @@ def _knowledge(result: dict) -> list[Table]:
 
 
 def _masked(result: dict) -> list[Table]:
-    if result["masked"] is None:
-        return []
-    rows = [
-        (row["setting"], row["model"], row["n"], *sum((estimate(share) for share in row["shares"]), ()))
-        for row in result["masked"]["rows"]
-    ]
+    columns = ("Setting", "Answers of", "n", "Nothing masked", *intervals(*_titles(result)))
     return [
         Table(
-            f"What {result['masked']['title']} says where the reference does not tell",
-            ("Setting", "Answers of", "n", *intervals(*_titles(result))),
-            rows,
-            "What is not neutral comes from what the checker remembers.",
+            f"What {one['title']} says where the reference does not tell",
+            columns,
+            [
+                (row["setting"], row["model"], row["n"], row["n_without"])
+                + sum((estimate(share) for share in row["shares"]), ())
+                for row in one["rows"]
+            ],
+            "With a triplet's subject or object masked in the passages, what is not neutral comes from what the "
+            "checker remembers, or from what the mask left standing in other words.",
         )
+        for one in result["masked"]
     ]
 
 

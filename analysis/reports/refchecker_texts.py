@@ -22,6 +22,8 @@ LARGE = 20_000
 FEWER_PERMUTATIONS = 99
 # The score of a checker that asks a model whether it knows a piece to be so.
 KNOWS = "knows"
+# The score of one that reads references in which what a piece says is masked.
+MASKED = "masked_label"
 KNOWLEDGE = {1.0: "yes", -1.0: "no", 0.0: "unsure"}
 
 
@@ -120,7 +122,7 @@ def knowledge(study: Study, people: np.ndarray, runs: Iterable[Run]) -> list[dic
     for run in runs:
         if KNOWS not in run.scores:
             continue
-        asked = str(run.provenance.get("model") or run.parameters.get("endpoint") or run.name)
+        asked = asked_of(run)
         if asked not in found:
             found[asked] = {"run": run.uuid, "asked": asked, "rows": _known(study, people, run)}
     return list(found.values())
@@ -157,16 +159,39 @@ def _known(study: Study, people: np.ndarray, run: Run) -> list[dict]:
     return rows
 
 
-def masked(study: Study, run: Run) -> list[dict]:
-    """How often each label was given by a checker that read references without what a piece says: all but neutral are
-    from what it remembers. Per setting and model."""
-    codes = study.checker(run)
+def masked(study: Study, runs: Iterable[Run]) -> list[dict]:
+    """How often each label was given by a checker that read references in which a piece's subject or object is masked:
+    all but neutral come from what it remembers. Of each checker, model and mask the newest run; per setting and model
+    of the answers. Pieces of which nothing could be masked have no label, and are counted."""
+    found: dict[str, dict] = {}
+    for run in runs:
+        if MASKED in run.scores:
+            mask = str(run.parameters.get("mask", ""))
+            title = f"{asked_of(run)}, {mask} masked" if mask else asked_of(run)
+            if title not in found:
+                found[title] = {"run": run.uuid, "title": title, "rows": _masked_rows(study, run)}
+    return list(found.values())
+
+
+def _masked_rows(study: Study, run: Run) -> list[dict]:
+    import numpy as np
+
+    scores = study.source.score_frame(run, MASKED).set_index("unit")["value"]
+    polarity = scores.reindex(study.units["unit"]).to_numpy(dtype=float)
     rows = []
-    for (setting, model), part in study.units[codes >= 0].groupby(["setting", "model"]):
-        place = part.index.to_numpy()
-        shares = [_share(codes[place] == code, part["cluster"].tolist()) for code in range(len(study.labels))]
-        rows.append({"setting": setting, "model": model, "n": len(place), "shares": shares})
+    for (setting, model), part in study.units.groupby(["setting", "model"]):
+        known = part[~np.isnan(polarity[part.index])]
+        said, cluster = polarity[known.index], known["cluster"].tolist()
+        shares = [_share(said == study.dimension.label(label).polarity, cluster) for label in study.labels]
+        rows.append(
+            {"setting": setting, "model": model, "n": len(known), "n_without": len(part) - len(known), "shares": shares}
+        )
     return rows
+
+
+def asked_of(run: Run) -> str:
+    """The model that a run asked."""
+    return str(run.provenance.get("model") or run.parameters.get("endpoint") or run.name)
 
 
 def _share(is_so: np.ndarray, cluster: list) -> dict:

@@ -23,9 +23,9 @@ Fields = dict[str, str | tuple[str, ...]]
 class Reader:
     """How the input about a unit is made. `links` are the joins that bring its texts; `below` leads from a unit to the
     row whose question or claim has the passages, where there are some. `looks_in` is the page's name of the text that
-    the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from, and `beside`
-    reads for many units what else there is about each, for what only measures: it is nothing that a judgement may rest
-    on. `finds` is what people call the text to be found."""
+    the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from or what they
+    are made of, and `beside` reads for many units what else there is about each, for what only measures: it is nothing
+    that a judgement may rest on. `finds` is what people call the text to be found."""
 
     links: tuple[str, ...]
     read: Callable[[Unit, tuple[str, ...]], Fields]
@@ -65,6 +65,10 @@ def _of_pair(unit: Unit, passages: tuple[str, ...]) -> Fields:
 def _of_triplet(unit: Unit, passages: tuple[str, ...]) -> Fields:
     parts = (unit.triplet.head, unit.triplet.relation, unit.triplet.tail)
     return {"claim": " ".join(part.strip() for part in parts if part.strip()), "passages": passages}
+
+
+def _elements_of_triplet(unit: Unit) -> dict[str, str]:
+    return {"subject": unit.triplet.head, "object": unit.triplet.tail}
 
 
 def _of_sub_sentence(unit: Unit, passages: tuple[str, ...]) -> Fields:
@@ -123,7 +127,9 @@ READERS: dict[tuple[str, str], Reader] = {
         ("evidence__claim", "evidence__question"), _of_evidence, looks_in="evidence", origin=_origin_of_evidence
     ),
     ("pair", "pair"): Reader(("pair",), _of_pair, looks_in="premise", finds="hypothesis"),
-    ("response", "triplet"): Reader(("triplet__response",), _of_triplet, lambda unit: unit.triplet.response),
+    ("response", "triplet"): Reader(
+        ("triplet__response",), _of_triplet, lambda unit: unit.triplet.response, origin=_elements_of_triplet
+    ),
     ("response", "sub_sentence"): Reader(
         ("sub_sentence__response",), _of_sub_sentence, lambda unit: unit.sub_sentence.response
     ),

@@ -19,7 +19,9 @@ SUPPORT = SpanRule(
 )
 
 
-def pieces(variant: str, unit_kind: str, title: str, units_title: str, summary: str, bad: Label) -> TaskType:
+def pieces(
+    variant: str, unit_kind: str, title: str, units_title: str, summary: str, bad: Label, more: tuple[str, ...] = ()
+) -> TaskType:
     return TaskType(
         slug="triplets",
         variant=variant,
@@ -42,7 +44,7 @@ def pieces(variant: str, unit_kind: str, title: str, units_title: str, summary: 
         template="annotation/tasks/pieces.html",
         export_layout="responses" if unit_kind == "triplet" else "content",
         units_title=units_title,
-        checkers=("lexical", "embedding", "trained", "nli", "llm", "grounding", "model-knowledge", "fake"),
+        checkers=("lexical", "embedding", "trained", "nli", "llm", "grounding", "model-knowledge", *more, "fake"),
         metrics=(Metric("entailment", "entailment"),),
     )
 
@@ -54,6 +56,8 @@ TRIPLETS = pieces(
     "Triplets",
     "Judge each triplet of a model's answer against the reference passages.",
     Label("bad_triplet", "Bad triplet", "It does not convey what the answer says."),
+    # A sub-sentence has no subject and object of its own.
+    more=("masked-reference", "masked-reference-server"),
 )
 SUB_SENTENCES = pieces(
     "sub-sentences",

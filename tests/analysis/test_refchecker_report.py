@@ -321,15 +321,22 @@ def test_what_a_model_knows_by_what_people_say():
 def test_a_run_on_masked_references_shows_what_a_checker_remembers():
     project, labels = planted()
     label_all(project, labels)
-    run_of(project, "good", labels)
-    run = run_of(project, "forgetful", {unit: (N, E)[place % 4 == 0] for place, unit in enumerate(labels)})
-    result = compute(project, masked_run=str(run.uuid))
-    assert [one["title"] for one in result["checkers"]] == ["good 1"]
-    for row in result["masked"]["rows"]:
-        assert [share["estimate"] for share in row["shares"]] == [0.25, 0.75, 0]
-    assert any("masked references" in note for note in compute(project)["notes"])
-    with pytest.raises(ValueError, match="no finished checker run"):
-        compute(project, masked_run="00000000-0000-0000-0000-000000000000")
+    assert any("Start the checker masked-reference" in note for note in compute(project)["notes"])
+    run = make_suggestions(project, checker="masked-reference")
+    Suggestion.objects.filter(run=run).delete()
+    run.parameters = {"mask": "object"}
+    run.save()
+    # Of every four triplets one is remembered as entailed, two as nothing, and of one nothing was masked.
+    values = dict(zip(labels, itertools.cycle((1.0, 0.0, None, 0.0)), strict=False))
+    make_scores(run, "masked_label", values)
+    result = compute(project)
+    assert result["checkers"] == []
+    [found] = result["masked"]
+    assert found["title"] == "masked-reference 1, object masked"
+    for row in found["rows"]:
+        assert [share["estimate"] for share in row["shares"]] == pytest.approx([1 / 3, 2 / 3, 0])
+        assert row["n"] == 3 * row["n_without"]
+    assert not any("masked" in note for note in result["notes"])
 
 
 def test_other_pieces_of_the_same_answers_stand_beside():

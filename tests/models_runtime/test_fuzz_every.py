@@ -125,6 +125,8 @@ RECIPES: dict[str, Recipe] = {
     "icat": (lambda models: {"model": models["nli"], "device": "cpu", "alignment": "lexical"}, ()),
     "icat-server": (lambda models: patient(models) | {"checker": "lexical", "device": "cpu"}, ()),
     "text-baselines": (with_model("nli"), ()),
+    "masked-reference": (with_model("nli", mask="both"), ()),
+    "masked-reference-server": (patient, ()),
     "sentences": (plain, ()),
     "fake-extractor": (plain, ()),
     "llm-extractor": (patient, ()),
@@ -135,6 +137,7 @@ RECIPES: dict[str, Recipe] = {
 
 # What some are given beside.
 BESIDE = {slug: {"atomic_claims": (CLAIM, GOOD), "sources": (GOOD,)} for slug in ("icat", "icat-server")}
+BESIDE |= {slug: {"subject": "the ice", "object": "spring"} for slug in ("masked-reference", "masked-reference-server")}
 
 
 def slugs(*gives: str) -> list[str]:

@@ -1,0 +1,115 @@
+"""What a checker says of a triplet once its subject or object is masked in the reference (RefChecker, appendix D.2).
+
+The reference then cannot tell, and a label other than neutral comes from what the checker remembers.
+
+| score | what it is | undefined |
+|---|---|---|
+| masked_label | 1 entailment, 0 neutral, -1 contradiction | nothing was masked |
+| masked_entailment, masked_neutral, masked_contradiction | their probabilities | the same, or there are none |
+| masked_places | how many stretches were masked | |
+
+A stretch is masked where the element's words stand in a passage in their order, whatever their case, as whole words.
+Elements that stand there in other words are missed; RefChecker has a language model mask them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
+from ..inputs import check_text, failed, read_claim, read_passages
+
+MASK = "####"
+QUOTES = "\"'\u201c\u201d\u2018\u2019 "
+ELEMENTS = {"subject": ("subject",), "object": ("object",), "both": ("subject", "object")}
+SPACE = LabelSpace(
+    "entailment",
+    "entailment",
+    (("entailment", 1.0), ("neutral", 0.0), ("contradiction", -1.0)),
+    question="What do the passages say about it?",
+    meanings=(
+        ("entailment", "Entailment. At least one passage supports it."),
+        ("neutral", "Neutral. No passage supports or contradicts it."),
+        ("contradiction", "Contradiction. A passage says otherwise."),
+    ),
+)
+# By entry, the checker that reads the masked reference.
+READS = {"masked-reference": "nli", "masked-reference-server": "llm"}
+
+
+def masked(text: str, elements: Sequence[str]) -> tuple[str, int]:
+    """The text with each element in it masked, the longest first, and how many stretches that are.
+
+    >>> masked("Lake Constance froze in 1963, and lake  constance thawed.", ["Lake Constance"])
+    ('#### froze in 1963, and #### thawed.', 2)
+    """
+    total = 0
+    for element in sorted((one.strip(QUOTES) for one in elements), key=len, reverse=True):
+        words = r"\s+".join(re.escape(word) for word in element.split())
+        if words:
+            text, n = re.subn(rf"(?<!\w){words}(?!\w)", MASK, text, flags=re.IGNORECASE)
+            total += n
+    return text, total
+
+
+class MaskedReference:
+    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
+        # Built here rather than loaded: who builds this holds the lock of the registry's cache.
+        from ..registry import complete_parameters, get_info  # which lists this module
+
+        self.info, self.parameters = info, parameters
+        slug = READS[info.slug]
+        inner = get_info(slug)
+        given = {name: value for name, value in parameters.items() if name != "mask"}
+        module = importlib.import_module(f"models_runtime.checkers.{slug}")
+        self.checker = module.build(inner, (SPACE,), complete_parameters(inner, given))
+        self.slice_at_least = getattr(self.checker, "slice_at_least", 1)
+
+    def describe(self) -> dict[str, Any]:
+        found = self.checker.describe()
+        judged_by = {name: found[name] for name in ("checker", "version", "parameters")}
+        own = {"checker": self.info.slug, "version": self.info.version, "parameters": dict(self.parameters)}
+        return found | own | {"judged_by": judged_by, "dimensions": []}
+
+    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
+        found: dict[int, Prediction] = {}
+        asked: dict[int, tuple[CheckerInput, int]] = {}
+        for place, item in enumerate(inputs):
+            try:
+                asked[place] = self._masked(item)
+            except InputError as error:
+                found[place] = failed(item, error)
+        answers = self.checker.predict([item for item, _ in asked.values()]) if asked else []
+        for (place, (_, n)), answer in zip(asked.items(), answers, strict=True):
+            found[place] = replace(answer, labels={}, spans=(), scores=_scores(answer, n))
+        return [found[place] for place in range(len(inputs))]
+
+    def _masked(self, item: CheckerInput) -> tuple[CheckerInput, int]:
+        claim, passages = read_claim(item), read_passages(item)
+        elements = []
+        for name in ELEMENTS[self.parameters["mask"]]:
+            if name not in item.fields:
+                raise InputError("missing-field", f"there is no {name} to be masked")
+            elements.append(check_text(name, item.fields[name]))
+        texts, counts = zip(*(masked(text, elements) for _, text in passages), strict=True)
+        return CheckerInput(item.id, {"claim": claim, "passages": texts}), sum(counts)
+
+
+def _scores(answer: Prediction, n: int) -> dict[str, float | None]:
+    if answer.error:
+        return {}
+    found = answer.labels[SPACE.dimension] if n else None
+    polarity = dict(SPACE.labels)
+    probabilities = found.probabilities if found else {}
+    return {
+        "masked_label": polarity[found.label] if found else None,
+        **{f"masked_{label}": probabilities.get(label) for label in SPACE.values},
+        "masked_places": float(n),
+    }
+
+
+build = MaskedReference
