@@ -19,7 +19,7 @@ from .span_pairs import Units, entry_pairs, laid_together, merged_spans
 NO_PAIR = "no text has two raters"
 NOTHING_MARKED = "nobody marked anything, so there is nothing to disagree about (0/0)"
 NO_GAP = "everything is marked by everybody, so there are no gaps to tell units from (0/0)"
-ONE_KIND = "chance could not place these units otherwise (0/0)"
+ONE_KIND = "too few units for chance to have placed otherwise"
 NO_INTERSECTION = "no two raters' units intersect"
 ONE_LABEL = "intersecting units have one label only (0/0)"
 ONE_RATER = "one rater only"
@@ -125,16 +125,17 @@ def unitizing_alpha(marked: Iterable[Marked] | Continua) -> UnitizingAlpha:
     total = columns.margins(sums).sum()
     valued = columns.valued(sums)[0]
     nothing = NOTHING_MARKED if columns.margins(sums)[0, 1:].sum() == 0 else ONE_KIND
+    intersecting = ONE_LABEL if (valued > 0).sum() == 1 else ONE_KIND if valued.any() else NO_INTERSECTION
     each_label = {
         label: estimate_of(
-            lambda rows, code=code: columns.one_label(rows, code), ONE_LABEL if valued[code] else NO_INTERSECTION
+            lambda rows, code=code: columns.one_label(rows, code), intersecting if valued[code] else NO_INTERSECTION
         )
         for code, label in enumerate(continua.labels)
     }
     return UnitizingAlpha(
         units_and_labels=estimate_of(columns.units_and_labels, nothing),
         marked_or_not=estimate_of(columns.marked_or_not, NO_GAP if nothing == ONE_KIND else nothing),
-        labels_where_both=estimate_of(columns.labels_where_both, ONE_LABEL if valued.any() else NO_INTERSECTION),
+        labels_where_both=estimate_of(columns.labels_where_both, intersecting),
         each_label=each_label,
         coverage=float(valued.sum() / total) if total else np.nan,
     )

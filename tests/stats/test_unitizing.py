@@ -87,7 +87,7 @@ def by_definition(texts):
         total = sum(coincidence.values())
         values = {c for c, _ in coincidence}
         margin = {c: sum(n for (a, _), n in coincidence.items() if a == c) for c in values}
-        if not total:
+        if not total or total**2 <= sum(square.values()):
             return np.nan
         agreed = sum(coincidence.get((c, c), 0) for c in values)
         chance = sum(margin[c] ** 2 - square[c] for c in values) * total / (total**2 - sum(square.values()))
@@ -184,6 +184,10 @@ def test_what_nobody_can_disagree_about_is_undefined_with_its_reason():
     found = unitizing_alpha(apart)
     assert found.labels_where_both.undefined == found.each_label["a"].undefined == "no two raters' units intersect"
     assert found.units_and_labels.estimate < 0.1
+    # Of five people two meet once and differ: too little for chance to have placed it otherwise.
+    few = [Marked("t", rater, (), 50) for rater in "uvw"]
+    few += [Marked("t", rater, ((0, 5),), 50, labels=(rater,)) for rater in "xy"]
+    assert "placed otherwise" in unitizing_alpha(few).labels_where_both.undefined
     alone = unitizing_alpha([Marked("t", "x", ((0, 5),), 50), *nothing[:0]])
     assert alone.units_and_labels.undefined == "no text has two raters"
     assert alone.units_and_labels.left_out == {"one rater only": 1}
