@@ -20,6 +20,7 @@ from analysis.reports.derived import derived_from, measured_by, with_derived, wi
 from analysis.reports.equivalence import MARGIN
 from analysis.reports.figures import figure, is_quick, named_figure, number
 from analysis.reports.labellers import cluster_codes
+from analysis.reports.methods_checkers import comparison as methods
 from analysis.reports.probabilities import probabilities
 from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, references
 from analysis.reports.score_pairs import score_pair
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-__all__ = ["HAS_QUICK_PASS", "compute", "pictures"]
+__all__ = ["HAS_QUICK_PASS", "compute", "methods", "pictures"]
 
 HAS_QUICK_PASS = True
 

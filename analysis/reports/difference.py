@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_checkers
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import named_figure, number
 from analysis.reports.reference import codes_of
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHIFT_BARS = 10
+
+
+methods = methods_checkers.difference
 
 
 def compute(source: Source, run: str, other: str) -> dict:

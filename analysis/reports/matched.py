@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_content
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import REFERENCES
 from analysis.sources import Run, Source
@@ -54,6 +55,9 @@ def inference_dimension(kind: TaskType) -> Dimension | None:
 
 def entailing_labels(dimension: Dimension) -> tuple[str, ...]:
     return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
+
+
+methods = methods_content.matched
 
 
 def compute(source: Source, reference: str = "majority", run: str = "", touched: bool = False) -> dict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_checkers
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import number
 from analysis.reports.reference import REFERENCES, checker_codes, references
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from analysis.stats import PoweredMean
 
 NO_SPREAD = "no interval: by people all units have it or none has"
+
+
+methods = methods_checkers.prevalence
 
 
 def compute(source: Source, run: str, reference: str = "majority", touched: bool = False) -> dict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_content
 from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.figures import figure
 from analysis.reports.reference import REFERENCES, references
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 NOTHING_DECIDED = "none of its responses has a decided label"
 # Stands between a model and its method where they name one group together.
 AND = " \N{MIDDLE DOT} "
+
+
+methods = methods_content.rates
 
 
 def compute(source: Source, reference: str = "majority") -> dict:

@@ -1,0 +1,148 @@
+"""Methods paragraphs of the reports about checkers: comparison, prevalence, difference of two runs."""
+
+from __future__ import annotations
+
+from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+
+
+def _touched(result: dict, of: str = "the checker") -> str:
+    if result["reference"] not in ("majority", "dawid-skene"):
+        return ""
+    if result["touched"]:
+        return f"All labels of people count, those given after a suggestion of {of} was seen too."
+    return f"Only labels count that were given before a suggestion of {of} was seen, or without one."
+
+
+def comparison(result: dict) -> str:
+    name = f"{result['checker']} {result['version']}"
+    dimensions = result["dimensions"]
+    ties = sum(dimension["votes"]["tied"] for dimension in dimensions)
+    return sentences(
+        f"The checker {name} was held against people ({result['reference_title'].lower()}) on {result['n_units']:,} "
+        "units.",
+        "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
+        if result["reference"] == "dawid-skene"
+        else "",
+        f"Units on which it is tied ({ties:,}) were left out." if ties else "",
+        _touched(result),
+        _labels(result),
+        *(
+            f"For {dimension['title'].lower()} n = {dimension['accuracy']['n_pairable']:,}"
+            f"{left_out_of(dimension['accuracy'])}."
+            for dimension in dimensions
+            if result["gives"] != "scores"
+        ),
+        _correlations(result),
+        _probabilities(result),
+        _two(result),
+        _two_scores(result),
+        _everybody(result),
+        intervals_in(result),
+    )
+
+
+def _labels(result: dict) -> str:
+    if result["gives"] == "scores" or not result["dimensions"]:
+        return ""
+    return (
+        "Measures are accuracy, balanced accuracy (mean recall over the reference's labels), macro-F1 (mean over the "
+        "labels that occur on either side) and Matthews's correlation; units that lack either side are left out."
+    )
+
+
+def _correlations(result: dict) -> str:
+    found = next((dimension["correlations"] for dimension in result["dimensions"] if dimension["correlations"]), [])
+    if not found:
+        return ""
+    names = listed([one["title"] for one in found])
+    return f"The score {result['score']} was correlated with the place of people's label on its scale ({names})."
+
+
+def _probabilities(result: dict) -> str:
+    if not any(dimension["probabilities"] for dimension in result["dimensions"]):
+        return ""
+    return (
+        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error in ten "
+        "equal bins of the most probable label's probability, and for each label against the rest by the areas under "
+        "the ROC curve and the precision-recall curve (average precision); thresholds were chosen by F1 on four fifths "
+        "of the claims or questions and judged on the fifth."
+    )
+
+
+def _two(result: dict) -> str:
+    beside = [f"{result['other']['checker']} {result['other']['version']}"] if result["families"]["versus"] else []
+    rivals = next((dimension["rivals"] for dimension in result["dimensions"] if dimension["rivals"]), [])
+    names = listed(list(dict.fromkeys([*beside, *(rival["name"] for rival in rivals)])))
+    if not names:
+        return ""
+    return (
+        f"It was set against {names} on the units that people and both checkers labelled: differences of accuracy and "
+        "macro-F1, McNemar's exact test, and a permutation test that swaps both checkers' labels for whole claims or "
+        f"questions. Differences were taken as equivalent where two one-sided tests at 0.05 put them within "
+        f"{result['margin']:g} (Schuirmann 1987). {_adjusted(result, 'versus', 'rivals')}"
+    ).strip()
+
+
+def _two_scores(result: dict) -> str:
+    if not result["families"]["scores"]:
+        return ""
+    a, b = (" of ".join(filter(None, side)) for side in result["score_pair"])
+    return (
+        f"Correlations of {a} and of {b} with the same labels were compared by Williams's t and Steiger's Z, which "
+        f"allow for the correlation between the scores. {_adjusted(result, 'scores')}"
+    ).strip()
+
+
+def _adjusted(result: dict, *families: str) -> str:
+    number = max(result["families"][name] for name in families)
+    if number < 2:
+        return ""
+    return (
+        f"p values of one kind of test ({number} at most) were adjusted over all questions and checkers by Holm's and "
+        "by Benjamini and Hochberg's procedure."
+    )
+
+
+def _everybody(result: dict) -> str:
+    found = next((dimension["labellers"] for dimension in result["dimensions"] if dimension["labellers"]), None)
+    if found is None or not found["people"]:
+        return ""
+    others = ", a person against the majority of the others" if result["reference"] == "majority" else ""
+    return (
+        f"Every checker and every person was held against the reference{others}; checkers also against each person, "
+        "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label)."
+    )
+
+
+def prevalence(result: dict) -> str:
+    both = max((dimension["n_both"] for dimension in result["dimensions"]), default=0)
+    others = max((dimension["n_others"] for dimension in result["dimensions"]), default=0)
+    return sentences(
+        f"The share of {result['n_units']:,} units with each label was estimated by prediction-powered inference "
+        "(Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, Angelopoulos, Duchi "
+        f"and Zrnic 2023), from units labelled by people ({result['reference_title'].lower()}) and "
+        f"{result['checker']} {result['version']} (at most {both:,}) and units labelled by the checker alone (at most "
+        f"{others:,}).",
+        _touched(result),
+        "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
+        "Intervals (95 %) are normal; variances are of sums over claims or questions, and ends are kept within 0 and "
+        "1. The estimate from people's labels alone stands beside them.",
+    )
+
+
+def difference(result: dict) -> str:
+    run, other = (f"{result[side]['checker']} {result[side]['version']}" for side in ("run", "other"))
+    changed = [
+        f"{dimension['title'].lower()} {dimension['n_changed']:,} of {dimension['n_both']:,}"
+        for dimension in result["dimensions"]
+    ]
+    return sentences(
+        f"The run of {run} ({result['run']['created_at']} UTC) was compared with that of {other} "
+        f"({result['other']['created_at']} UTC) on {result['n_units']:,} units that are the same for both.",
+        f"Labels that differ: {listed(changed)}." if changed else "",
+        "Agreement of the two is the share of equal labels and Cohen's kappa, over units that both label.",
+        "Probabilities are compared by total variation: half the sum of absolute differences over the labels."
+        if any(dimension["shift"] for dimension in result["dimensions"])
+        else "",
+        intervals_in(result),
+    )

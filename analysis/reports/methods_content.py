@@ -1,0 +1,47 @@
+"""Methods paragraphs of the reports about what was judged: rates by model, matched documents."""
+
+from __future__ import annotations
+
+from analysis.reports.methods_words import intervals_in, listed, sentences
+
+
+def rates(result: dict) -> str:
+    responses = sum(setting["n_responses"] for setting in result["settings"])
+    pending = sum(setting["n_pending"] for setting in result["settings"])
+    excluded = sorted({label for setting in result["settings"] for label in setting["excluded"]})
+    units, answers = result["unit_words"], result["response_words"]
+    return sentences(
+        f"Rates are of {result['title'].lower()} in {responses:,} {answers}, by {result['reference_title'].lower()}"
+        f" ({result['votes']['tied']:,} {units} are tied and count as undecided).",
+        f"An answer's shares are those of its {units}; a model's rate is their unweighted mean over its {answers} that "
+        "have a decided label, and means over models are unweighted as well."
+        if units != answers
+        else f"A model's rate is the share of its {answers} that have a decided label; means over models are "
+        "unweighted.",
+        f"Labels that are outside the scale ({listed(excluded)}) were left out." if excluded else "",
+        f"{pending:,} {answers} without a decided label were left out." if pending else "",
+        f"The abstain rate is the share of {answers} in which there is nothing to judge, of all {answers}."
+        if result["has_abstained"]
+        else "",
+        intervals_in(result, ("response", "responses")),
+    )
+
+
+def matched(result: dict) -> str:
+    checker = f" and, beside them, by {result['checker']} {result['version']}" if result["checker"] else ""
+    touched = ""
+    if result["checker"] and result["reference"] == "majority":
+        touched = (
+            "All labels of people count."
+            if result["touched"]
+            else "Only labels of people count that the checker's suggestions had not touched."
+        )
+    return sentences(
+        f"A generated document, and a claim, is matched where at least one of its pairs is judged "
+        f"{listed(result['entailing'], 'or').lower()}: {result['n_pairs']:,} pairs of gold evidence and a document's "
+        f"sentence were judged by people ({result['reference_title'].lower()}){checker}.",
+        touched,
+        "It is unmatched where all of its pairs are judged otherwise, and undecided in between; shares are of the "
+        "decided ones, beside the lowest and highest that the undecided ones allow.",
+        intervals_in(result, ("claim", "claims")),
+    )

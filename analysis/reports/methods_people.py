@@ -1,0 +1,115 @@
+"""Methods paragraphs of the reports about people: agreement, annotators, and who could be replaced."""
+
+from __future__ import annotations
+
+from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+
+WHOSE = {
+    "all": "everybody who labelled",
+    "members": "members of the project",
+    "imported": "raters of imported files",
+}
+
+
+def agreement(result: dict) -> str:
+    asked = [dimension for dimension in result["dimensions"] if dimension["n_labels"]]
+    if not asked:
+        return f"Nobody has labelled any of the {result['n_units']:,} units of {result['project']}."
+    return sentences(
+        f"Agreement was measured among {WHOSE[result['raters']]} ({result['n_raters']:,} raters) on "
+        f"{result['n_units']:,} units of {result['n_items']:,} items.",
+        *(_coefficients(dimension) for dimension in asked),
+        "Units with a single label form no pair; nothing was put in the place of missing labels, and every "
+        "pair of labels of one unit counts, whoever gave them.",
+        "Raters are exchangeable, because the file does not say who voted, so there are no figures for pairs of them."
+        if result["exchangeable"]
+        else "",
+        _per_label(asked),
+        _by_chance(asked),
+        intervals_in(result),
+    )
+
+
+def _coefficients(dimension: dict) -> str:
+    names = [_named(figure["title"]) for figure in dimension["figures"]]
+    alpha = next(figure for figure in dimension["figures"] if figure["name"].startswith("krippendorff"))
+    return (
+        f"For {dimension['title'].lower()} ({dimension['level']}, {len(dimension['labels'])} labels, "
+        f"{dimension['n_labels']:,} given) these are {listed(names)}, over {alpha['n_pairable']:,} units with a pair"
+        f"{left_out_of(alpha)}."
+    )
+
+
+def _named(title: str) -> str:
+    """A coefficient in the middle of a sentence: people keep their capitals, and kinds stand in brackets."""
+    name, comma, kind = title.partition(", ")
+    name = name if name.startswith(PROPER) else name[0].lower() + name[1:]
+    return f"{name} ({kind})" if comma else name
+
+
+PROPER = ("Krippendorff", "Fleiss", "Gwet", "Brennan", "Cohen", "Scott")
+
+
+def _per_label(dimensions: list[dict]) -> str:
+    if not any(dimension["per_label"] for dimension in dimensions):
+        return ""
+    return "Each label was also held against all others together."
+
+
+def _by_chance(dimensions: list[dict]) -> str:
+    tests = [dimension["chance"] for dimension in dimensions if dimension["chance"]["p_value"] is not None]
+    if not tests:
+        return ""
+    times = sorted({test["n_permutations"] for test in tests})
+    number = " to ".join(f"{n:,}" for n in dict.fromkeys((times[0], times[-1])))
+    return (
+        f"Alpha was tested against chance by {number} permutations ({tests[0]['null']}), one-sided, with units taken "
+        "as independent."
+    )
+
+
+def annotators(result: dict) -> str:
+    with_runs = [f"{run['checker']} {run['version']}" for run in result["runs"]]
+    touched = f" ({result['n_labels_touched']:,} labels that saw a suggestion of theirs were left out)"
+    models = [model for dimension in result["dimensions"] for model in dimension["models"]]
+    resamples = sorted({model["n_resamples"] for model in models})
+    return sentences(
+        f"Competence of annotators was estimated without a gold standard on {result['n_units']:,} units"
+        + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
+        "Dawid and Skene's model (1979) gives everybody a confusion table and every unit a posterior, by expectation "
+        "maximisation from the shares of votes; competence is the chance of a right label over the estimated "
+        "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
+        f"Whoever shares fewer than {result['min_shared']} units with others has no estimate.",
+        f"Their intervals (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
+        "resamples of whole claims or questions."
+        if models
+        else "",
+        "Beside them stands the plain share of other people's labels that are equal.",
+        "Speed is active time per answer, in quarters of each person's own answers."
+        if any(not dimension["speed"]["undefined"] for dimension in result["dimensions"])
+        else "",
+    )
+
+
+def alternative_annotator(result: dict) -> str:
+    checkers = list(
+        dict.fromkeys(
+            f"{row['checker']} {row['version']}" for dimension in result["dimensions"] for row in dimension["checkers"]
+        )
+    )
+    by_scale = [dimension["title"].lower() for dimension in result["dimensions"] if dimension["scored_by"] == "rmse"]
+    closeness = "the share of equal labels" + (
+        f", and for {listed(by_scale)} the root mean squared difference of places on the scale" if by_scale else ""
+    )
+    return sentences(
+        f"Whether {listed(checkers, 'or')} could stand in for a person was tested by the alternative annotator test "
+        "(Calderon, Reichart and Dror 2025).",
+        f"Each person in turn is left out, and both they and the checker are held against the others by {closeness}.",
+        "For each person, a one-sided paired t test asks whether the checker is at least as close on more units than "
+        f"they, less epsilon = {result['epsilon']:g}; rejections are corrected by Benjamini and Yekutieli's procedure "
+        f"at q = {result['q']:g}.",
+        "The winning rate is the share of people against whom it is rejected; the checker passes at 0.5 or more.",
+        f"People with fewer than {result['min_units']} units took no part, nor did labels of exchangeable raters or "
+        "labels that the checker's suggestion had touched.",
+        intervals_in(result),
+    )

@@ -1,0 +1,66 @@
+"""What methods paragraphs have in common: how intervals were made, read from the figures themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+MOST_WARNINGS = 3
+
+SOURCES = (
+    "Intervals end at expanded bias-corrected and accelerated quantiles (Efron 1987; Hesterberg 2015), which widen "
+    "them for small numbers."
+)
+
+
+def figures_in(part: object) -> Iterator[dict]:
+    """Every figure of a result that has an interval."""
+    if isinstance(part, dict):
+        if part.get("low") is not None and isinstance(part.get("interval"), dict) and part["interval"].get("method"):
+            yield part
+        for inner in part.values():
+            yield from figures_in(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from figures_in(inner)
+
+
+def intervals_in(result: dict, clusters_are: tuple[str, str] = ("claim or question", "claims or questions")) -> str:
+    """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many."""
+    found = [figure["interval"] for figure in figures_in(result)]
+    if not found:
+        return ""
+    level = ", ".join(sorted({f"{one['level']:.0%}".replace("%", " %") for one in found}))
+    resamples = sorted({one["n_resamples"] for one in found})
+    number = f"{resamples[-1]:,}" if len(resamples) == 1 else f"{resamples[0]:,} to {resamples[-1]:,}"
+    clusters = [one["n_clusters"] for one in found if one["n_clusters"]]
+    one, many = clusters_are
+    drawn = f"whole {many} (all units of one {one} together, {max(clusters):,} at most)" if clusters else "units"
+    made = f"Intervals ({level}) are from {number} bootstrap resamples of {drawn}. {SOURCES}"
+    return sentences(made, _warnings(found))
+
+
+def _warnings(intervals: list[dict]) -> str:
+    """What the most frequent notes beside intervals say, and of how many; empty where there are none."""
+    notes = Counter(one["note"] for one in intervals if one.get("note"))
+    if not notes:
+        return ""
+    said = [f"{note} ({n:,} of {len(intervals):,})" for note, n in notes.most_common(MOST_WARNINGS)]
+    return f"Intervals to be read with care: {'; '.join(said)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
+
+
+def listed(words: list[str], last: str = "and") -> str:
+    """'a, b and c'."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def sentences(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def left_out_of(figure: dict) -> str:
+    """What did not enter a figure, in brackets; empty where all did."""
+    reasons = [f"{n:,} {reason}" for reason, n in figure["left_out"].items() if n]
+    return f" (left out: {listed(reasons)})" if reasons else ""
