@@ -48,11 +48,17 @@ TESTS = {
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 NO_ANSWERS = (
     "No finished run gives the probabilities of True, False and None without and with the evidence, so nothing can be "
-    "said of its use: start the checker `answer-probabilities` (or `answer-probabilities-server`)."
+    "said of its use: start the checker “Answer probabilities” (answer-probabilities, or answer-probabilities-server)."
 )
-NO_FEATURES = "No finished run has measured characteristics of the evidence: start the checker `characteristics`."
-NO_PERPLEXITY = "Perplexity is not measured: start the checker `perplexity` (or `perplexity-server`)."
-MEASURED_BY = {"refers_to_external_source": "source-reference"}  # else characteristics
+NO_FEATURES = (
+    "No finished run has measured characteristics of the evidence: start the checker “Context characteristics” "
+    "(characteristics)."
+)
+NO_PERPLEXITY = (
+    "Perplexity is not measured: start the checker “Perplexity of the evidence” (perplexity, or perplexity-server)."
+)
+MEASURED_BY = {"refers_to_external_source": "“References to sources” (source-reference)"}
+MEASURES_THE_REST = "“Context characteristics” (characteristics)"
 
 
 def fits(kind: TaskType) -> str:
@@ -226,10 +232,8 @@ def _not_measured(of_features: list[Run], measured: list[Characteristic]) -> lis
     missing: dict[str, list[str]] = {}
     for one in FEATURES:
         if one.score not in given and not one.instead_of:
-            missing.setdefault(MEASURED_BY.get(one.score, "characteristics"), []).append(one.title)
-    return notes + [
-        f"Not measured: {', '.join(titles)}; start the checker `{slug}`." for slug, titles in missing.items()
-    ]
+            missing.setdefault(MEASURED_BY.get(one.score, MEASURES_THE_REST), []).append(one.title)
+    return notes + [f"Not measured: {', '.join(titles)}; start the checker {name}." for name, titles in missing.items()]
 
 
 def body(result: dict) -> list:

@@ -144,13 +144,15 @@ def grouped_means(
     deviation = np.where(has, table - centre, 0)
     weight = member.T.astype(float)
     with one_blas_thread():
-        n, total, square = (weight @ found for found in (has.astype(float), deviation, deviation**2))
+        n, total, square, raw = (
+            weight @ found for found in (has.astype(float), deviation, deviation**2, np.where(has, table, 0))
+        )
     n = n.round().astype(int)
     mean = divide(total, n)
     rest = np.maximum(square - np.where(n > 0, total, 0) * np.where(n > 0, mean, 0), 0)
     sd = np.sqrt(divide(rest, np.where(n > 1, n - 1, 0)))
     return GroupedMeans(
-        mean=mean + centre,
+        mean=divide(raw, n),  # of zeros exactly 0, which the centre plus the mean deviation is not
         sd=sd,
         n=n,
         n_missing=member.sum(axis=0)[:, None] - n,

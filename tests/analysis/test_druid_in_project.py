@@ -54,7 +54,7 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
         jobs.run_here(job)
     page = client.get(address).content.decode()
     for words in ("Claims with conflicting evidence", "Accumulated context usage", "yes-model", "Evidence length",
-                  "start the checker `source-reference`", "start the checker `perplexity`"):  # fmt: skip
+                  "“References to sources”", "“Perplexity of the evidence”"):  # fmt: skip
         assert words in page, words
     assert page.count("<svg") >= 4
     report = StoredReport.objects.get(project=project, name="druid")

@@ -29,6 +29,11 @@ def test_means_and_deviations_are_numpys_group_by_group():
     assert np.isnan(grouped_means([[1.0]], [[True]]).sd[0, 0])
 
 
+def test_the_mean_of_zeros_is_zero_whatever_others_have():
+    found = grouped_means([[0.0], [0.0], [0.3], [0.4]], [[True], [True], [False], [False]])
+    assert (found.mean[0, 0], found.sd[0, 0]) == (0.0, 0.0)
+
+
 def test_an_interval_is_that_of_a_single_mean_over_the_same_clusters():
     """`mean_share` draws its own clusters; where every cluster has a value both draw from the same."""
     values, groups, cluster = sample(clusters=12)
