@@ -63,7 +63,7 @@ def attention(
             )
             behind[f"{dimension.slug}/failed/{method}/{who}"] = part.loc[~part["right"], "unit"].tolist()
         behind[f"{dimension.slug}/known/{method}"] = checks["unit"].drop_duplicates().tolist()
-        people.sort(key=lambda one: (one["share"]["estimate"], one["name"]))
+        people.sort(key=lambda one: (one["share"]["estimate"], one["id"]))
         found.append({"method": method, "n_units": int(checks["unit"].nunique()), "people": people})
     return found, behind
 

@@ -87,7 +87,7 @@ def _answers(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) ->
     ).dropna(subset=["share"])
     n_undated = int(rows.loc[rows["moment"].isna(), "annotation"].nunique())
     first = {name: (name, "first") for name in ("who", "group", "moment", "version")}
-    answers = rows.dropna(subset=["moment"]).groupby("annotation", sort=True).agg(share=("share", "mean"), **first)
+    answers = rows.dropna(subset=["moment"]).groupby("annotation", sort=False).agg(share=("share", "mean"), **first)
     return answers.sort_values(["who", "moment"], kind="stable").reset_index(drop=True), n_undated
 
 

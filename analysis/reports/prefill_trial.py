@@ -240,10 +240,9 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
     from analysis.stats import time_effect
 
     parts = [pd.DataFrame({"annotation": one.annotation, "right": one.right, "cluster": one.cluster}) for one in trials]
-    known = pd.concat(parts, ignore_index=True).groupby("annotation")
-    answers = pd.DataFrame(
-        {"least": known["right"].min(), "wrong": known["right"].agg(lambda found: (found == 0).any())}
-    )
+    of_labels = pd.concat(parts, ignore_index=True)
+    known = of_labels.assign(wrong=of_labels["right"] == 0).groupby("annotation", sort=False)
+    answers = pd.DataFrame({"least": known["right"].min(), "wrong": known["wrong"].max()})
     answers["cluster"] = known["cluster"].first()
     answers = answers.join(first.groupby("annotation")[["seen", "rater"]].first(), how="inner")
     revised = labels.loc[~labels["is_latest"].astype(bool), "annotation"].unique()
@@ -251,7 +250,9 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
     answers = answers[~answers.index.isin(revised)]
     seconds = answers.index.map(source.active_seconds()).to_numpy(dtype=float)
     right = np.where(answers["wrong"].to_numpy(dtype=bool), 0, np.where(answers["least"] == 1, 1, -1))
-    n = {"n_revised": n_before - len(answers), "n_untimed": int((~(seconds > 0)).sum())}
+    counts = {"n_revised": n_before - len(answers), "n_untimed": int((~(seconds > 0)).sum())}
+    if is_quick():
+        return {"strata": [], **counts}
     codes = answers["rater"].astype("category").cat.codes.to_numpy()
     found = time_effect(seconds, answers["seen"].to_numpy(dtype=bool), right, codes, answers["cluster"].to_numpy())
     rows = []
@@ -259,8 +260,5 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
         one = found[name]
         row = {"stratum": name, "seen": number(one.seen), "unseen": number(one.unseen)}
         row |= {"n_seen": one.n_seen, "n_unseen": one.n_unseen}
-        effects = {"ratio": without(), "within": without()}
-        if not is_quick():
-            effects = {"ratio": effect(one.ratio), "within": effect(one.within)}
-        rows.append(row | effects)
-    return {"strata": rows, **n}
+        rows.append(row | {"ratio": effect(one.ratio), "within": effect(one.within)})
+    return {"strata": rows, **counts}
