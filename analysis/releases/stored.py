@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 from analysis.models import Release
 from analysis.releases.files import ReleaseError
+from analysis.sources import Source
 from analysis.sources.release import ReleaseSource
 from annotation.models import Rater, Unit
 from annotation.services.releasing import artifact_path
@@ -30,6 +32,26 @@ class StoredReleaseSource(ReleaseSource):
         raters = super().rater_frame()
         names = dict(Rater.objects.filter(project=self.release.project).values_list("pseudonym", "name"))
         return raters.assign(name=[names.get(pseudonym, pseudonym) for pseudonym in raters["rater"]])
+
+    def sibling(self, slug: str) -> Source:
+        if slug not in self._beside:
+            raise ValueError(
+                f"{slug!r} has no release from before release {self.release.number} of {self.slug}: freeze that "
+                "project first, and then this one again"
+            )
+        return StoredReleaseSource(self._beside[slug])
+
+    def siblings(self) -> dict[str, str]:
+        return {slug: release.project.title for slug, release in self._beside.items()}
+
+    @cached_property
+    def _beside(self) -> dict[str, Release]:
+        """Of every other project on the data set the last release before this one: what is frozen later changes no
+        figure of this one."""
+        dataset = self.release.project.dataset_id
+        rows = Release.objects.filter(project__dataset=dataset, moment__lt=self.release.moment).exclude(sha256="")
+        others = rows.exclude(project=self.release.project_id).select_related("project", "job").order_by("moment")
+        return {release.project.slug: release for release in others}
 
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
         """Units of the files are places; of those that are still in the data set, the database's numbers."""

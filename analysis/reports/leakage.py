@@ -314,6 +314,7 @@ def _notes(
     return notes + list(dict.fromkeys(note for family in retrieved for note in family.notes))
 
 
+HAS_QUICK_PASS = True
 body = leakage_body.body
 methods = leakage_body.methods
 in_words = leakage_body.in_words

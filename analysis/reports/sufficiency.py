@@ -298,6 +298,7 @@ def _notes(source: Source, result: dict, found: Graded | None) -> list[str]:
     return notes
 
 
+HAS_QUICK_PASS = True
 body = sufficiency_body.body
 methods = sufficiency_body.methods
 in_words = sufficiency_body.in_words

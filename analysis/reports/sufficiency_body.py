@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CELLS = {"both": "contains and judged correct", "contains": "contains only", "judge": "judged correct only"}
 CELLS |= {"neither": "neither"}
 MOST_LINES = 8
+IN_WORDS = {"correct": "correct answers", "abstain": "abstentions", "hallucinate": "hallucinated answers"}
 
 
 def body(result: dict) -> list[Table | Picture]:
@@ -200,12 +201,12 @@ def _share_pictures(result: dict) -> list[Picture]:
         pictures.append(
             Intervals(
                 name=f"sufficiency-{outcome}",
-                title=f"Answers by sufficiency: share of {outcome}",
+                title=f"Share of {IN_WORDS[outcome]}, by sufficiency of the context",
                 caption=(
                     f"{who}, by whether the context suffices according to {result['by_title']}. 95 % bootstrap "
                     "intervals over questions."
                 ),
-                alt=f"Share of {outcome} by model and sufficiency. {said}.",
+                alt=f"Share of {IN_WORDS[outcome]} by model and sufficiency. {said}.",
                 items=items,
                 values=Axis("Share of answers", 0.0, 1.0),
                 rows_title="Model",

@@ -10,7 +10,7 @@ from django.urls import reverse
 from analysis.models import StoredReport
 from analysis.releases import freezing
 from analysis.reports import stored
-from annotation.models import Job, Project
+from annotation.models import Decision, Job, Project
 from annotation.services import jobs
 from tests.analysis.planted import decide
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
@@ -96,3 +96,26 @@ def test_the_command_joins_projects_and_releases_alike(both, tmp_path):
         printed(str(tmp_path / first.slug), "--from-files")
     with pytest.raises(CommandError, match="--beside is for files"):
         printed(first.slug, "--beside", str(tmp_path / second.slug))
+
+
+def test_a_release_is_joined_with_the_last_one_before_it(both, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+    first, second = both
+
+    def freeze(project):
+        jobs.run_here(freezing.start_freezing(project, project.created_by).job)
+
+    def hits(subject):
+        out = io.StringIO()
+        options = ("--reference", "imported", "--grades", second.slug, "--format", "json")
+        call_command("report", subject, "sufficiency", *options, stdout=out)
+        return json.loads(out.getvalue())["systems"][0]["groups"]["all"]["correct"]["n"]
+
+    freeze(first)
+    with pytest.raises(CommandError, match="grades is one of"):
+        hits(f"{first.slug}@1")
+    freeze(second)
+    freeze(first)
+    Decision.objects.filter(project=second).update(label="perfect")
+    freeze(second)
+    assert (hits(first.slug), hits(f"{first.slug}@2")) == (40, 15)
