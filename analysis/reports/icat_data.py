@@ -168,35 +168,41 @@ class Study:
         return Machine(key, title, run, covered, n_covered, self.n_aspects, failures=failures, **counts)
 
     def _imported(self, variant: str, results: dict[str, dict]) -> Machine:
-        """Facts by what the results say of each atomic claim; aspects by the topics that they list as covered. ICAT-A's
-        topics are its own, so they say nothing of the units."""
+        """Facts by what the results say of each atomic claim; aspects by the topics that they list as covered, or the
+        share that they print. ICAT-A's topics are its own, so they say nothing of the units."""
         import numpy as np
 
-        number = self.units["aspect"].map(self.source.content("aspect").set_index("key")["index"]).to_numpy()
         names = self.responses["response"].tolist()
-        has_own_topics = any("generated_topics" in found for found in results.values())
-        covered = np.full(len(self.units), UNKNOWN)
-        n_covered, n_aspects = (np.full(len(names), UNKNOWN) for _ in range(2))
-        topics = {
-            place: topics_of(results[name])
-            for place, name in enumerate(names)
-            if "covered_topics" in results.get(name, {})
-        }
-        for place, listed in topics.items():
-            n_covered[place] = len(listed)
-            own = results[names[place]].get("generated_topics")
+        n_aspects, n_covered = np.full(len(names), UNKNOWN), np.full(len(names), UNKNOWN)
+        topics: dict[int, set[int]] = {}
+        for place, name in enumerate(names):
+            row = results.get(name)
+            if row is None:
+                continue
+            own = row.get("generated_topics")
             n_aspects[place] = self.n_aspects[place] if own is None else len(own)
-        if not has_own_topics:
-            for unit, place in enumerate(self.of_response.tolist()):
-                if place in topics:
-                    covered[unit] = int(number[unit] + 1 in topics[place])
+            listed = topics_of(row)
+            known = range(1, n_aspects[place] + 1)
+            n_covered[place] = covered_of(row, n_aspects[place]) if listed is None else len(listed.intersection(known))
+            if listed is not None and own is None:
+                topics[place] = listed
+        number = self.units["aspect"].map(self.source.content("aspect").set_index("key")["index"]).tolist()
+        covered = [
+            int(number[unit] + 1 in topics[place]) if place in topics else UNKNOWN
+            for unit, place in enumerate(self.of_response.tolist())
+        ]
         n_claims, n_supported = self._imported_claims(set(results))
-        machine = self._machine(
-            f"imported-{variant.lower()}", VARIANTS[variant], None, covered, n_claims=n_claims, n_supported=n_supported
+        return Machine(
+            f"imported-{variant.lower()}",
+            VARIANTS[variant],
+            None,
+            np.array(covered, dtype=int),
+            n_covered,
+            n_aspects,
+            n_supported,
+            n_claims,
+            {},
         )
-        if not has_own_topics:
-            return machine
-        return Machine(**vars(machine) | {"n_covered": n_covered, "n_aspects": n_aspects})
 
     def _imported_claims(self, answers: set[str]) -> tuple[np.ndarray, np.ndarray]:
         import numpy as np
@@ -242,11 +248,23 @@ def imported_results(source: Source) -> dict[str, dict[str, dict]]:
     return {variant: results for variant, results in found.items() if results}
 
 
-def topics_of(results: dict) -> set[int]:
-    """Numbers, from 1, of the topics that a row of results lists as covered."""
-    listed = results.get("covered_topics") or []
-    numbers = {entry.get("topic_id") for entry in listed if isinstance(entry, dict)}
-    return {int(number) for number in numbers if str(number).isdecimal()}
+def topics_of(results: dict) -> set[int] | None:
+    """Numbers, from 1, of the topics that a row of results lists as covered; None where it has no list."""
+    listed = results.get("covered_topics")
+    if not isinstance(listed, list):
+        return None
+    numbers = {str(entry.get("topic_id") if isinstance(entry, dict) else entry) for entry in listed}
+    return {int(number) for number in numbers if number.isdecimal()}
+
+
+def covered_of(results: dict, n_aspects: int) -> int:
+    """How many of so many aspects are covered by the share that a row of results prints; -1 where it prints none, or
+    one of another number of aspects."""
+    share = (results.get("metrics") or {}).get("coverage")
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        return UNKNOWN
+    n = round(share * n_aspects)
+    return n if abs(n - share * n_aspects) < 0.01 * max(n_aspects, 1) else UNKNOWN
 
 
 def offered(source: Source) -> dict[str, str]:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from analysis.pictures import Lines, Scatter
 from analysis.releases import freezing
 from analysis.reports.figures import quickly
+from analysis.reports.icat_data import UNKNOWN, covered_of, topics_of
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, Table
 from analysis.sources.database import DatabaseSource
@@ -335,6 +336,23 @@ def test_imported_results_count_as_they_are(with_results):
     assert topics["detection"] is None  # its topics are its own
     own = report_of(with_results, reference="imported", automatic="imported-a")
     assert own["all"]["coverage"]["estimate"] == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize(
+    ("row", "topics", "covered"),
+    [
+        ({"covered_topics": [{"topic_id": 2, "evidence": [0]}, {"topic_id": "3"}]}, {2, 3}, UNKNOWN),
+        ({"covered_topics": [1, 2, None]}, {1, 2}, UNKNOWN),
+        ({"covered_topics": []}, set(), UNKNOWN),
+        ({"metrics": {"coverage": 2 / 3}}, None, 2),
+        ({"metrics": {"coverage": 0.667}}, None, 2),
+        ({"metrics": {"coverage": 0.5}}, None, UNKNOWN),  # of three aspects nothing is a half
+        ({"metrics": {"coverage": "most"}}, None, UNKNOWN),
+        ({}, None, UNKNOWN),
+    ],
+)
+def test_what_a_row_of_results_says_is_covered(row, topics, covered):
+    assert topics_of(row) == topics and covered_of(row, 3) == covered
 
 
 def test_the_same_from_a_release_s_files(project, runs, tmp_path):
