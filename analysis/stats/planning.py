@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
 
 from .alpha import krippendorff_alpha
-from .bootstrap import BATCH_NUMBERS, one_blas_thread, sum_by_cluster
+from .bootstrap import BATCH_NUMBERS, SumSample, one_blas_thread, sum_by_cluster
 from .labels import Labels
 from .pilot import Pilot, draw, simulated
 
@@ -94,15 +95,7 @@ def planned_alpha(
     n_clusters = round(n_units / pilot.cluster_size)
     if pilot.undefined or n_clusters < 2:
         return _nothing(n_units, n_raters, level, pilot.undefined or TOO_FEW)
-    said, cluster = simulated(pilot, n_raters, np.random.default_rng(seed))[1:]
-    rater = np.broadcast_to(np.arange(n_raters), said.shape)
-    unit = np.broadcast_to(np.arange(len(said))[:, None], said.shape)
-    pool = Labels(
-        unit.ravel(), rater.ravel(), said.ravel(), len(said), pilot.categories, cluster=cluster, exchangeable=True
-    )
-    sample = krippendorff_alpha(pool, measure_level).sample
-    features, kind = sum_by_cluster(sample.features, sample.pattern, sample.cluster)
-    share = np.bincount(kind) / len(kind)
+    sample, features, share = _pool(pilot, n_raters, measure_level, seed)
     rng, values = np.random.default_rng(seed + 1), []
     batch = max(1, BATCH_NUMBERS // max(len(share), sample.work_per_row))
     with one_blas_thread():
@@ -172,11 +165,10 @@ def planned_rate(
     n_clusters = n_units / pilot.cluster_size
     if pilot.undefined or n_clusters < 2:
         return _nothing(n_units, n_raters, level, pilot.undefined or TOO_FEW)
-    rng = np.random.default_rng(seed)
-    truth, said, cluster = simulated(pilot, n_raters, rng)
+    truth, said, cluster = _units(pilot, n_raters, seed)
     y = (said == category).mean(axis=1)
     if n_others:
-        f = (draw(pilot.machine[truth], rng) == category).astype(float)
+        f = (draw(pilot.machine[truth], np.random.default_rng(seed + 1)) == category).astype(float)
         weight = 0.0
         if f.var() > 0:
             weight = float(np.clip(np.cov(y, f)[0, 1] / ((1 + n_units / n_others) * f.var(ddof=1)), 0, 1))
@@ -278,6 +270,25 @@ def _nothing(n_units: int, n_raters: int, level: float, reason: str) -> Planned:
     return Planned(
         half_width=np.nan, estimate=np.nan, n_units=n_units, n_raters=n_raters, level=level, undefined=reason
     )
+
+
+# Plans of one pilot differ in the number of units above all: what does not depend on it is kept for the next of them.
+@lru_cache(maxsize=16)
+def _units(pilot: Pilot, n_raters: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return simulated(pilot, n_raters, np.random.default_rng(seed))
+
+
+@lru_cache(maxsize=16)
+def _pool(pilot: Pilot, n_raters: int, level: str, seed: int) -> tuple[SumSample, np.ndarray, np.ndarray]:
+    """Alpha of simulated units as a statistic, the feature sums of their distinct clusters, and how common each is."""
+    _, said, cluster = _units(pilot, n_raters, seed)
+    unit, rater = np.indices(said.shape)
+    labels = Labels(
+        unit.ravel(), rater.ravel(), said.ravel(), len(said), pilot.categories, cluster=cluster, exchangeable=True
+    )
+    sample = krippendorff_alpha(labels, level).sample
+    features, kind = sum_by_cluster(sample.features, sample.pattern, sample.cluster)
+    return sample, features, np.bincount(kind) / len(kind)
 
 
 def _of_means(values: np.ndarray, cluster: np.ndarray) -> float:
