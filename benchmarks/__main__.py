@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "packages": ("--quick",),
     "export": ("--quick",),
     "figures": ("--quick",),
+    "coverage": ("--quick",),
     "reports": ("--quick",),
     "page": ("--quick",),
     "long_item": ("--quick",),

@@ -1,0 +1,344 @@
+"""How often 95 % intervals hold the truth, and how often tests reject what is true, in studies with planted truth.
+
+    python -m benchmarks.coverage [--quick] [--only NAME ...] [--runs 1000]
+
+Prints the tables of docs/statistics.md. Every figure is computed in 1,000 studies (those that take long in fewer) as a
+user would compute it; its true value is that of a very large study. Studies are described in benchmarks/planted.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis import stats
+from analysis.stats import Estimate, Labels
+from benchmarks import planted
+
+RUNS, RESAMPLES, SEED = 1000, 200, 20261122
+LARGE = 60_000
+# Figure -> its estimate, and what makes its interval's two ends.
+Figures = dict[str, tuple[np.ndarray, Callable[[], tuple]]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """`truth` names values known from the plan; those `of_its_size` are the means over studies of that size, because
+    more units would give another value; others come from a study of `large` clusters."""
+
+    draw: Callable
+    figures: Callable[[object], Figures]
+    sizes: tuple[int, ...] = (80, 20)
+    large: int = LARGE
+    share_of_runs: float = 1.0
+    truth: dict[str, np.ndarray] = field(default_factory=dict)
+    of_its_size: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of one figure at one size: `above` and `below` are the shares of intervals that lie above and below the truth.
+
+    `n_intervals` counts the defined ones, `n_undefined` the others; `average` is the mean estimate.
+    """
+
+    study: str
+    figure: str
+    n_clusters: int
+    truth: float
+    average: float
+    covered: float
+    above: float
+    below: float
+    n_intervals: int
+    n_undefined: int
+
+    @property
+    def error(self) -> float:
+        """Standard error of `covered` if it is 0.95."""
+        return float(np.sqrt(0.95 * 0.05 / max(self.n_intervals, 1)))
+
+
+def bootstrapped(**estimates: Estimate) -> Figures:
+    def ends(estimate: Estimate) -> tuple[float, float]:
+        interval = estimate.confidence_interval(RESAMPLES)
+        return interval.low, interval.high
+
+    return {name: (one.estimate, lambda one=one: ends(one)) for name, one in estimates.items()}
+
+
+def agreement(labels: Labels) -> Figures:
+    return bootstrapped(
+        percent=stats.percent_agreement(labels),
+        percent_of_pairs=stats.pooled_percent_agreement(labels),
+        alpha_nominal=stats.krippendorff_alpha(labels),
+        alpha_ordinal=stats.krippendorff_alpha(labels, "ordinal"),
+        alpha_interval=stats.krippendorff_alpha(labels, "interval"),
+        alpha_ratio=stats.krippendorff_alpha(labels, "ratio", values=(1, 2, 3, 4)),
+        fleiss=stats.fleiss_kappa(labels),
+        ac1=stats.gwet_ac(labels),
+        ac2_ordinal=stats.gwet_ac(labels, "ordinal"),
+        brennan_prediger=stats.brennan_prediger(labels),
+        brennan_prediger_ordinal=stats.brennan_prediger(labels, "ordinal"),
+        agreement_with_others=stats.agreement_with_others(labels)[0],
+    )
+
+
+def pair(labels: Labels) -> Figures:
+    return bootstrapped(
+        cohen=stats.cohen_kappa(labels, 0, 1),
+        cohen_linear=stats.cohen_kappa(labels, 0, 1, "linear"),
+        cohen_quadratic=stats.cohen_kappa(labels, 0, 1, "quadratic"),
+        scott=stats.scott_pi(labels, 0, 1),
+    )
+
+
+def analytic(labels: Labels) -> Figures:
+    def ends(one) -> tuple[float, float]:
+        interval = one.analytic_interval()
+        return interval.low, interval.high
+
+    found = {
+        "ac1": stats.gwet_ac(labels),
+        "ac2_ordinal": stats.gwet_ac(labels, "ordinal"),
+        "brennan_prediger": stats.brennan_prediger(labels),
+    }
+    return {f"{name}_analytic": (one.estimate, lambda one=one: ends(one)) for name, one in found.items()}
+
+
+def rows(labels: Labels, keep: np.ndarray) -> Labels:
+    return Labels(
+        labels.unit[keep],
+        labels.rater[keep],
+        labels.value[keep],
+        labels.n_units,
+        labels.categories,
+        labels.cluster,
+        rater_names=tuple(str(code) for code in range(planted.N_RATERS)),
+    )
+
+
+def differences(labels: Labels) -> Figures:
+    """Of two groups of raters on the same units, of two halves of the clusters, and of a fifth and the rest."""
+    by_rater = labels.rater < 3
+    half, fifth = (labels.cluster % part == 0 for part in (2, 5))
+    parts = {
+        "raters_on_same_units": by_rater,
+        "two_arms": half[labels.unit],
+        "a_fifth_and_the_rest": fifth[labels.unit],
+    }
+    return bootstrapped(
+        **{
+            f"{measure.__name__}_{name}": stats.agreement_difference(measure, rows(labels, keep), rows(labels, ~keep))
+            for name, keep in parts.items()
+            for measure in (stats.krippendorff_alpha, stats.percent_agreement)
+        }
+    )
+
+
+def classified(data: planted.Judged) -> Figures:
+    found = stats.classification(data.reference, data.predicted, planted.CATEGORIES, data.cluster)
+    both = stats.labeller_difference(
+        data.reference, data.predicted, data.other, planted.CATEGORIES, data.cluster, n_permutations=1
+    )
+    return bootstrapped(
+        accuracy=found.accuracy,
+        balanced_accuracy=found.balanced_accuracy,
+        macro_f1=found.macro_f1,
+        mcc=found.mcc,
+        accuracy_difference=both.accuracy,
+        macro_f1_difference=both.macro_f1,
+    )
+
+
+def probable(data: planted.Judged) -> Figures:
+    common, rare = (
+        stats.areas(data.probabilities[:, code], np.where(data.reference < 0, -1, data.reference == code), data.cluster)
+        for code in (0, 3)
+    )
+    calibrated = stats.calibration(data.reference, data.probabilities, data.cluster)
+    boastful = data.probabilities**3 / (data.probabilities**3).sum(axis=1, keepdims=True)
+    return bootstrapped(
+        roc_area=common.roc_auc,
+        roc_area_rare_label=rare.roc_auc,
+        average_precision=common.average_precision,
+        average_precision_rare_label=rare.average_precision,
+        brier=calibrated.brier,
+        ece_well_calibrated=calibrated.ece,
+        ece_overconfident=stats.calibration(data.reference, boastful, data.cluster).ece,
+    )
+
+
+def correlated(data: planted.Scored) -> Figures:
+    return bootstrapped(
+        pearson=stats.pearson(data.a, data.label, data.cluster),
+        spearman=stats.spearman(data.a, data.label, data.cluster),
+        kendall=stats.kendall_tau_b(data.a, data.label, data.cluster),
+        pearson_difference=stats.correlation_difference(data.a, data.b, data.label, "pearson", data.cluster).difference,
+        spearman_difference=stats.correlation_difference(
+            data.a, data.b, data.label, "spearman", data.cluster
+        ).difference,
+    )
+
+
+def prevalence(data: planted.Sampled) -> Figures:
+    columns = data.human, data.machine, data.others, data.cluster, data.others_cluster
+    powered, alone = stats.prediction_powered_mean(*columns), stats.prediction_powered_mean(*columns, power=0.0)
+    kind = "units" if data.cluster is None else "clusters"
+    return {
+        f"prediction_powered_{kind}": (powered.estimate, lambda: (powered.low, powered.high)),
+        f"people_alone_{kind}": (alone.estimate, lambda: (alone.low, alone.high)),
+    }
+
+
+def alternative(data: planted.Compared) -> Figures:
+    found = stats.alternative_annotator_test(data.labels, data.model)
+    return bootstrapped(advantage=found.advantage, winning_rate=found.winning_rate)
+
+
+def competence(model: Callable) -> Callable[[Labels], Figures]:
+    def figures(labels: Labels) -> Figures:
+        found = model(labels)
+
+        def ends() -> tuple[np.ndarray, np.ndarray]:
+            intervals = stats.competence_intervals(labels, found, 100)
+            return intervals.low, intervals.high
+
+        return {f"competence_{model.__name__}": (found.competence, ends)}
+
+    return figures
+
+
+def spans(marked: list) -> Figures:
+    found = stats.span_agreement(marked)
+    return bootstrapped(
+        exact_f1=found.exact_f1,
+        overlap_f1=found.overlap_f1,
+        character_f1=found.character_f1,
+        character_iou=found.character_iou,
+        character_alpha=stats.character_alpha(marked),
+    )
+
+
+def shares(data: planted.Extracted) -> Figures:
+    names = ("right", "neutral", "wrong")
+    rates = stats.label_rates(data.label, data.response.tolist(), data.model.tolist(), data.n_responses, names)
+    return bootstrapped(
+        label_rate_of_a_model=rates.models[0].shares["wrong"],
+        label_rate_mean_of_models=rates.shares["wrong"],
+        abstained=rates.models[0].abstained,
+    )
+
+
+STUDIES = {
+    "agreement": Study(planted.labels, agreement),
+    "high agreement": Study(lambda rng, n: planted.labels(rng, n, knowing=30), agreement),
+    "pairs of raters": Study(lambda rng, n: planted.labels(rng, n, asked=4), pair, (80, 40)),
+    "independent units": Study(lambda rng, n: planted.labels(rng, n, clustered=False), analytic, (200, 50)),
+    "differences": Study(planted.labels, differences),
+    "a labeller": Study(planted.judged, classified),
+    "probabilities": Study(planted.judged, probable, (80, 40), 20_000),
+    "correlations": Study(planted.scored, correlated, large=20_000),
+    "prevalence, clusters": Study(planted.sampled, prevalence, (1000, 300), 400_000),
+    "prevalence, units": Study(lambda rng, n: planted.sampled(rng, n, False), prevalence, (2000, 500), 1_000_000),
+    "alternative annotator test": Study(planted.compared, alternative, (80, 40), of_its_size=("winning_rate",)),
+    "Dawid-Skene": Study(
+        planted.confused,
+        competence(stats.dawid_skene),
+        (60,),
+        1,
+        0.1,
+        {"competence_dawid_skene": planted.RIGHT},
+    ),
+    "MACE": Study(
+        planted.confused, competence(stats.mace), (60,), 1, 0.1, {"competence_mace": (3 * planted.RIGHT - 1) / 2}
+    ),
+    "spans": Study(planted.marked, spans, (60, 20), 10_000, 0.5),
+    "label rates": Study(planted.extracted, shares, (80, 20)),
+}
+
+
+def measure(name: str, runs: int = RUNS, sizes: tuple[int, ...] | None = None) -> list[Coverage]:
+    """Coverage of every figure of a study, at each of its sizes."""
+    study = STUDIES[name]
+    rng = np.random.default_rng([SEED, list(STUDIES).index(name)])
+    truth = dict(study.truth)
+    if not truth:
+        truth = {figure: found for figure, (found, _) in study.figures(study.draw(rng, study.large)).items()}
+    table = []
+    for size in sizes or study.sizes:
+        ends, estimates = {figure: [] for figure in truth}, {figure: [] for figure in truth}
+        for _ in range(max(1, round(runs * study.share_of_runs))):
+            for figure, (found, interval) in study.figures(study.draw(rng, size)).items():
+                estimates[figure].append(found)
+                ends[figure].append(interval())
+        known = truth | {figure: np.nanmean(estimates[figure]) for figure in study.of_its_size}
+        table += [_coverage(name, figure, size, known[figure], estimates[figure], ends[figure]) for figure in truth]
+    return table
+
+
+def _coverage(study: str, figure: str, size: int, truth, estimates: list, ends: list) -> Coverage:
+    low, high = np.moveaxis(np.array(ends, dtype=float), 1, 0)
+    defined = ~np.isnan(low)
+    above, below = ((low > truth) & defined).sum() / defined.sum(), ((high < truth) & defined).sum() / defined.sum()
+    return Coverage(
+        study=study,
+        figure=figure,
+        n_clusters=size,
+        truth=float(np.mean(truth)),
+        average=float(np.nanmean(np.array(estimates, dtype=float))),
+        covered=float(1 - above - below),
+        above=float(above),
+        below=float(below),
+        n_intervals=int(defined.sum()),
+        n_undefined=int((~defined).sum()),
+    )
+
+
+def undefined(row: Coverage) -> str:
+    """How many studies had no interval, where that is a hundredth or more."""
+    share = row.n_undefined / (row.n_intervals + row.n_undefined)
+    return f", {share:.0%} undefined" if share >= 0.01 else ""
+
+
+def lines(table: list[Coverage]) -> list[str]:
+    """A row per figure of a study, its sizes side by side; what was defined too rarely is said."""
+    found = []
+    for figure in dict.fromkeys(row.figure for row in table):
+        rows = [row for row in table if row.figure == figure]
+        cells = [f"{row.covered:.1%} of {row.n_clusters:,}{undefined(row)}" for row in rows] + [""] * (2 - len(rows))
+        found.append(f"| {rows[0].study} | {figure.replace('_', ' ')} | {rows[0].truth:.3f} | {' | '.join(cells)} |")
+    return found
+
+
+def main() -> None:
+    from benchmarks.levels import TESTS, rejections
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="50 studies of each kind, to see that everything runs")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--only", nargs="+", choices=[*STUDIES, *TESTS], default=[*STUDIES, *TESTS], metavar="NAME")
+    options = parser.parse_args()
+    runs = 50 if options.quick else options.runs
+    started = time.perf_counter()
+    with ProcessPoolExecutor(2) as pool:
+        tables = [pool.submit(measure, name, runs) for name in STUDIES if name in options.only]
+        levels = [pool.submit(rejections, name, runs) for name in TESTS if name in options.only]
+        print("| study | figure | true value | covered, of clusters | covered, of few clusters |")
+        print("|---|---|--:|--:|--:|")
+        for table in tables:
+            for line in lines(table.result()):
+                print(line, flush=True)
+        print("\n| test | rejected at 5 % | studies |\n|---|--:|--:|")
+        for row in (row for table in levels for row in table.result()):
+            print(f"| {row.test} | {row.rejected:.1%} | {row.n:,} |", flush=True)
+    print(f"\n{time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

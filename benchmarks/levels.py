@@ -1,0 +1,115 @@
+"""How often tests at 5 % reject a hypothesis that is true, in studies with planted truth (benchmarks/planted.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis import stats
+from benchmarks import planted
+
+LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
+# Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more
+# often a person is closer to the others than a model that is right in 55 % of the units.
+TRUE_DIFFERENCE = 0.1135
+RIGHT_AND_DISCOUNT = (0.55, 0.0954)
+
+
+@dataclass(frozen=True)
+class Rejections:
+    """Share of studies in which a test at 5 % rejects."""
+
+    test: str
+    rejected: float
+    n: int
+
+    @property
+    def error(self) -> float:
+        """Standard error of `rejected` if it is 0.05."""
+        return float(np.sqrt(LEVEL * (1 - LEVEL) / self.n))
+
+
+def agreement(rng: np.random.Generator) -> dict[str, float]:
+    """Raters who only have habits."""
+    labels = planted.labels(rng, 30, clustered=False, knowing=1e-6)
+    slots = replace(labels, exchangeable=True)
+    seed = int(rng.integers(2**31))
+    return {
+        "permutation test of agreement, nominal": permuted(labels, "nominal", seed),
+        "permutation test of agreement, ordinal": permuted(labels, "ordinal", seed),
+        "permutation test of agreement, exchangeable raters": permuted(slots, "nominal", seed),
+    }
+
+
+def permuted(labels: stats.Labels, level: str, seed: int) -> float:
+    return stats.agreement_permutation_test(labels, level, PERMUTATIONS, seed).p_value
+
+
+def labellers(rng: np.random.Generator) -> dict[str, float]:
+    """Two labellers who are equally good. McNemar's test takes units as independent, so it gets such units."""
+    data = planted.judged(rng, 80, other_as_good=True)
+    columns = data.reference, data.predicted, data.other, planted.CATEGORIES
+    seed = int(rng.integers(2**31))
+    alone = np.unique(data.cluster, return_index=True)[1]
+    return {
+        "McNemar": stats.labeller_difference(*(column[alone] for column in columns[:3]), columns[3]).mcnemar.p_value,
+        "paired permutation of clusters": stats.labeller_difference(
+            *columns, data.cluster, 2 * PERMUTATIONS + 1, seed
+        ).permutation.p_value,
+    }
+
+
+def correlations(rng: np.random.Generator) -> dict[str, float]:
+    """Two scores that follow the labels equally well; five labels."""
+    found = {}
+    for heavy, scores in ((False, "normal scores"), (True, "heavy-tailed scores")):
+        data = planted.scored(rng, 80, b_as_good=True, clustered=False, heavy=heavy)
+        for coefficient in ("pearson", "spearman"):
+            both = stats.correlation_difference(data.a, data.b, data.label, coefficient)
+            found[f"Williams, {coefficient}, {scores}"] = both.williams.p_value
+            found[f"Steiger, {coefficient}, {scores}"] = both.steiger.p_value
+    return found
+
+
+def equivalence(rng: np.random.Generator) -> dict[str, float]:
+    """Two labellers whose accuracies differ by exactly the margin; 'rejected' means found equivalent."""
+    data = planted.judged(rng, 80)
+    difference = stats.labeller_difference(
+        data.reference, data.predicted, data.other, planted.CATEGORIES, data.cluster, 1
+    ).accuracy
+    found = stats.equivalence(difference, TRUE_DIFFERENCE, n_resamples=200)
+    return {"equivalence (TOST) at the margin": 0.0 if found.equivalent else 1.0}
+
+
+def alternative(rng: np.random.Generator) -> dict[str, float]:
+    """A model that is as good as the people without a discount, and one that is worse by exactly the discount."""
+    found = {}
+    for name, right, epsilon in (("no discount", 0.7, 0.0), ("a discount", *RIGHT_AND_DISCOUNT)):
+        data = planted.compared(rng, 80, right)
+        test = stats.alternative_annotator_test(data.labels, data.model, epsilon=epsilon)
+        found[f"alternative annotator test, one person, {name}"] = test.people[0].p_value
+        found[f"alternative annotator test, any person, {name}"] = 0.0 if any(p.rejected for p in test.people) else 1.0
+    return found
+
+
+TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
+    "agreement against chance": agreement,
+    "two labellers": labellers,
+    "two scores": correlations,
+    "equivalence": equivalence,
+    "the alternative annotator test": alternative,
+}
+
+
+def rejections(name: str, runs: int) -> list[Rejections]:
+    """How often each test of a kind of study rejects; undefined p values are left out."""
+    rng = np.random.default_rng([SEED, 100 + list(TESTS).index(name)])
+    p = [TESTS[name](rng) for _ in range(runs)]
+    table = []
+    for test in p[0]:
+        values = np.array([one[test] for one in p])
+        values = values[~np.isnan(values)]
+        table.append(Rejections(test, float((values <= LEVEL).mean()), len(values)))
+    return table
