@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_people
+from analysis.reports.attention import attention, known_answers
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.drift import drift_of
 from analysis.reports.figures import figure, number
 from analysis.reports.speed import speed
 from analysis.sources import Run, Source
@@ -44,6 +47,9 @@ class Who:
     kind: str  # person or checker
 
 
+methods = methods_people.annotators
+
+
 def compute(source: Source, checkers: str = "without", units: str = "uncertain") -> dict:
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
     the most uncertain units or for all. Wrong values raise ValueError.
@@ -64,6 +70,8 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
     said, known = _with_runs(source, kind, people[~slots].assign(who=people["rater"]), who, runs, frame)
     origins = derived_from(kind)
     seconds = source.active_seconds()
+    names = {one.id: one.name for one in known.values()}
+    answers = {method: with_derived_labels(kind, decided) for method, decided in known_answers(source).items()}
     found, behind = [], {}
     for dimension in dimensions_to_show(kind, everything):
         mine = said[said["dimension"] == dimension.slug]
@@ -72,9 +80,11 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
         of_people = everything[(everything["dimension"] == dimension.slug) & (everything["rater_kind"] != SLOT)]
         named = of_people.assign(who=of_people["rater"])
         result |= {"derived_from": origins.get(dimension.slug), "n_labels_of_slots": of_slots}
-        result["speed"] = speed(named, frame, dimension, seconds, {one.id: one.name for one in known.values()})
+        result["speed"] = speed(named, frame, dimension, seconds, names)
+        result["drift"] = drift_of(named, frame, dimension, names)
+        result["attention"], of_checks = attention(dimension, named, answers, names)
         found.append(result)
-        behind |= ids
+        behind |= ids | of_checks
     return {
         "report": "annotators",
         "project": source.slug,
