@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from analysis.reports.druid_data import NOT_RELEVANT, Pairs, relevance_dimension
+from analysis.reports.druid_data import MAX_SOURCES, NOT_RELEVANT, Pairs, relevance_dimension
 from analysis.reports.figures import figure
 from analysis.sources import Source
 from analysis.sources.base import SLOT
@@ -63,7 +63,7 @@ def content(source: Source, pairs: Pairs) -> tuple[dict, dict[str, list[int]]]:
     verdicts = Counter(claims["verdict"].reindex(pairs.units["claim"].dropna().unique()).fillna("").tolist())
     return {
         "sources": rows,
-        "n_sources_not_listed": int(pairs.units["source"].nunique()) - len(rows) + 1,
+        "n_sources_not_listed": max(0, int(pairs.units["source"].nunique()) - MAX_SOURCES),
         "metrics": list(coded),
         "dimensions": dimensions,
         "verdicts": [

@@ -111,8 +111,10 @@ class Pairs:
 
     @property
     def sources(self) -> list[str]:
-        """Those with most pairs first."""
+        """Those with most pairs first; none where all pairs come from one, which says nothing beside all of them."""
         sizes = self.units["source"].value_counts()
+        if len(sizes) < 2:
+            return []
         return sorted(sizes.index, key=lambda name: (-sizes[name], name))[:MAX_SOURCES]
 
     def ids(self, where: np.ndarray) -> list[int]:

@@ -351,3 +351,11 @@ def test_every_release_that_is_given_can_stand_beside():
     assert list(REPORT.options[-1].offered(source)) == ["", "all", "set-0", "set-1"]
     result = REPORT.compute(source, evidence_beside="all")
     assert [data["project"] for data in result["beside"]] == ["planted", "set-0", "set-1"]
+
+
+def test_a_single_source_gets_no_rows_beside_those_of_all():
+    result = REPORT.compute(small(sources=["a.org"] * 3))
+    assert [row["source"] for row in result["content"]["sources"]] == [""]
+    assert table(result, "Stance of evidence").columns == ("Label", "Pairs", "Share")
+    assert not any(part.title.endswith("by source") for part in REPORT.tables(result)[-8:])
+    assert "sources" not in {one.name for one in REPORT.pictures(result)}

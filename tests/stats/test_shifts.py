@@ -1,5 +1,6 @@
 """Answers before and after evidence: by hand, and against the table of counts that DRUID's paper prints."""
 
+import json
 import re
 
 import numpy as np
@@ -82,6 +83,17 @@ def test_claims_that_evidence_supports_and_refutes():
     assert found.n_stances.tolist() == [2, 2, 2, 0, 1]
     with pytest.raises(ValueError, match="belongs to a claim"):
         inter_context_conflicts([0, -1], 1, ["supports", "refutes"])
+
+
+def test_claims_in_conflict_are_those_that_climate_fever_calls_disputed():
+    """Diggelmann et al. (2020) label a claim as disputed if some of its evidence supports and some refutes it."""
+    stance_of = {"SUPPORTS": "supports", "REFUTES": "refutes", "NOT_ENOUGH_INFO": "not_enough_info"}
+    lines = shared("climate_fever", "climate-fever.jsonl").read_text(encoding="utf-8").splitlines()
+    claims = [json.loads(line) for line in lines]
+    said = [(place, stance_of[one["evidence_label"]]) for place, row in enumerate(claims) for one in row["evidences"]]
+    found = inter_context_conflicts([place for place, _ in said], len(claims), [stance for _, stance in said])
+    disputed = [row["claim_label"] == "DISPUTED" for row in claims]
+    assert found.conflicting.tolist() == disputed and sum(disputed) == 154
 
 
 ROW = re.compile(
