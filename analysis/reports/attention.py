@@ -97,3 +97,12 @@ def tables(dimension: dict) -> list[Table]:
             )
         )
     return found
+
+
+def methods(dimensions: list[dict]) -> str:
+    """What was done with known answers, for a paper; empty where there are none."""
+    kinds = {group["method"] for dimension in dimensions for group in dimension["attention"]}
+    if not kinds:
+        return ""
+    named = " and ".join(REFERENCES[method].lower() for method in METHODS if method in kinds)
+    return f"Answers known by {named} were compared with people's, with Wilson's score intervals (1927)."

@@ -159,3 +159,20 @@ def tables(title: str, drift: dict) -> list[Table]:
 
 def _filled(blocks: list[float | None]) -> list[float | None]:
     return blocks + [None] * (BLOCKS - len(blocks))
+
+
+def methods(dimensions: list[dict]) -> str:
+    """What was done about time, for a paper; empty where no moments are known."""
+    found = [dimension["drift"] for dimension in dimensions if not dimension["drift"]["undefined"]]
+    if not found:
+        return ""
+    versions = (
+        " The change with each version of the guidelines compares people with themselves."
+        if any(one["versions"] for one in found)
+        else ""
+    )
+    return (
+        "Change over time is the slope of agreement with others on the place in each person's own sequence of answers "
+        f"(at least {MIN_ANSWERS}), by least squares with errors clustered by claim or question, and over all people "
+        f"within each, clustered by person as well (Cameron, Gelbach and Miller 2011).{versions}"
+    )

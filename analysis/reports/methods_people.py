@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.reports import attention, drift, selected
 from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
 
 WHOSE = {
@@ -26,6 +27,7 @@ def agreement(result: dict) -> str:
         else "",
         _per_label(asked),
         _by_chance(asked),
+        selected.methods(asked),
         intervals_in(result),
     )
 
@@ -88,6 +90,8 @@ def annotators(result: dict) -> str:
         "Speed is active time per answer, in quarters of each person's own answers."
         if any(not dimension["speed"]["undefined"] for dimension in result["dimensions"])
         else "",
+        drift.methods(result["dimensions"]),
+        attention.methods(result["dimensions"]),
     )
 
 

@@ -150,3 +150,14 @@ def tables(dimension: dict) -> list[Table]:
     )
     columns = ("Units", "With a pair", "Effective number", *intervals("Agreement", f"Alpha ({found['level']})"))
     return [Table(f"{dimension['title']}: without the choice of items", columns, rows, note)]
+
+
+def methods(dimensions: list[dict]) -> str:
+    """What was done about the choice of items, for a paper; empty where nobody chose any."""
+    if not any(dimension["selected"] for dimension in dimensions):
+        return ""
+    return (
+        "Since further judgements were asked for some items, agreement is also given on the items drawn at random for "
+        "more than one judgement, and over all with each unit weighted by the inverse of its chance to get more than "
+        "one (Horvitz and Thompson 1952; 1 for items asked for, the share drawn for the others)."
+    )

@@ -132,3 +132,6 @@ def test_page_command_and_the_items_behind(client, project, capsys):
     assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
     call_command("report", project.slug, "annotators", "--format", "md")
     assert "agreement by version of the guidelines" in capsys.readouterr().out
+    call_command("report", project.slug, "annotators", "--format", "methods")
+    words = capsys.readouterr().out
+    assert "own sequence of answers" in words and "adjudicated decisions" in words and "version of the guide" in words

@@ -139,6 +139,8 @@ def test_page_command_and_the_items_behind(client, people_of_three, capsys):
     assert "Without the choice of items" in page and "weighted by the inverse chance" in page
     call_command("report", project.slug, "agreement", "--format", "md")
     assert "random share" in capsys.readouterr().out
+    call_command("report", project.slug, "agreement", "--format", "methods")
+    assert "Horvitz and Thompson" in capsys.readouterr().out
     stored = StoredReport.objects.get()
     behind = reverse("project_behind", args=[project.slug, "agreement"])
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/chosen"}).content.decode()
