@@ -21,6 +21,8 @@ class Linked:
 Cell = str | int | float | None | Linked
 
 DIGITS = 4
+# Below this a number is 0 but for rounding.
+NOTHING = 1e-12
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -135,7 +137,17 @@ WRITERS = {"md": as_markdown, "csv": as_csv, "latex": as_latex}
 def _text(cell: Cell) -> str:
     if cell is None:
         return ""
-    return f"{cell:.{DIGITS}f}" if isinstance(cell, float) else str(cell)
+    return rounded(cell, DIGITS) if isinstance(cell, float) else str(cell)
+
+
+def rounded(value: float, digits: int) -> str:
+    """The number with so many digits; one that would then seem to be 0, such as a small p value, with its power of ten.
+
+    >>> rounded(0.0004, 4), rounded(0.0004, 3), rounded(0.0, 3)
+    ('0.0004', '4e-04', '0.000')
+    """
+    text = f"{value:.{digits}f}"
+    return text if abs(value) < NOTHING or float(text) else f"{value:.0e}"
 
 
 def _numbers(table: Table) -> list[bool]:

@@ -7,7 +7,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.reports.equivalence import verdict
-from analysis.reports.tabular import Cell, Linked, Table, value_of
+from analysis.reports.tabular import Cell, Linked, Table, rounded, value_of
 
 CELL_DIGITS = 3
 SHOWN_ROWS = 200
@@ -136,4 +136,4 @@ def _cell(value: str | int | float | None) -> str:
         return ""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.{CELL_DIGITS}f}" if isinstance(value, float) else value
+    return rounded(value, CELL_DIGITS) if isinstance(value, float) else value

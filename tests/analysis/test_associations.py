@@ -6,7 +6,9 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import tables_of
+from analysis.reports.tabular import Table, as_markdown
 from analysis.reports.text import as_text
+from analysis.templatetags.figures import table_rows
 from annotation.models import Response, Unit
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import make_suggestions
@@ -91,3 +93,10 @@ def test_two_models_have_no_system_level():
         say(item, rater, labels={0: E, 1: C})
     make_scores(run, "support", {unit.pk: 1.0 * unit.pk for unit in Unit.objects.filter(kind="triplet")})
     assert of_dimension(comparison(run), E)["associations"] is None
+
+
+def test_a_small_p_value_does_not_seem_to_be_zero():
+    table = Table("Tests", ("Test", "p", "Difference"), [("orders of seven", 2 / 5040, 0.0)])
+    assert "4e-04" in table_rows(table) and "0.000" in table_rows(table)
+    assert "0.0004" in as_markdown([table])
+    assert "2e-05" in as_markdown([Table("Tests", ("Test", "p"), [("a", 0.00002)])])
