@@ -42,24 +42,25 @@ def _name(model: str) -> str:
 
 
 def _scores(result: dict) -> list[Table]:
-    people = "Coverage by people"
-    rows: list[tuple[Cell, ...]] = []
-    for row in (*result["models"], result["all"]):
-        model = row["model"]
+    every = (*result["models"], result["all"])
+    names = [ALL if row is result["all"] else _name(row["model"]) for row in every]
+    people: list[tuple[Cell, ...]] = []
+    for name, row in zip(names, every, strict=True):
         value, low, high = estimate(row["people"])
-        is_all = row is result["all"]
-        figures: tuple[Cell, ...] = (value if is_all else Linked(value, f"model/{model}"), low, high)
-        if result["automatic"]:
-            figures += sum((estimate(row[name]) for name in FIGURES), ())
-        rows.append((ALL if is_all else _name(model), row["n_responses"], *figures))
-    columns: tuple[str, ...] = ("Model", "Answers", *intervals(people))
-    if not result["automatic"]:
-        return [Table("Coverage by people", columns, rows, _left_out(result, ("people",)))]
-    score = f"ICAT, beta {result['beta']:g}"
-    columns += intervals("Factuality", "Coverage by supported claims", score)
-    title = f"Factuality, coverage and ICAT, by {result['automatic_title']}"
-    note = f"An undefined figure is {result['convention_title']}. {_left_out(result, ('people', *FIGURES))}"
-    return [Table(title, columns, rows, note.strip())]
+        linked = value if row is result["all"] else Linked(value, f"model/{row['model']}")
+        people.append((name, row["n_responses"], linked, low, high))
+    title = "Coverage by people"
+    tables = [Table(title, ("Model", "Answers", *intervals(title)), people, _left_out(result, ("people",)))]
+    if result["automatic"]:
+        scored: list[tuple[Cell, ...]] = [
+            (name, row["score"]["n_pairable"], *sum((estimate(row[figure]) for figure in FIGURES), ()))
+            for name, row in zip(names, every, strict=True)
+        ]
+        figures = intervals("Factuality", "Coverage by supported claims", f"ICAT, beta {result['beta']:g}")
+        title = f"Factuality, coverage and ICAT, by {result['automatic_title']}"
+        note = f"An undefined figure is {result['convention_title']}. {_left_out(result, FIGURES)}".strip()
+        tables.append(Table(title, ("Model", "Answers with a score", *figures), scored, note))
+    return tables
 
 
 def _left_out(result: dict, names: tuple[str, ...]) -> str:
