@@ -48,7 +48,7 @@ def _by_source(result: dict, dimension: dict) -> Intervals:
     rows = dimension["by_source"]
     ordinal = rows[0]["alpha_ordinal"] is not None
     measures = (("alpha_nominal", "nominal"), *((("alpha_ordinal", "ordinal"),) if ordinal else ()))
-    n = "; ".join(f"{row['source']} {row['alpha_nominal']['n_pairable']}" for row in rows)
+    n = "; ".join(f"{row['source']} {row['alpha_nominal']['n_pairable']:,}" for row in rows)
     return Intervals(
         name=picture_name("by-source", dimension["dimension"]),
         title=f"{dimension['title']}: agreement by source",
@@ -80,15 +80,15 @@ def _interval(row: str, figure: dict, series: str, key: str = "") -> Interval:
 def _caption(result: dict, dimension: dict, what: str, figure: dict) -> str:
     whose = {"all": "everybody", "members": "members", "imported": "raters of imported files"}[result["raters"]]
     method = figure["interval"]["method"]
-    lines = f" Lines are {figure['interval']['level']:.0%} intervals ({method})." if method else ""
+    lines = f" Lines are {100 * figure['interval']['level']:g} % intervals: {method}." if method else ""
     return (
-        f"{result['project']}: {dimension['n_labels']} labels by {whose} ({result['n_raters']} raters) of "
-        f"{result['n_units']} units. {what}.{lines}"
+        f"{result['project']}: {dimension['n_labels']:,} labels by {whose} ({result['n_raters']} raters) of "
+        f"{result['n_units']:,} units. {what}.{lines}"
     )
 
 
 def _counted(rows: list[dict], name: str, n: str, of: str) -> str:
-    return f"{of}: " + "; ".join(f"{row[name]} {row[n]}" for row in rows)
+    return f"{of}: " + "; ".join(f"{row[name]} {row[n]:,}" for row in rows)
 
 
 def _in_words(rows: list[dict], name: str, measure: str) -> str:

@@ -13,10 +13,11 @@ def pictures(result: dict) -> list[Picture]:
     for dimension in result["dimensions"]:
         if result["gives"] == "scores":
             continue
-        found.append(confusion(result, dimension))
+        if dimension["accuracy"]["n_pairable"]:
+            found.append(confusion(result, dimension))
         if dimension["probabilities"]:
             found += _of_probabilities(result, dimension)
-        if dimension["labellers"]:
+        if dimension["labellers"] and any(row["accuracy"]["n_pairable"] for row in dimension["labellers"]["labellers"]):
             found += _of_everybody(result, dimension)
     return found
 
@@ -37,10 +38,10 @@ def confusion(result: dict, dimension: dict) -> Matrix:
         name=picture_name("confusion", dimension["dimension"]),
         title=f"{dimension['title']}: confusion of people and {result['checker']}",
         caption=(
-            f"{result['project']}: {_against(result)}, n = {accuracy['n_pairable']} units. Colours and percentages are "
-            "shares of the row."
+            f"{result['project']}: {_against(result)}, n = {accuracy['n_pairable']:,} units. Colours and percentages "
+            "are shares of the row."
         ),
-        alt=f"{right} of {sum(totals)} units have the same label from people and the checker.",
+        alt=f"{right:,} of {sum(totals):,} units have the same label from people and the checker.",
         rows=titles,
         columns=titles,
         values=tuple(tuple(row) for row in counts),
@@ -67,7 +68,7 @@ def confusion(result: dict, dimension: dict) -> Matrix:
 def _of_probabilities(result: dict, dimension: dict) -> list[Picture]:
     found = dimension["probabilities"]
     n = found["brier"]["n_pairable"]
-    about = f"{result['project']}: {_against(result)}, n = {n} units with probabilities."
+    about = f"{result['project']}: {_against(result)}, n = {n:,} units with probabilities."
     pictures: list[Picture] = []
     if any(row["n"] for row in found["bins"]):
         pictures.append(_reliability(dimension, found, about))
@@ -153,15 +154,14 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
     rows = found["labellers"]
     method = rows[0]["accuracy"]["interval"]["method"] or "no interval"
     reference = result["reference_title"].lower()
-    known = [row for row in rows if row["accuracy"]["estimate"] is not None]
     pictures: list[Picture] = [
         Intervals(
             name=picture_name("labellers", dimension["dimension"]),
             title=f"{dimension['title']}: accuracy of every checker and every person",
             caption=(
                 f"{result['project']}: against {reference}; a person against that of the others where it is a "
-                f"majority. n of each labeller: {', '.join(str(row['accuracy']['n_pairable']) for row in rows)} units. "
-                f"Lines are 95 % intervals ({method})."
+                f"majority. n of each labeller: {_sizes([row['accuracy'] for row in rows])} units. "
+                f"Lines are 95 % intervals: {method}."
             ),
             alt="; ".join(f"{row['name']}: {_number(row['accuracy'])}" for row in rows) + ".",
             items=tuple(
@@ -171,7 +171,7 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
                     row["accuracy"]["low"],
                     row["accuracy"]["high"],
                     row["accuracy"]["n_pairable"],
-                    series=row["kind"],
+                    series=row["kind"] if found["people"] else "",
                     undefined=row["accuracy"]["undefined"],
                 )
                 for row in rows
@@ -181,7 +181,7 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
             series_title="Kind",
         )
     ]
-    if found["people"] and known:
+    if found["people"]:
         checkers = [row["name"] for row in rows if row["kind"] == "checker"]
         pictures.append(
             Matrix(
@@ -208,7 +208,11 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
 
 def _counts(checkers: list[str], found: dict) -> str:
     rows = zip(checkers, found["against_people"], strict=True)
-    return "; ".join(f"{checker} {', '.join(str(cell['n_pairable']) for cell in row)}" for checker, row in rows)
+    return "; ".join(f"{checker} {_sizes(row)}" for checker, row in rows)
+
+
+def _sizes(figures: list[dict]) -> str:
+    return ", ".join(f"{one['n_pairable']:,}" for one in figures)
 
 
 def _unlike(row: dict, rows: list[dict]) -> str:

