@@ -31,7 +31,7 @@ def methods(result: dict) -> str:
             f"deviations are over pairs where they are defined. {INTERVALS}"
         )
     if result["usage"]:
-        names = ", ".join(model["model"] for model in result["usage"]["models"])
+        names = ", ".join(_with_n(model) for model in result["usage"]["models"])
         parts.append(
             f"Context usage (DRUID, Hagström et al. 2024, equations 1 and 2) of {names} compares the probabilities of "
             "True, None and False without and with the evidence; acu_mean is the mean and acu_sum the sum of the three "
@@ -50,6 +50,12 @@ def methods(result: dict) -> str:
             "clustered by claim."
         )
     return " ".join(parts)
+
+
+def _with_n(model: dict) -> str:
+    """A model, and of how many pairs its context usage is defined; the first row is that of all relevant evidence."""
+    found = model["stances"][0]["acu_mean"]
+    return f"{model['model']} (defined for {found['n']:,} of {found['n'] + found['n_undefined']:,} relevant pairs)"
 
 
 def in_words(kind: TaskType, figure: str) -> str:

@@ -48,12 +48,12 @@ def test_an_interval_is_that_of_a_single_mean_over_the_same_clusters():
 
 
 def test_intervals_cover_means_of_clustered_values():
-    covered, n_runs = 0, 300
+    covered, n_runs = 0, 150
     for seed in range(n_runs):
         values, groups, cluster = sample(300, 60, seed)
         found = grouped_means(values, groups[:, :2], cluster).confidence_intervals(400, seed=seed)
         covered += sum(one.low <= 1e6 <= one.high for row in found for one in row)
-    assert 0.915 <= covered / (4 * n_runs) <= 0.97
+    assert 0.91 <= covered / (4 * n_runs) <= 0.98
 
 
 def test_what_is_undefined_says_why():
