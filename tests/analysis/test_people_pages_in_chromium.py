@@ -1,0 +1,81 @@
+"""The pages on trials and planning, and the sections on selection, time and known answers, in a browser."""
+
+import os
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Decision, Job
+from annotation.services import jobs
+from tests.analysis.test_drift_and_attention import START, truth
+from tests.analysis.test_prefill_trial import show
+from tests.analysis.test_selected import ask_for_more, draw
+from tests.analysis.world import make_rater, project_of, say
+from tests.factories import make_suggestions
+from tests.web.looks import grave_problems
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+N = 30
+
+
+@pytest.fixture
+def project():
+    """Three people, who see suggestions of every second item; some items are asked for once more, some are known."""
+    project = project_of(N, claims=N, overlap=2)
+    run = make_suggestions(project)
+    raters = [make_rater(project, name) for name in ("Anna", "Ben", "Cleo")]
+    for number, item in enumerate(draw(project, 0.5, set(range(0, N, 2)))):
+        if number % 5 == 1:
+            ask_for_more(item)
+        if number % 3 == 0:
+            Decision.objects.create(
+                project=project, unit=item.anchor, dimension="relevance", label=truth(number), method="imported"
+            )
+        for place, rater in enumerate(raters):
+            seen = (number + place) % 2 == 0
+            label = truth(number + (number + 3 * place) % 7 // 6)
+            moment = START.replace(hour=number % 24, minute=place)
+            fields = {"submitted_at": moment, "guideline_version": 1 + number // 15, "active_ms": 3000 + 200 * number}
+            revision = say(item, rater, label, shown=seen, **fields)
+            if seen:
+                show(revision, run)
+    return project
+
+
+def pages_of(project) -> dict[str, str]:
+    return {
+        "prefill-trial": reverse("project_report", args=[project.slug, "prefill-trial"]),
+        "planning": reverse("project_report", args=[project.slug, "planning"]) + "?target=0.1",
+        "selection": reverse("project_agreement", args=[project.slug]),
+        "time": reverse("project_annotators", args=[project.slug]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("dark", 1280),
+        pytest.param("light", 1280, marks=pytest.mark.slow),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+    ],
+)
+def test_pages_look_right(open_context, client, project, scheme, width):
+    client.force_login(project.created_by)
+    for address in pages_of(project).values():
+        client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    size = {"width": width, "height": 900}
+    page = open_context(project.created_by, color_scheme=scheme, viewport=size).new_page()
+    headings = {"selection": "Without the choice of items", "time": "Over time", "planning": "The pilot"}
+    for name, address in pages_of(project).items():
+        page.goto(address)
+        assert page.get_by_role("heading", name=headings.get(name, "Answers compared")).first.is_visible()
+        assert grave_problems(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/{name}-{scheme}-{width}.png", full_page=True)
+    page.goto(reverse("project_detail", args=[project.slug]))
+    page.get_by_role("link", name="How many more labels?").click()
+    assert "target=0.1" in page.url
+    assert page.get_by_role("heading", name="How many more labels?").is_visible()
