@@ -75,7 +75,24 @@ def families(
         if judge is not None:
             judge.conclude(rows, retrieval, by_query, of_claims)
         found.setdefault(_family_key(retrieval, generator), []).append((retrieval, generator, rows, notes))
-    return [_family(runs) for runs in found.values()]
+    made = [_family(runs) for runs in found.values()]
+    _tell_apart(made, [runs[0][0] for runs in found.values()])
+    return made
+
+
+def _tell_apart(made: list[Family], retrievals: list[Retrieval]) -> None:
+    """Adds to equal titles the parameters in which they differ, or else the beginning of a run's UUID."""
+    alike: dict[str, list[int]] = {}
+    for place, family in enumerate(made):
+        alike.setdefault(family.title, []).append(place)
+    for places in (places for places in alike.values() if len(places) > 1):
+        names = sorted({name for place in places for name in retrievals[place].parameters} - {SEED})
+        values = [{name: str(retrievals[place].parameters.get(name, "")) for name in names} for place in places]
+        differing = [name for name in names if len({row[name] for row in values}) > 1]
+        words = [", ".join(f"{name} {row[name] or 'none'}" for name in differing) for row in values]
+        for place, said in zip(places, words, strict=True):
+            unique = said if words.count(said) == 1 and said else f"run {retrievals[place].uuid[:8]}"
+            made[place].title += f", {unique}"
 
 
 def _family_key(retrieval: Retrieval, generator: dict) -> tuple:

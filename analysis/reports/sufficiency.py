@@ -75,8 +75,8 @@ def compute(
     """The report on sufficient context.
 
     `by` says whose labels tell sufficient from insufficient context: people's, or those of the run `run`. `grades` is
-    the project that grades the answers, `judge` whose grades count there: people's, or a run's UUID. `withhold` is a key
-    of `sufficiency_curves.offered_scores`. Raises ValueError for wrong choices.
+    the project that grades the answers, `judge` whose grades count there: people's, or a run's UUID. `withhold` is a
+    key of `sufficiency_curves.offered_scores`. Raises ValueError for wrong choices.
     """
     dimension = sufficiency_dimension(source.type)
     if dimension is None:

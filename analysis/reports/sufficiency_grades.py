@@ -69,13 +69,18 @@ def graded(grades: Source, sufficiency: pd.Series, content: Source, reference: s
     rows["outcome"] = np.where(codes >= 0, place[codes], -1)
     rows["sufficient"] = rows["question"].map(sufficiency).fillna(-1).astype(int)
     questions = content.content("question").set_index("key")
-    named = {key: str((one or {}).get("dataset", "")) for key, one in questions["metadata"].items()}
-    rows["dataset"] = rows["question"].map(named).fillna("")
+    named = {key: _told(one, "dataset") for key, one in questions["metadata"].items()}
+    rows["dataset"] = [str(named.get(key) or "") for key in rows["question"]]
     rows["answers"] = rows["question"].map(questions["answers"])
     responses = content.content("response").set_index("key")
     rows["text"] = rows["response"].map(responses["text"]).fillna("")
-    rows["confidence"] = [_number((one or {}).get("confidence")) for one in rows["response"].map(responses["metadata"])]
+    told = {key: _number(_told(one, "confidence")) for key, one in responses["metadata"].items()}
+    rows["confidence"] = [told.get(key, float("nan")) for key in rows["response"]]
     return Graded(rows.reset_index(drop=True), judge.name if judge else "people")
+
+
+def _told(metadata: object, name: str) -> object:
+    return metadata.get(name) if isinstance(metadata, dict) else None
 
 
 def _number(value: object) -> float:
@@ -85,10 +90,13 @@ def _number(value: object) -> float:
 
 def systems(rows: pd.DataFrame):
     """(name, rows) of everything together and of every data set, model and setting."""
+    parts = list(rows.groupby(SYSTEM, sort=True))
+    titles = [" / ".join(name for name in names if name) or "unnamed" for names, _ in parts]
+    if len({"all", *titles}) <= len(titles):  # say all three where two would be called alike
+        titles = [" / ".join(name or "-" for name in names) for names, _ in parts]
     yield dict.fromkeys(SYSTEM, "") | {"title": "all"}, rows
-    for names, mine in rows.groupby(SYSTEM, sort=True):
-        found = dict(zip(SYSTEM, names, strict=True))
-        yield found | {"title": " / ".join(name for name in names if name) or "unnamed"}, mine
+    for title, (names, mine) in zip(titles, parts, strict=True):
+        yield dict(zip(SYSTEM, names, strict=True)) | {"title": title}, mine
 
 
 def shares(found: Graded) -> list[dict]:

@@ -86,6 +86,18 @@ def test_a_retrieval_without_documents_is_split_by_any_document_of_the_claim(pai
     assert "kept 5 passages" in expanded["notes"][0]
 
 
+def test_retrievals_that_differ_in_a_parameter_or_a_version_are_told_apart(pairs):
+    for place, changed in enumerate(({"k1": 0.9}, {"k1": 1.5}, {"k1": 1.5})):
+        run = retrieve(pairs, None)
+        version = "2" if place == 2 else "1"
+        type(run).objects.filter(pk=run.pk).update(parameters=run.parameters | changed, version=version)
+    result = report(pairs)
+    first, second, third = [family["title"] for family in result["families"]]
+    assert first == "bm25, all evidence, k1 0.9"
+    assert second.startswith("bm25, all evidence, run ") and second != third
+    assert get_report("leakage").pictures(result)
+
+
 def test_automatic_matching_is_set_against_people_by_pair_and_by_document(dataset, pairs):
     labels = pair_labels(E, NO)
     for number in (1, 2, 30):  # two matched documents missed, one found too many

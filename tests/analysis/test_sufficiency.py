@@ -6,7 +6,7 @@ from analysis.reports.metrics import get_report
 from analysis.reports.sufficiency_grades import contains_answer
 from analysis.sources.database import DatabaseSource
 from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
-from annotation.models import Judgement
+from annotation.models import Judgement, Response
 from tests.analysis.planted import decide, score, suggest
 from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_dataset, make_project
@@ -104,6 +104,15 @@ def test_outcomes_by_sufficiency_are_the_planted_ones(sufficiency, grades):
     )
     units = result["behind"][f"{bold['figure']}/insufficient/hallucinate"]
     assert len(units) == 16
+
+
+def test_systems_are_never_called_alike(sufficiency, grades):
+    """A model named as another's data set and model together: a picture has one row for each."""
+    Response.objects.filter(key__endswith="shy-rag").update(model="rag", context_setting="")
+    Response.objects.filter(key__endswith="bold-rag").update(model="", context_setting="rag")
+    result = report(sufficiency, reference="imported", grades=grades.slug)
+    assert [row["title"] for row in result["systems"]] == ["all", "- / - / rag", "- / bold / closed", "- / rag / -"]
+    assert get_report("sufficiency").pictures(result)
 
 
 def test_settings_with_and_without_context_are_compared_on_the_same_questions(sufficiency, grades):
