@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.models import Annotation, CheckerRun, Decision, Item, ItemUnit, Job, Project, Score, Suggestion, Unit
+from annotation.models import (
+    Annotation,
+    CheckerRun,
+    Decision,
+    Item,
+    ItemUnit,
+    Job,
+    Judgement,
+    Project,
+    Score,
+    Suggestion,
+    Unit,
+)
 from annotation.queries import unit_words
 from annotation.queries.suggestions import scorers
-from annotation.task_types import Dimension
+from annotation.task_types import Dimension, task_type
 
 
 def runs_with_suggestions(project: Project) -> list[CheckerRun]:
@@ -96,6 +108,29 @@ def items_by_key(project: Project, keys: list[str]) -> dict[str, str]:
     """Key -> UUID of the project's items of these keys that are not retired."""
     rows = Item.objects.filter(project=project, key__in=keys).exclude(state=Item.State.RETIRED)
     return {key: str(uuid) for key, uuid in rows.values_list("key", "uuid")}
+
+
+def answers_about(project: Project, unit_ids: list[int]) -> dict[int, list[tuple[str, str]]]:
+    """Unit -> what everybody last said of it, as (name, labels in words), by name: one query. Surplus answers count
+    in no figure and are left out."""
+    rows = Judgement.objects.filter(
+        unit_id__in=unit_ids,
+        revision__is_latest=True,
+        revision__annotation__item__project=project,
+        revision__annotation__is_surplus=False,
+    ).values_list(
+        "unit_id", "revision__annotation__rater__name", "revision__annotation__rater_id", "dimension", "label"
+    )
+    kind = task_type(project.task_type)
+    said: dict[tuple[int, str, int], dict[str, str]] = {}
+    for unit, name, rater, slug, label in rows:
+        said.setdefault((unit, name, rater), {})[slug] = kind.dimension(slug).label(label).title
+    order = [dimension.slug for dimension in kind.dimensions]
+    found: dict[int, list[tuple[str, str]]] = {}
+    for (unit, name, _), labels in sorted(said.items()):
+        words = ", ".join(labels[slug] for slug in order if slug in labels)
+        found.setdefault(unit, []).append((name, words))
+    return found
 
 
 @dataclass(frozen=True)

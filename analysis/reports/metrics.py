@@ -132,8 +132,10 @@ def references_with_model(source: Source) -> dict[str, str]:
     }
 
 
-RATERS = Option("raters", "Labels of", choices=GROUPS)
-REFERENCE = Option("reference", "People's labels", choices=references_here, help="whose labels: majority, ...")
+RATERS = Option("raters", "Labels of", choices=GROUPS, default="all")
+REFERENCE = Option(
+    "reference", "People's labels", choices=references_here, default="majority", help="whose labels: majority, ..."
+)
 REFERENCE_OR_MODEL = Option(
     "reference", "People's labels", choices=references_with_model, help="whose labels: majority, dawid-skene, ..."
 )
@@ -247,7 +249,7 @@ REPORTS: dict[str, Report] = {
                 REFERENCE,
                 TOUCHED,
                 Option("without", "Models left out of answers", kind="text", default="", help="with commas between"),
-                Option("ties", "Of an answer's tied labels", choices=refchecker.TIES, default="worst"),
+                Option("major_ties", "Of an answer's tied labels", choices=refchecker.TIES, default="worst"),
                 Option("other_pieces", "Other pieces", kind="project", choices=refchecker.projects_beside, default=""),
             ),
             "How often models' answers are supported or contradicted by their references, which checkers see it, piece "

@@ -44,6 +44,7 @@ def project_behind(request, slug, name):
             "tab": TABS.get(name.replace("-", "_"), kind.own_page or "project_agreement"),
             "page": page,
             "rows": queries.items_of_units(project, list(page.object_list)),
+            "answers": queries.answers_about(project, list(page.object_list)),
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
         },
     )

@@ -1,0 +1,149 @@
+"""A part of the labels, by source, label, arm, person, guidelines or time: in the address and by command."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports import stored
+from analysis.reports.figures import PENDING
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from analysis.sources.selection import SelectedSource, Selection
+from annotation.models import Claim, Job
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+
+
+@pytest.fixture
+def project():
+    """Eight pairs of four claims, of two sources; Anna and Ben agree on the first source's pairs only."""
+    project = project_of(8, claims=4)
+    for place, claim in enumerate(Claim.objects.filter(dataset=project.dataset).order_by("key")):
+        claim.source = f"https://{'north' if place % 2 else 'south'}.example/{place}"
+        claim.save()
+    people = {name: make_rater(project, name) for name in ("Anna", "Ben")}
+    for number, item in enumerate(items_of(project)):
+        is_south = "south" in item.anchor.evidence.claim.source
+        for name, rater in people.items():
+            is_relevant = number % 3 > 0
+            label = YES if is_relevant == (is_south or name == "Anna") else NO
+            when = datetime(2026, 5, 1 + number, 23, 30, tzinfo=UTC)
+            say(
+                item,
+                rater,
+                label,
+                "supports" if label == YES else None,
+                submitted_at=when,
+                guideline_version=1 + number // 4,
+            )
+    return project
+
+
+def relevance(project, **conditions) -> dict:
+    source = SelectedSource(DatabaseSource(project), Selection.of(conditions))
+    return of_dimension(get_report("agreement").compute(source), "relevance")
+
+
+def test_a_source_has_its_own_units_and_their_agreement(project):
+    whole, south = relevance(project), relevance(project, source="south.example")
+    assert (whole["n_labels"], south["n_labels"]) == (16, 8)
+    assert of_name(south["figures"], "percent_agreement")["estimate"] == 1.0
+    assert of_name(relevance(project, source="north.example")["figures"], "percent_agreement")["estimate"] == 0.0
+    assert relevance(project, source="nowhere.example")["n_labels"] == 0
+
+
+def test_a_label_keeps_the_units_that_somebody_gave_it(project):
+    relevant = relevance(project, label=f"relevance:{YES}")
+    of_units = {item.pk: set() for item in items_of(project)}
+    for item in items_of(project):
+        of_units[item.pk] = {j.label for a in item.annotations.all() for j in a.revisions.get().judgements.all()}
+    assert relevant["n_labels"] == 2 * sum(YES in labels for labels in of_units.values())
+
+
+def test_people_versions_and_days_keep_labels(project):
+    anna = project.raters.get(name="Anna")
+    assert relevance(project, annotator=anna.pseudonym)["n_labels"] == 8
+    assert relevance(project, guidelines="2")["n_labels"] == 8
+    assert relevance(project, since="2026-05-02", until="2026-05-03")["n_labels"] == 4
+    assert relevance(project, arm="shown")["n_labels"] == 0  # nobody knows in which arm these were given
+
+
+@pytest.mark.parametrize(
+    ("conditions", "message"),
+    [
+        ({"since": "soon"}, "since is a day"),
+        ({"guidelines": "new"}, "guidelines is a version"),
+        ({"label": "supports"}, "label is dimension:label"),
+        ({"label": "stance:nonsense"}, "label is one of relevance:"),
+    ],
+)
+def test_wrong_conditions_are_refused_on_page_and_command(project, conditions, message):
+    client = client_of(project.created_by)
+    [(name, value)] = conditions.items()
+    argument = {f"only_{name}": value}
+    with pytest.raises(CommandError, match=message):
+        call_command("report", project.slug, "agreement", **argument)
+    if name != "label" or ":" not in value:
+        assert client.get(reverse("project_agreement", args=[project.slug]), conditions).status_code == 404
+
+
+def test_the_address_says_which_labels_and_the_command_gives_the_same(project, capsys):
+    client = client_of(project.created_by)
+    address = f"{reverse('project_agreement', args=[project.slug])}?source=south.example"
+    client.get(address)
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    html = client.get(address).content.decode()
+    assert "only units of the source south.example count" in html
+    assert f"report {project.slug} agreement --only-source south.example" in html
+    report = StoredReport.objects.get()
+    call_command("report", project.slug, "agreement", only_source="south.example", format="json")
+    assert json.loads(capsys.readouterr().out) == report.result
+    behind = reverse("project_behind", args=[project.slug, "agreement"])
+    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance/agree"})
+    assert answer.context["page"].paginator.count == 4
+    assert "source=south.example" in answer.content.decode()  # the way back
+    assert "<dt>Anna</dt><dd>Relevant" in answer.content.decode()
+
+
+def test_numbers_come_before_their_intervals(project, monkeypatch):
+    client = client_of(project.created_by)
+    address = reverse("project_agreement", args=[project.slug])
+    client.get(address)
+    pages = []
+    whole = get_report("agreement").load().compute
+
+    def looked_at(source, **options):
+        pages.append(client.get(address).content.decode())
+        return whole(source, **options)
+
+    monkeypatch.setattr("analysis.reports.agreement.compute", looked_at)
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    before, first = pages
+    assert "Krippendorff" not in before
+    alpha = of_name(relevance(project)["figures"], "krippendorff_alpha_nominal")["estimate"]
+    assert f">{alpha:.3f}<" in first and PENDING in first and 'id="methods"' not in first
+    last = client.get(address).content.decode()
+    assert PENDING not in last and 'id="methods"' in last
+    assert not StoredReport.objects.get().is_partial
+
+
+def test_single_tables_are_files_too(project):
+    client = client_of(project.created_by)
+    client.get(reverse("project_agreement", args=[project.slug]))
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    report = StoredReport.objects.get()
+    address = reverse("project_report_tables", args=[project.slug, "agreement"])
+    tables = get_report("agreement").tables(report.result)
+    query = {"report": stored.parameters_hash(report.parameters), "format": "latex"}
+    found = client.get(address, query | {"table": "0"}).content.decode()
+    assert found.count(r"\begin{tabular}") == 1 and "Krippendorff" in found
+    assert client.get(address, query).content.decode().count(r"\begin{tabular}") == len(tables)
+    assert client.get(address, query | {"table": str(len(tables))}).status_code == 404
