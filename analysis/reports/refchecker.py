@@ -39,24 +39,24 @@ def compute(
     reference: str = "majority",
     touched: bool = False,
     without: str = "",
-    ties: str = "worst",
+    major_ties: str = "worst",
     other_pieces: str = "",
 ) -> dict:
     """The RefChecker report.
 
     `reference` is a key of REFERENCES; with `touched`, labels given after a checker's suggestion was seen count against
-    it too; `without` names models, with commas between them, to be left out of the figures over answers; `ties` is a
-    key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces. Wrong values raise
-    ValueError.
+    it too; `without` names models, with commas between them, to be left out of the figures over answers; `major_ties`
+    is a key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces. Wrong values
+    raise ValueError.
     """
-    if ties not in TIES:
-        raise ValueError(f"ties is one of {', '.join(TIES)}, not {ties!r}")
+    if major_ties not in TIES:
+        raise ValueError(f"major_ties is one of {', '.join(TIES)}, not {major_ties!r}")
     study = study_of(source)
     left_out = _models_named(study, without)
     labels = source.label_frame(study.units, every_revision=True)
     everything = latest(labels)
     people = study.people(everything, reference)
-    found_rates, behind = rates(study, people, ties)
+    found_rates, behind = rates(study, people, major_ties)
     checkers, strict = [], {}
     for run, title in distinct_runs(source):
         clean = untouched(source, labels, run)
@@ -84,8 +84,7 @@ def compute(
         "reference_title": REFERENCES[reference],
         "touched": touched,
         "without": sorted(left_out),
-        "ties": ties,
-        "ties_title": TIES[ties],
+        "major_ties": major_ties,
         "other_pieces": other_pieces,
         "unit_words": study.kind.units_title.lower(),
         "labels": [{"label": name, "title": title} for name, title in zip(study.labels, study.titles, strict=True)],

@@ -302,7 +302,7 @@ def methods(result: dict) -> str:
         f"answer's {words}; its abstain rate is the share of answers without any; means over models are unweighted.",
         "Under the strict rule an answer has the worst label among its pieces "
         f"({' before '.join(label.lower() for label in labels[::-1])}); under the major rule the most frequent one, "
-        + ("of tied ones the worst." if result["ties"] == "worst" else "and none where several tie."),
+        + ("of tied ones the worst." if result["major_ties"] == "worst" else "and none where several tie."),
     ]
     if result["checkers"]:
         touched = "all labels" if result["touched"] else "labels that the checker had not touched"

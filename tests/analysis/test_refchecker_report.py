@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from analysis.releases import freezing
 from analysis.reports import refchecker
 from analysis.reports.figures import quickly
+from analysis.reports.metrics import get_report
 from analysis.reports.refchecker_checkers import pieces
 from analysis.reports.refchecker_data import study_of
 from analysis.reports.refchecker_models import rankings
 from analysis.reports.refchecker_texts import copying
 from analysis.reports.tabular import Linked, Table
 from analysis.sources.database import DatabaseSource
+from analysis.sources.files import source_of_files
 from annotation.models import (
     Annotation,
     Evidence,
@@ -179,12 +182,12 @@ def test_ties_of_the_major_rule_go_as_chosen():
     project, labels = planted()
     halves = {unit: (E, C)[place % 2] for place, unit in enumerate(labels)}  # two and two in every answer
     label_all(project, halves)
-    worst, none = compute(project)["rates"][0], compute(project, ties="undecided")["rates"][0]
+    worst, none = compute(project)["rates"][0], compute(project, major_ties="undecided")["rates"][0]
     assert worst["rules"][2]["mean"][C]["estimate"] == 1
     assert (none["rules"][2]["n_counted"], none["rules"][2]["n_not_counted"]) == (0, 75)
     assert none["rules"][2]["mean"][C]["undefined"]
-    with pytest.raises(ValueError, match="ties is one of worst, undecided"):
-        compute(project, ties="best")
+    with pytest.raises(ValueError, match="major_ties is one of worst, undecided"):
+        compute(project, major_ties="best")
 
 
 def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
@@ -372,6 +375,25 @@ def test_nothing_labelled_and_no_answers():
     assert any(note.startswith("150 answers have no label") for note in result["notes"])
     empty = make_project(make_dataset(), "triplets/-/1", overlap=1)
     assert compute(empty)["rates"] == []
+
+
+def test_a_release_s_files_give_the_same(tmp_path):
+    project, labels = planted()
+    rater = label_all(project, labels)
+    run_of(project, "good", labels)
+    some = Annotation.objects.filter(rater=rater).order_by("pk")[:10]
+    Revision.objects.filter(annotation__in=list(some)).update(suggestion_shown=True)
+    knows = make_suggestions(project, checker="model-knowledge")
+    Suggestion.objects.filter(run=knows).delete()
+    make_scores(knows, "knows", {unit: {C: 1.0, E: -1.0, N: 0.0}[label] for unit, label in labels.items()})
+    freezing.write_release(project, tmp_path / "release")
+    report, files = get_report("refchecker"), source_of_files(tmp_path / "release")
+    found = [report.compute(source, **report.values(source, {})) for source in (files, DatabaseSource(project))]
+    for result in found:
+        result.pop("made_from")
+        result["behind"] = {name: len(units) for name, units in result["behind"].items()}
+    assert json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
+    assert found[0]["copying"] and found[0]["knowledge"] and found[0]["checkers"][0]["n_labels_untouched"] == 560
 
 
 def test_only_pieces_of_answers_fit():
