@@ -116,3 +116,27 @@ def test_the_difference_draws_questions_once_for_both_groups():
     interval = found.confidence_interval(300)
     assert found.estimate == 0 and interval.undefined.startswith("every resample gives the same figure")
     assert interval.n_clusters == 40
+
+
+# Sufficient Context, appendix: 115 questions, 63 with sufficient context; per model % correct, abstain, hallucinate in
+# either group, and the counts that give them.
+PUBLISHED = {
+    "Gemini 1.5 Pro": (((53, 1, 9), (84.1, 1.6, 14.3)), ((5, 26, 21), (9.6, 50.0, 40.4))),
+    "GPT 4o": (((52, 3, 8), (82.5, 4.8, 12.7)), ((12, 32, 8), (23.1, 61.5, 15.4))),
+    "Claude 3.5 Sonnet": (((54, 7, 2), (85.7, 11.1, 3.2)), ((5, 28, 19), (9.6, 53.8, 36.5))),
+    "Gemini 1.5 Flash": (((49, 3, 11), (77.8, 4.8, 17.5)), ((4, 38, 10), (7.7, 73.1, 19.2))),
+    "Gemma 27B": (((45, 2, 16), (71.4, 3.2, 25.4)), ((5, 29, 18), (9.6, 55.8, 34.6))),
+}
+
+
+@pytest.mark.parametrize("model", PUBLISHED)
+def test_the_published_shares_of_outcomes_by_sufficiency(model):
+    groups, outcomes = ("sufficient", "insufficient"), ("correct", "abstain", "hallucinate")
+    counts = [count for count, _ in PUBLISHED[model]]
+    outcome = np.concatenate([np.repeat(np.arange(3), count) for count in counts])
+    group = np.repeat([0, 1], [sum(count) for count in counts])
+    assert len(group) == 115 and (group == 0).mean() == pytest.approx(0.548, abs=5e-4)
+    found = outcome_shares(outcome, outcomes, group, groups)
+    for name, (_, printed) in zip(groups, PUBLISHED[model], strict=True):
+        shares = [100 * found.share(one, name).estimate for one in outcomes]
+        assert shares == pytest.approx(printed, abs=0.051)
