@@ -234,7 +234,8 @@ def correlation_tables(result: dict) -> list[Table]:
     titles = stance_titles(result)
     columns = ("Stance", "Characteristic", "Pairs", "Claims")
     for name in ("Spearman", "Pearson"):
-        columns += (*intervals(name), f"{name}, p", "p, Holm", "p, Benjamini-Hochberg", "p, pairs as independent")
+        tests = ("p", "p by Holm", "p by Benjamini-Hochberg", "p with pairs as independent")
+        columns += (*intervals(name), *(f"{name}, {one}" for one in tests))
     return [
         Table(
             f"Correlation of characteristics with context usage, {found['model']} (figure 4)",

@@ -314,6 +314,7 @@ def test_tables_have_as_many_cells_as_columns():
     result = REPORT.compute(planted(n=300, n_claims=60))
     for part in REPORT.tables(result):
         assert {len(row) for row in part.rows} == {len(part.columns)}, part.title
+        assert len(set(part.columns)) == len(part.columns), part.columns  # a program reads a column by its name
         assert all(
             value_of(cell) is None or isinstance(value_of(cell), str | int | float) for row in part.rows for cell in row
         )
