@@ -311,7 +311,7 @@ def lines(table: list[Coverage]) -> list[str]:
     found = []
     for figure in dict.fromkeys(row.figure for row in table):
         rows = [row for row in table if row.figure == figure]
-        cells = [f"{row.covered:.1%} of {row.n_clusters:,}{undefined(row)}" for row in rows] + [""] * (2 - len(rows))
+        cells = [f"{row.covered:.1%} ({row.n_clusters:,}{undefined(row)})" for row in rows] + [""] * (2 - len(rows))
         found.append(f"| {rows[0].study} | {figure.replace('_', ' ')} | {rows[0].truth:.3f} | {' | '.join(cells)} |")
     return found
 
@@ -329,7 +329,7 @@ def main() -> None:
     with ProcessPoolExecutor(2) as pool:
         tables = [pool.submit(measure, name, runs) for name in STUDIES if name in options.only]
         levels = [pool.submit(rejections, name, runs) for name in TESTS if name in options.only]
-        print("| study | figure | true value | covered, of clusters | covered, of few clusters |")
+        print("| study | figure | true value | covered (clusters) | with few |")
         print("|---|---|--:|--:|--:|")
         for table in tables:
             for line in lines(table.result()):
