@@ -8,25 +8,29 @@ from analysis.models import StoredReport
 from analysis.pictures import from_dict, picture_name
 from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
+from analysis.reports.tabular import as_csv
 from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
+
+TYPES = FORMS | {"csv": "text/csv; charset=utf-8"}
 
 
 @login_required
 @require_GET
 def project_picture(request, slug, report, picture, form):
-    """The picture as SVG, PDF or PNG, its caption below: the one that the page shows, of the same computation."""
+    """The picture as SVG, PDF or PNG, its caption below, or its numbers: of the computation that the page shows."""
     project = project_with_labels_for(request.user, slug)
-    if form not in FORMS:
-        raise Http404(f"Pictures come as {', '.join(FORMS)}")
+    if form not in TYPES:
+        raise Http404(f"Pictures come as {', '.join(TYPES)}")
     stored = stored_report_for(request.user, project, report, request.GET.get("report", ""))
     if picture not in stored.pictures:
         raise Http404("No such picture")
+    spec = stored.pictures[picture]["spec"]
     try:
-        content = drawn_file(stored.pictures[picture]["spec"], form)
+        content = as_csv([from_dict(spec).table()]) + "\n" if form == "csv" else drawn_file(spec, form)
     except NotDrawn as error:
         return HttpResponse(f"The picture could not be drawn: {error}\n", content_type="text/plain", status=503)
-    response = HttpResponse(content, content_type=FORMS[form])
+    response = HttpResponse(content, content_type=TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{report}-{picture}.{form}"'
     return response
 

@@ -251,6 +251,10 @@ def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, r
     assert (response.status_code, response["Content-Type"]) == (200, "image/svg+xml")
     assert response["Content-Disposition"].endswith(f'"{project.slug}-comparison-confusion-relevance.svg"')
     assert b"shares of the" in response.content
+    numbers = client.get(address("confusion-relevance", "csv")).content.decode().splitlines()
+    assert numbers[0].startswith("table,people,first 1,units,share of the row") and numbers[1].endswith(
+        f"Relevant,Relevant,12,{12 / 14}"
+    )
     for wrong in (address("roc-stance", "svg"), address("roc-relevance", "gif"), address("roc-relevance", "svg", "x")):
         assert client.get(wrong).status_code == 404
     monkeypatch.setattr(files, "SECONDS", 0.01)
