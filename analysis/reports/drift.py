@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.effects import effect
+from analysis.reports.effects import cells, effect
 from analysis.reports.figures import figure
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
@@ -124,11 +124,11 @@ def tables(title: str, drift: dict) -> list[Table]:
     rows: list[tuple[Cell, ...]] = [
         ("all, within each annotator", sum(one["agreement"]["n_pairable"] for one in drift["blocks"]))
         + tuple(one["agreement"]["estimate"] for one in drift["blocks"])
-        + (*estimate(drift["within"]), drift["within"]["p_value"])
+        + (*cells(drift["within"]), drift["within"]["p_value"])
     ]
     rows += [
         (one["name"], one["n"], *_filled([block["estimate"] for block in one["blocks"]]))
-        + (*estimate(one["trend"]), one["trend"]["p_value"])
+        + (*cells(one["trend"]), one["trend"]["p_value"])
         for one in drift["people"]
     ]
     note = (
@@ -147,7 +147,7 @@ def tables(title: str, drift: dict) -> list[Table]:
                 f"{title}: agreement by version of the guidelines",
                 ("Version", "Answers", *intervals("Agreement with others", "Change from the one before"), "p"),
                 [
-                    (str(one["version"]), one["n"], *estimate(one["agreement"]), *estimate(one["change"]))
+                    (str(one["version"]), one["n"], *estimate(one["agreement"]), *cells(one["change"]))
                     + (one["change"]["p_value"] if one["change"] else None,)
                     for one in drift["versions"]
                 ],

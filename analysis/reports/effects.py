@@ -1,21 +1,26 @@
-"""Effects of regressions as plain data."""
+"""Effects of regressions as plain data, and as cells of a table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import PENDING, number
+from analysis.reports.tabular import Cell
 
 if TYPE_CHECKING:
     from analysis.stats import Effect
 
 
-def effect(found: Effect) -> dict:
-    """An effect with its interval, in the shape of `figures.figure`."""
+def effect(found: Effect, bound: float | None = None) -> dict:
+    """An effect with its interval, in the shape of `figures.figure`. A difference of shares cannot lie outside
+    -bound..bound, whatever Student's t says of its interval."""
+    low, high = _rounded(found.low), _rounded(found.high)
+    if bound is not None and low is not None and high is not None:
+        low, high = max(low, -bound), min(high, bound)
     return {
-        "estimate": number(found.estimate),
-        "low": number(found.low),
-        "high": number(found.high),
+        "estimate": _rounded(found.estimate),
+        "low": low,
+        "high": high,
         "undefined": found.undefined,
         "standard_error": number(found.standard_error),
         "p_value": number(found.p_value),
@@ -28,6 +33,23 @@ def effect(found: Effect) -> dict:
             "undefined": found.undefined or found.no_interval,
         },
     }
+
+
+def _rounded(value: float) -> float | None:
+    """Without what a regression's arithmetic leaves of 0, and without its sign."""
+    found = number(value)
+    return None if found is None else round(found, 12) + 0.0
+
+
+def cells(found: dict | None) -> tuple[Cell, Cell, Cell]:
+    """Value, low and high; in place of what there is none of, why."""
+    if found is None:
+        return None, None, None
+    if found["estimate"] is None:
+        return f"undefined: {found['undefined']}", None, None
+    if found["low"] is None:
+        return found["estimate"], f"none: {found['interval']['undefined']}", None
+    return found["estimate"], found["low"], found["high"]
 
 
 def without(reason: str = PENDING) -> dict:

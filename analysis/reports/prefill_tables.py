@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.effects import cells
+from analysis.reports.people_tables import intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ WAYS = "Intervals are clustered by annotator and by claim or question."
 def body(result: dict) -> list[Table | Picture]:
     parts: list[Table | Picture] = [_answers(result)]
     for dimension in result["dimensions"]:
-        parts += [_shares(dimension), _odds(dimension), _alpha(dimension)]
+        everything = dimension["strata"][0]
+        if everything["n_seen"] + everything["n_unseen"]:
+            parts += [_shares(dimension), _odds(dimension), _alpha(dimension)]
         if dimension["revised"]:
             parts.append(_revised(dimension))
     return [*parts, _time(result), *_pictures(result)]
@@ -42,14 +45,14 @@ def _answers(result: dict) -> Table:
 def _shares(dimension: dict) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row in dimension["strata"]:
-        cells: list[Cell] = [STRATA[row["stratum"]]]
+        row_cells: list[Cell] = [STRATA[row["stratum"]]]
         for side in SIDES:
             key = f"{dimension['dimension']}/{row['stratum']}/{side}/agree"
-            cells += [row[f"n_{side}"], Linked(row[f"n_{side}_agree"], key), row[side]]
-        rows.append((*cells, *estimate(row["difference"]), *estimate(row["within"]), row["difference"]["p_value"]))
+            row_cells += [row[f"n_{side}"], Linked(row[f"n_{side}_agree"], key), row[side]]
+        rows.append((*row_cells, *cells(row["difference"]), *cells(row["within"]), row["difference"]["p_value"]))
     contrast = dimension["contrast"]
     empty: list[Cell] = [None] * 6
-    rows.append(("right minus wrong", *empty, *estimate(contrast), None, None, None, contrast["p_value"]))
+    rows.append(("right minus wrong", *empty, *cells(contrast), None, None, None, contrast["p_value"]))
     columns = ("Suggestions", "Labels, seen", "Agree, seen", "Share, seen")
     columns += ("Labels, not seen", "Agree, not seen", "Share, not seen")
     columns += (*intervals("Difference", "Within annotators"), "p")
@@ -66,7 +69,7 @@ def _odds(dimension: dict) -> Table:
         f"{dimension['title']}: logistic regression",
         ("Suggestions", *intervals("Odds ratio", "Average marginal effect"), "p"),
         [
-            (STRATA[row["stratum"]], *estimate(row["odds_ratio"]), *estimate(row["marginal"]))
+            (STRATA[row["stratum"]], *cells(row["odds_ratio"]), *cells(row["marginal"]))
             + (row["odds_ratio"]["p_value"],)
             for row in dimension["strata"]
         ],
@@ -81,7 +84,7 @@ def _alpha(dimension: dict) -> Table:
         + (*intervals("Difference"), "p"),
         [
             (STRATA[row["stratum"]], row["n_seen"], row["seen"], row["n_unseen"], row["unseen"])
-            + (*estimate(row["difference"]), row["difference"]["p_value"])
+            + (*cells(row["difference"]), row["difference"]["p_value"])
             for row in dimension["alpha"]
         ],
         "Suggestions that everybody follows raise alpha, whether they are right or wrong.",
@@ -91,7 +94,7 @@ def _alpha(dimension: dict) -> Table:
 def _revised(dimension: dict) -> Table:
     revised = dimension["revised"]
     rows: list[tuple[Cell, ...]] = [
-        (STRATA[row["stratum"]], row["n_seen"], row["unseen"], row["seen"], *estimate(row["difference"]))
+        (STRATA[row["stratum"]], row["n_seen"], row["unseen"], row["seen"], *cells(row["difference"]))
         for row in revised["strata"]
     ]
     return Table(
@@ -111,7 +114,7 @@ def _time(result: dict) -> Table:
         + (*intervals("Ratio", "Ratio within annotators"), "p"),
         [
             (STRATA[row["stratum"]], row["n_seen"], row["seen"], row["n_unseen"], row["unseen"])
-            + (*estimate(row["ratio"]), *estimate(row["within"]), row["ratio"]["p_value"])
+            + (*cells(row["ratio"]), *cells(row["within"]), row["ratio"]["p_value"])
             for row in time["strata"]
         ],
         f"Active time, geometric means. {time['n_revised']} answers that were revised and {time['n_untimed']} without "

@@ -168,8 +168,9 @@ def _agreement(trial: Trial) -> dict:
     found = suggestion_effect(trial.agrees, trial.seen, trial.right, trial.rater, trial.cluster)
     for row in rows:
         one = found.strata[row["stratum"]]
-        row |= {name: effect(getattr(one, name)) for name in ("difference", "within", "odds_ratio", "marginal")}
-    return {"strata": rows, "contrast": effect(found.contrast)}
+        row |= {name: effect(getattr(one, name), 1) for name in ("difference", "within", "marginal")}
+        row["odds_ratio"] = effect(one.odds_ratio)
+    return {"strata": rows, "contrast": effect(found.contrast, 2)}
 
 
 def _shares(name: str, trial: Trial, where: np.ndarray) -> dict:

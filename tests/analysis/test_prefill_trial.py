@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import StoredReport
+from analysis.reports.effects import cells
 from analysis.reports.metrics import get_report
 from analysis.stats import suggestion_effect
 from annotation.models import Assignment, Decision, Job, Suggestion
@@ -160,6 +161,7 @@ def test_answers_changed_after_the_suggestion_appeared_are_compared_with_themsel
     assert (row["unseen"], row["seen"]) == (6 / 24, 15 / 24)
     assert row["difference"]["estimate"] == pytest.approx(9 / 24)
     assert row["difference"]["interval"]["n_clusters"] == [3, 8]
+    assert -1 <= row["difference"]["low"] < 9 / 24 < row["difference"]["high"] <= 1  # as a difference of shares must
     # None of these saw the suggestion before the first answer.
     assert by_stratum(dimension["strata"])["all"]["n_seen"] == 0
 
@@ -189,6 +191,9 @@ def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
     say(items_of(project)[0], make_rater(project), YES)
     row = of_dimension(report_of(run), "relevance")["strata"][0]
     assert row["n_unseen"] == 1 and "same value" in row["difference"]["undefined"]
+    show(say(items_of(project)[1], make_rater(project), YES, shown=True), run)
+    row = of_dimension(report_of(run), "relevance")["strata"][0]
+    assert cells(row["difference"])[0] is not None and "fewer than two clusters" in cells(row["difference"])[1]
     with pytest.raises(ValueError, match="reference is one of"):
         report_of(run, reference="majority")
 
