@@ -39,6 +39,7 @@ def found():
         coverage = {name: pool.submit(measure, name, RUNS, SIZES[name]) for name in STUDIES}
         levels = {name: pool.submit(rejections, name, RUNS) for name in TESTS}
         yield coverage | levels
+        pool.shutdown(cancel_futures=True)  # what a run of single tests did not ask for
 
 
 def off(row: Coverage) -> str:
