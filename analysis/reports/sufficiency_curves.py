@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, is_quick, number
-from analysis.reports.sufficiency_grades import OUTCOMES, Graded, grades_answers, systems
+from analysis.reports.sufficiency_grades import OUTCOMES, SYSTEM, Graded, grades_answers, systems
 from analysis.sources import Run, Source
 
 if TYPE_CHECKING:
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 COVERAGES = tuple(round(0.1 * step, 1) for step in range(1, 11))
 CONFIDENCE = "confidence"
+COMBINED = "confidence-and-sufficiency"
 PROBABILITY = "probability"
+FOLDS = 5
 MOST_POINTS = 200  # of a drawn curve
 
 
@@ -27,7 +29,10 @@ def offered_scores(source: Source) -> dict[str, str]:
         if grades_answers(other.type):
             names = [(run, name) for run in other.runs() for name in run.scores]
             found |= {f"{slug}:{run.uuid}/{name}": f"{slug}, {run.name}: {name}" for run, name in names}
-    return found | {CONFIDENCE: "confidence, from the answers' metadata"}
+    return found | {
+        CONFIDENCE: "confidence, from the answers' metadata",
+        COMBINED: "that confidence and sufficiency together (logistic regression, out of fold)",
+    }
 
 
 def _names(run: Run):
@@ -43,6 +48,8 @@ def score_of(source: Source, grades: Source, found: Graded, chosen: str, label: 
     """
     if chosen == CONFIDENCE:
         return found.rows["confidence"].to_numpy(), "the answers' own confidence"
+    if chosen == COMBINED:
+        return combined(found), "confidence and sufficiency together, by logistic regression out of fold"
     if not chosen:
         runs = [run for run in source.runs() if run.gives == "labels"]
         if not runs:
@@ -65,6 +72,36 @@ def score_of(source: Source, grades: Source, found: Graded, chosen: str, label: 
     by_key = dict(zip(units[key], units["unit"].map(values), strict=True))
     title = f"{run.name}'s {'probability of ' + label if name == PROBABILITY else name}"
     return found.rows[key].map(by_key).to_numpy(dtype=float), title
+
+
+def combined(found: Graded) -> np.ndarray:
+    """How probable a right answer is by its confidence and the sufficiency of its question's context.
+
+    The study's selective generation (Joren et al. 2025): a logistic regression for each system, here fitted
+    in five folds of questions and applied to the fold left out. nan where either is missing, and for a fold without
+    right and wrong answers outside it.
+    """
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    rows = found.rows
+    values = np.full(len(rows), np.nan)
+    questions = sorted(rows["question"].unique())
+    drawn = np.random.default_rng(0).permutation(len(questions)) % FOLDS
+    fold = rows["question"].map(dict(zip(questions, drawn.tolist(), strict=True))).to_numpy()
+    features = rows[["confidence", "sufficient"]].to_numpy(dtype=float)
+    known = np.isfinite(features[:, 0]) & (rows["sufficient"] >= 0).to_numpy()
+    right = (rows["outcome"] == OUTCOMES.index("correct")).to_numpy()
+    answered = known & rows["outcome"].isin([OUTCOMES.index("correct"), OUTCOMES.index("hallucinate")]).to_numpy()
+    for _, mine in rows.groupby(SYSTEM, sort=True):
+        member = np.zeros(len(rows), dtype=bool)
+        member[mine.index] = True
+        for place in range(FOLDS):
+            learned, left_out = member & answered & (fold != place), member & known & (fold == place)
+            if len(set(right[learned])) == 2 and left_out.any():
+                model = LogisticRegression().fit(features[learned], right[learned])
+                values[left_out] = model.predict_proba(features[left_out])[:, 1]
+    return values
 
 
 def curves(found: Graded, score: np.ndarray) -> list[dict]:

@@ -160,7 +160,7 @@ def selective_curve(
     ----------
     El-Yaniv and Wiener (2010), On the foundations of noise-free selective classification, JMLR 11, 1605-1641. Geifman
     and El-Yaniv (2017), Selective classification for deep neural networks, arXiv:1705.08500. Joren et al. (2025),
-    Sufficient Context, arXiv:2411.06037, section 5 (selective generation).
+    Sufficient Context, arXiv:2411.06037 (selective generation).
 
     Examples
     --------

@@ -170,6 +170,20 @@ def test_withholding_by_a_good_score_gains_and_by_a_bad_one_does_not(sufficiency
     assert of_system(named["curves"], "shy / rag")["area"]["left_out"] == {"no score": 18}
 
 
+def test_confidence_and_sufficiency_together_gain_more_than_confidence_alone(sufficiency, grades):
+    """A confidence that says nothing: only whether the context suffices tells right answers from wrong ones."""
+    for row in Response.objects.filter(key__endswith="bold-rag"):
+        Response.objects.filter(pk=row.pk).update(metadata={"confidence": int(row.key[1:3]) * 7 % 11 / 11})
+    chosen = {"reference": "imported", "grades": grades.slug}
+    alone = of_system(report(sufficiency, withhold="confidence", **chosen)["curves"], "bold / rag")
+    result = report(sufficiency, withhold="confidence-and-sufficiency", **chosen)
+    together = of_system(result["curves"], "bold / rag")
+    assert together["area"]["estimate"] > alone["area"]["estimate"] + 0.1 and together["gain"]["estimate"] > 0.1
+    # The twenty questions with sufficient context come first: 16 of 20 are right.
+    assert together["points"][4]["accuracy"] == pytest.approx(0.8, abs=0.06)
+    assert "out of fold" in result["score_title"]
+
+
 def test_contains_answer_is_set_against_the_judge(sufficiency, grades):
     result = report(sufficiency, reference="imported", grades=grades.slug)
     row = next(one for one in result["contains"] if one["title"] == "bold / rag" and one["group"] == "sufficient")
