@@ -50,7 +50,7 @@ def assigned_similarity(similarity: np.ndarray) -> Assignment:
     References
     ----------
     Yoon, Jung, Yoon, Park (2025), Hypothetical Documents or Knowledge Leakage? Rethinking LLM-based Query Expansion,
-    equation 3. Schlichtkrull, Guo and Vlachos (2023), AVeriTeC, arXiv:2305.13117, section 4. Kuhn (1955), The Hungarian
+    equation 3. Schlichtkrull, Guo and Vlachos (2023), AVeriTeC, arXiv:2305.13117. Kuhn (1955), The Hungarian
     method for the assignment problem, Naval Research Logistics Quarterly 2, 83-97; doi:10.1002/nav.3800020109.
 
     Examples

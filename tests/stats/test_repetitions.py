@@ -102,6 +102,7 @@ def test_an_empty_group_is_undefined_and_rows_without_a_group_are_counted():
         mann_whitney([1.0], [2])
 
 
+@pytest.mark.slow
 def test_under_no_effect_the_test_holds_its_level_and_the_interval_covers():
     """400 data sets of 60 claims in three repetitions, values strongly alike within a claim, groups by chance."""
     rng = np.random.default_rng(4)
