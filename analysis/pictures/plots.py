@@ -24,7 +24,7 @@ from analysis.pictures.layout import (
     write,
 )
 from analysis.pictures.palette import dashes, hatch, light, marker, series_color
-from analysis.pictures.spec import Intervals, Lines, Matrix, Picture, Scatter
+from analysis.pictures.spec import Interval, Intervals, Lines, Matrix, Picture, Scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,9 @@ def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
             _undefined(axes, item.undefined, at, low, lies)
         else:
             named.add(place)
-            _estimate(axes, picture, item, at, band, place, name)
+            ends = [end for end in (item.value, item.low, item.high) if end is not None]
+            is_within = low <= min(ends) and max(ends) <= high  # what stands on an edge is drawn as a whole
+            _estimate(axes, picture, item, at, band, place, name, not is_within)
         if item.figure:
             corner = (low, at - band / 2) if lies else (at - band / 2, low)
             size = (high - low, band) if lies else (band, high - low)
@@ -86,7 +88,9 @@ def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
     return figure, axes, links
 
 
-def _estimate(axes: Axes, picture: Intervals, item, at: float, band: float, place: int, name: str) -> None:
+def _estimate(
+    axes: Axes, picture: Intervals, item: Interval, at: float, band: float, place: int, name: str, clip: bool
+) -> None:
     lies = picture.direction == "horizontal"
     color = series_color(place)
     bars = {"color": color, "edgecolor": light("surface"), "hatch": hatch(place), "linewidth": 0, "label": name}
@@ -96,10 +100,17 @@ def _estimate(axes: Axes, picture: Intervals, item, at: float, band: float, plac
     if item.low is not None:
         whisker = {"color": light("text") if picture.style == "bars" else color, "linewidth": 1.5}
         ends = ([item.low, item.high], [at, at])
-        axes.plot(*(ends if lies else ends[::-1]), **whisker, marker="|" if lies else "_", markersize=5, zorder=3)
+        axes.plot(
+            *(ends if lies else ends[::-1]),
+            **whisker,
+            marker="|" if lies else "_",
+            markersize=5,
+            zorder=3,
+            clip_on=clip,
+        )
     if picture.style == "dots":
         dot = {"color": color, "marker": marker(place), "markersize": 6, "linestyle": "none", "zorder": 4}
-        axes.plot(*((item.value, at) if lies else (at, item.value)), **dot, label=name)
+        axes.plot(*((item.value, at) if lies else (at, item.value)), **dot, label=name, clip_on=clip)
 
 
 def _undefined(axes: Axes, why: str, at: float, low: float, lies: bool) -> None:
