@@ -230,6 +230,7 @@ REPORTS: dict[str, Report] = {
                 Option("target", "Half width to reach", kind="number", default=TARGET, low=0.005, high=0.5),
                 Option("judgements", "Judgements each", kind="count", default=JUDGEMENTS, low=2, high=MOST_JUDGEMENTS),
                 A_RUN_OR_NONE,
+                TOUCHED,
             ),
             "How wide the intervals of agreement and of each label's share will be with more units or more judgements, "
             "by simulation from the labels so far.",

@@ -30,10 +30,13 @@ FEW_SHARED = 30
 CONDITIONAL = "asked of some units only, and nobody knows of which of the others it would be"
 
 
-def compute(source: Source, target: float = TARGET, judgements: int = JUDGEMENTS, run: str = "") -> dict:
+def compute(
+    source: Source, target: float = TARGET, judgements: int = JUDGEMENTS, run: str = "", touched: bool = False
+) -> dict:
     """The report on planning: expected half widths of 95 % intervals of alpha and of each label's share, and how many
     units with so many `judgements` each bring them down to `target`. With a run, shares also by prediction-powered
-    inference; only labels that its checker did not touch are then the pilot. Wrong values raise ValueError.
+    inference; only labels that its checker did not touch are then the pilot, unless `touched`. Wrong values raise
+    ValueError.
     """
     if not 0 < target < 1:
         raise ValueError(f"target lies between 0 and 1, not {target}")
@@ -43,7 +46,7 @@ def compute(source: Source, target: float = TARGET, judgements: int = JUDGEMENTS
     kind = source.type
     units = source.unit_frame(kind.unit_kind)
     labels = source.label_frame(units, every_revision=True)
-    people = untouched(source, labels, chosen) if chosen else latest(labels)
+    people = untouched(source, labels, chosen) if chosen and not touched else latest(labels)
     suggested = source.suggestion_frame(chosen) if chosen else None
     found, behind = [], {}
     for dimension in dimensions_to_show(kind, latest(labels)):
@@ -60,6 +63,7 @@ def compute(source: Source, target: float = TARGET, judgements: int = JUDGEMENTS
         "judgements": judgements,
         "run": chosen.uuid if chosen else "",
         "checker": chosen.name if chosen else "",
+        "touched": touched,
         "n_units": len(units),
         "n_studies": STUDIES,
         "dimensions": found,

@@ -29,5 +29,5 @@ def planning_line(context, project) -> dict:
         "needs": needs[:LISTED],
         "target": plan.result["target"],
         "judgements": plan.result["judgements"],
-        "address": "&".join(f"{name}={value}" for name, value in plan.parameters.items() if value not in ("", None)),
+        "address": "&".join(f"{name}={value}" for name, value in plan.parameters.items() if value not in ("", None, False)),
     }
