@@ -1,5 +1,7 @@
 """How many more labels a project needs, on its overview: read from the plan as last computed, never computed here."""
 
+from urllib.parse import urlencode
+
 from django import template
 
 from analysis.models import StoredReport
@@ -24,10 +26,11 @@ def planning_line(context, project) -> dict:
         for one in plan.result.get("dimensions", [])
         if one["needed"] and one["needed"]["by_units"]["n_units"] is not None
     ]
+    asked = {name: value for name, value in plan.parameters.items() if value not in ("", None, False)}
     return {
         "project": project,
         "needs": needs[:LISTED],
         "target": plan.result["target"],
         "judgements": plan.result["judgements"],
-        "address": "&".join(f"{name}={value}" for name, value in plan.parameters.items() if value not in ("", None, False)),
+        "address": urlencode(asked),
     }

@@ -156,7 +156,7 @@ def test_the_overview_tells_a_researcher_how_many_more_from_the_plan_that_a_work
     needed = of_dimension(StoredReport.objects.get().result, "relevance")["needed"]["by_units"]
     page = client.get(overview).content.decode()
     assert f"Relevance {needed['more_units']} more units" in page and "to within 0.1" in page
-    assert "/reports/planning/?target=0.1&amp;judgements=2\"" in page
+    assert '/reports/planning/?target=0.1&amp;judgements=2"' in page
     say(items_of(project)[-1], make_rater(project), YES)
     client.get(overview)
     assert StoredReport.objects.get().job != job  # labels have overtaken it
