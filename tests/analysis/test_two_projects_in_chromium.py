@@ -44,7 +44,7 @@ def leakage():
     return project, {"reference": "imported", "run": str(run.uuid)}
 
 
-@pytest.mark.parametrize("make", [sufficiency, leakage], ids=["sufficiency", "leakage"])
+@pytest.mark.parametrize("make", [sufficiency, pytest.param(leakage, marks=pytest.mark.slow)])
 def test_the_page_is_readable_in_light_and_dark(open_context, client, make):
     project, asked = make()
     address = f"{reverse('project_report', args=[project.slug, make.__name__])}?{urlencode(asked)}"
