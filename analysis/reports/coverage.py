@@ -49,6 +49,12 @@ def covering_labels(dimension: Dimension) -> tuple[str, ...]:
     return tuple(label.value for label in dimension.labels if (label.polarity or 0) > 0)
 
 
+def fits(kind: TaskType) -> str:
+    if covering_dimension(kind) is not None:
+        return ""
+    return f"Coverage needs judgements of aspects in answers; {kind.title!r} judges something else"
+
+
 def compute(source: Source, reference: str = "majority", k: int = 1, ties: str = "excluded") -> dict:
     """The coverage report.
 
@@ -62,7 +68,7 @@ def compute(source: Source, reference: str = "majority", k: int = 1, ties: str =
     kind = source.type
     dimension = covering_dimension(kind)
     if dimension is None:
-        raise ValueError(f"Coverage needs judgements of aspects in answers; {kind.title!r} judges something else")
+        raise ValueError(fits(kind))
     if reference not in REFERENCES:
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
     if k < 1:

@@ -60,6 +60,12 @@ def entailing_labels(dimension: Dimension) -> tuple[str, ...]:
 methods = methods_content.matched
 
 
+def fits(kind: TaskType) -> str:
+    if inference_dimension(kind) is not None:
+        return ""
+    return f"Matched claims need judgements of pairs; {kind.title!r} judges something else"
+
+
 def compute(source: Source, reference: str = "majority", run: str = "", touched: bool = False) -> dict:
     """The report on matched documents and claims.
 
@@ -71,7 +77,7 @@ def compute(source: Source, reference: str = "majority", run: str = "", touched:
     kind = source.type
     dimension = inference_dimension(kind)
     if dimension is None:
-        raise ValueError(f"Matched claims need judgements of pairs; {kind.title!r} judges something else")
+        raise ValueError(fits(kind))
     if reference not in REFERENCES:
         raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
     checker = source.run(run) if run else None

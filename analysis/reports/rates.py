@@ -25,14 +25,20 @@ AND = " \N{MIDDLE DOT} "
 methods = methods_content.rates
 
 
+def fits(kind: TaskType) -> str:
+    if kind.anchor_kind == UnitKind.RESPONSE:
+        return ""
+    return f"Rates need items that are model answers; {kind.title!r} judges something else"
+
+
 def compute(source: Source, reference: str = "majority") -> dict:
     """Rates per setting: of each model (with its method, where responses name one), and their unweighted mean.
 
     Raises ValueError for a project whose items are not responses, and for an unknown reference.
     """
     kind = with_derived(source.type)
-    if kind.anchor_kind != UnitKind.RESPONSE:
-        raise ValueError(f"Rates need items that are model answers; {kind.title!r} judges something else")
+    if reason := fits(kind):
+        raise ValueError(reason)
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units))
     decided = references(kind, source, reference, units, labels)

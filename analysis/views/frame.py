@@ -80,7 +80,7 @@ def scope_context(request, project) -> dict:
     others = [(name, value) for name, value in request.GET.items() if name not in ("release", *NAMES, "page") and value]
     return {
         "selected": selected,
-        "others": others,
+        "scope_others": others,
         "without_selection": "?" + urlencode(others),
         "releases": [release for release in project.releases.order_by("-number") if release.is_ready],
         "scope_arms": Project.Prefill.choices,
