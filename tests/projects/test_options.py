@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.reports import agreement
+from analysis.reports.metrics import get_report
 from annotation.models import Judgement, ProjectOptions, Revision
 from annotation.queries import items as item_queries
 from annotation.services.project_options import set_options
@@ -317,12 +317,15 @@ def test_a_hidden_dimension_is_left_out_until_somebody_has_labelled_it(researche
     item = project.items.get(key=payload["units"][0])
     page = client_of(researcher).get(f"/projects/{project.slug}/items/{item.uuid}/").content.decode()
     assert "Stance" in page and "Relevance" not in page
-    assert [one["dimension"] for one in agreement.compute(project)["dimensions"]] == ["stance"]
+    assert [one["dimension"] for one in get_report("agreement").compute(project)["dimensions"]] == ["stance"]
     set_options(project, researcher, {})
     payload = person.next()["payload"]
     person.submit(payload)
     set_options(project, researcher, {"hidden": ["relevance"]})
-    assert [one["dimension"] for one in agreement.compute(project)["dimensions"]] == ["relevance", "stance"]
+    assert [one["dimension"] for one in get_report("agreement").compute(project)["dimensions"]] == [
+        "relevance",
+        "stance",
+    ]
     second = project.items.get(key=payload["units"][0])
     assert {one.dimension.slug for one in item_queries.item_view(project, second).questions} == {"relevance", "stance"}
     assert {one.dimension.slug for one in item_queries.item_view(project, item).questions} == {"stance"}
