@@ -36,6 +36,10 @@ PLACES = (
     ("", "str:token", lambda world: world.invitation.token),
     ("", "slug:checker", lambda world: "llm"),
     ("", "slug:name", lambda world: "agreement"),
+    ("", "slug:report", lambda world: "agreement"),
+    ("", "slug:picture", lambda world: "per-label-stance"),
+    ("", "slug:form", lambda world: "svg"),
+    ("", "int:number", lambda world: 1),
 )
 # Patterns that are regular expressions -> an address that fits them.
 EXAMPLES = {

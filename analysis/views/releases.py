@@ -24,7 +24,7 @@ class ReleaseForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_releases(request, slug):
     project = project_with_labels_for(request.user, slug)
-    form = ReleaseForm(request.POST or None)
+    form = ReleaseForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         release = start_freezing(project, request.user, form.cleaned_data["note"])
         return redirect("project_release", slug=slug, number=release.number)
