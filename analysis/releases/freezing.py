@@ -72,9 +72,7 @@ def write_release(
     return manifest
 
 
-def finished_manifest(
-    project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime
-) -> dict:
+def finished_manifest(project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime) -> dict:
     files = {name: digest_of(folder / name) for name in names_of(folder)}
     labels = [name for name in (ANNOTATIONS, f"{layout_of(project).stem}.jsonl") if name in files]
     return exported | {
