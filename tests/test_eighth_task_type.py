@@ -10,6 +10,7 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from analysis.reports import agreement
+from analysis.sources.database import DatabaseSource
 from annotation import task_types
 from annotation.models import Project, Revision
 from annotation.services import jobs
@@ -129,7 +130,7 @@ def test_its_page_and_its_answers_follow_from_the_description(project, annotator
 @pytest.mark.django_db
 def test_agreement_is_that_computed_by_hand(project, annotators, researcher):
     label_all(project, annotators)
-    found = agreement.compute(project)["dimensions"]
+    found = agreement.compute(DatabaseSource(project))["dimensions"]
     tone, reason = (next(one for one in found if one["title"] == title) for title in ("Tone", "Reason"))
     stirred = next(one for one in found if one["title"] == "Stirred, derived from Tone")
     figures = {one["name"]: one["estimate"] for one in tone["figures"]}

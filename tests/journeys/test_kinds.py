@@ -229,7 +229,15 @@ def go_the_whole_way(open_context, folder, capsys, journey: Journey, plan: Plan,
     same_figures(report_again, report)
 
 
-@pytest.mark.parametrize("journey", JOURNEYS, ids=name_of)
+# Between them these take every page of work; the others go the same way in the slow tests.
+EVERY_TIME = ("triplets", "aspect_coverage", "nli_two")
+
+
+@pytest.mark.parametrize(
+    "journey",
+    [pytest.param(one, marks=() if name_of(one) in EVERY_TIME else pytest.mark.slow) for one in JOURNEYS],
+    ids=name_of,
+)
 def test_the_whole_way_with_some_ten_items(open_context, tmp_path, capsys, journey):
     def emptied(source, folder, slug, kind):
         return kinds.in_an_emptied_assay(source, folder, slug, kind), kinds.agreement(capsys, slug)

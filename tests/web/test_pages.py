@@ -62,7 +62,8 @@ ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
-    "project_rates", "project_coverage", "project_report_tables", "import_start", "pairs_start", "import_errors_csv",
+    "project_rates", "project_coverage", "project_report_tables", "project_report",
+    "project_picture", "project_release", "import_start", "pairs_start", "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry",
     "run_show", "training_run", "artifact_download", "retrieval_progress", "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
@@ -113,7 +114,7 @@ def test_no_page_is_forgotten():
     assert ours - known == set()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_axe_finds_nothing_serious_on_any_page(open_context, world, scheme):
     problems = {}
 
