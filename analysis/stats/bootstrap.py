@@ -245,6 +245,12 @@ def draw_weights(
         if multinomial:
             yield rng.multinomial(n, share, size=size).astype(float)
             continue
+        if size * max(n, n_classes) <= BATCH_NUMBERS:  # small data: all draws at once, which are the same draws
+            drawn = rng.integers(0, n, (size, n))
+            place = (drawn if own_class else index[drawn]) + np.arange(size)[:, None] * n_classes
+            counts = np.bincount(place.ravel(), minlength=size * n_classes)
+            yield counts.reshape(size, n_classes).astype(float)
+            continue
         weights = np.empty((size, n_classes))
         for row in weights:
             drawn = rng.integers(0, n, n)

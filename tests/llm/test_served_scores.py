@@ -129,9 +129,9 @@ def test_a_server_that_goes_away_is_waited_for_and_one_that_stays_away_is_no_inp
         return scripted(request, n)
 
     server = serve(answer)
-    checker = scorer(retries=0, wait_seconds=2)
+    checker = scorer(retries=1, wait_seconds=2)
     checker.describe()
-    state["away"] = 2
+    state["away"] = 4  # more often than is tried again
     found = checker.predict([pair("Ice", "Ice is."), pair("Fire", "Ice is.", 1)])
     assert [one.error for one in found] == [None, None] and found[0].scores["p_true_with"] == pytest.approx(0.26)
     server.stop()
