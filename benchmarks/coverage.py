@@ -3,7 +3,8 @@
     python -m benchmarks.coverage [--quick] [--only NAME ...] [--runs 1000]
 
 Prints the tables of docs/statistics.md. Every figure is computed in 1,000 studies (those that take long in fewer) as a
-user would compute it; its true value is that of a very large study. Studies are described in benchmarks/planted.py.
+user would compute it; its true value is that of a very large study. Studies are described in benchmarks/planted.py
+and benchmarks/planted_answers.py.
 """
 
 from __future__ import annotations
@@ -12,32 +13,16 @@ import argparse
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from analysis import stats
-from analysis.stats import Estimate, Labels
-from benchmarks import planted
+from analysis.stats import Labels
+from benchmarks import answers, planted, two_ways
+from benchmarks.study import Figures, Study, bootstrapped
 
-RUNS, RESAMPLES, SEED = 1000, 200, 20261122
-LARGE = 60_000
-# Figure -> its estimate, and what makes its interval's two ends.
-Figures = dict[str, tuple[np.ndarray, Callable[[], tuple]]]
-
-
-@dataclass(frozen=True)
-class Study:
-    """`truth` names values known from the plan; those `of_its_size` are the means over studies of that size, because
-    more units would give another value; others come from a study of `large` clusters."""
-
-    draw: Callable
-    figures: Callable[[object], Figures]
-    sizes: tuple[int, ...] = (80, 20)
-    large: int = LARGE
-    share_of_runs: float = 1.0
-    truth: dict[str, np.ndarray] = field(default_factory=dict)
-    of_its_size: tuple[str, ...] = ()
+RUNS, SEED = 1000, 20261122
 
 
 @dataclass(frozen=True)
@@ -62,14 +47,6 @@ class Coverage:
     def error(self) -> float:
         """Standard error of `covered` if it is 0.95."""
         return float(np.sqrt(0.95 * 0.05 / max(self.n_intervals, 1)))
-
-
-def bootstrapped(**estimates: Estimate) -> Figures:
-    def ends(estimate: Estimate) -> tuple[float, float]:
-        interval = estimate.confidence_interval(RESAMPLES)
-        return interval.low, interval.high
-
-    return {name: (one.estimate, lambda one=one: ends(one)) for name, one in estimates.items()}
 
 
 def agreement(labels: Labels) -> Figures:
@@ -260,6 +237,8 @@ STUDIES = {
     ),
     "spans": Study(planted.marked, spans, (60, 20), 10_000, 0.5),
     "label rates": Study(planted.extracted, shares, (80, 20)),
+    **answers.STUDIES,
+    **two_ways.STUDIES,
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis import stats
-from benchmarks import planted
+from benchmarks import planted, planted_answers, two_ways
 
 LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
 # Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more
@@ -67,9 +67,30 @@ def correlations(rng: np.random.Generator) -> dict[str, float]:
     for heavy, scores in ((False, "normal scores"), (True, "heavy-tailed scores")):
         data = planted.scored(rng, 80, b_as_good=True, clustered=False, heavy=heavy)
         for coefficient in ("pearson", "spearman"):
-            both = stats.correlation_difference(data.a, data.b, data.label, coefficient)
+            both = stats.correlation_difference(
+                data.a, data.b, data.label, coefficient, n_permutations=2 * PERMUTATIONS + 1
+            )
+            found[f"paired permutation, {coefficient}, {scores}"] = both.permutation.p_value
             found[f"Williams, {coefficient}, {scores}"] = both.williams.p_value
             found[f"Steiger, {coefficient}, {scores}"] = both.steiger.p_value
+    return found
+
+
+def clustered_correlations(rng: np.random.Generator) -> dict[str, float]:
+    """Two scores that follow the labels equally well, and err alike on the units of a cluster: both, or one of them."""
+    found = {}
+    for which, n_clusters, both_err in (
+        ("both err by claim", 80, True),
+        ("one errs by claim", 80, False),
+        ("both err by claim, few", 20, True),
+    ):
+        data = planted.erring(rng, n_clusters, both_err)
+        columns, seed = (data.a, data.b, data.label), int(rng.integers(2**31))
+        for coefficient in ("pearson", "spearman"):
+            tests = stats.correlation_difference(*columns, coefficient, data.cluster, 2 * PERMUTATIONS + 1, seed)
+            found[f"paired permutation of clusters, {coefficient}, {which}"] = tests.permutation.p_value
+            found[f"Williams, {coefficient}, {which}"] = tests.williams.p_value
+            found[f"Steiger, {coefficient}, {which}"] = tests.steiger.p_value
     return found
 
 
@@ -94,12 +115,35 @@ def alternative(rng: np.random.Generator) -> dict[str, float]:
     return found
 
 
+def within_claims(rng: np.random.Generator) -> dict[str, float]:
+    """Tests that take units as independent where they are not: skill or habits hang on the claim."""
+    reference, a, b, cluster = planted_answers.skilled_by_claim(rng, 80)
+    seed = int(rng.integers(2**31))
+    both = stats.labeller_difference(
+        reference, a, b, planted.CATEGORIES, cluster, n_permutations=2 * PERMUTATIONS + 1, seed=seed
+    )
+    data = planted_answers.compared_by_claim(rng, 80)
+    test = stats.alternative_annotator_test(data.labels, data.model, epsilon=0.0)
+    return {
+        "McNemar, skill by claim": both.mcnemar.p_value,
+        "paired permutation of clusters, skill by claim": both.permutation.p_value,
+        "permutation test of agreement, habits by claim": permuted(
+            planted_answers.habits_by_claim(rng, 30), "nominal", seed
+        ),
+        "alternative annotator test, one person, skill by claim": test.people[0].p_value,
+        "alternative annotator test, any person, skill by claim": 0.0 if any(p.rejected for p in test.people) else 1.0,
+    }
+
+
 TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "agreement against chance": agreement,
     "two labellers": labellers,
     "two scores": correlations,
     "equivalence": equivalence,
     "the alternative annotator test": alternative,
+    "two scores in clusters": clustered_correlations,
+    "units that are alike within claims": within_claims,
+    "correlations that are none": two_ways.null_correlations,
 }
 
 

@@ -113,6 +113,18 @@ def scored(
     return Scored(a, b, label, cluster if clustered else None)
 
 
+def erring(rng: np.random.Generator, n_clusters: int, b_by_cluster: bool = True) -> Scored:
+    """Two scores that follow the labels equally well, normal, in clusters of one to eight units. Each errs in its own
+    way, alike on all units of a cluster; or b by as much, but on every unit anew."""
+    cluster = clusters(rng, n_clusters, 8)
+    n = len(cluster)
+    quality = rng.normal(0, 0.7, n_clusters)[cluster] + rng.normal(0, 1, n)
+    of_a, of_b = rng.normal(0, 1.5, (2, n_clusters))
+    a = quality + of_a[cluster] + rng.normal(0, 1.2, n)
+    b = quality + (of_b[cluster] if b_by_cluster else rng.normal(0, 1.5, n)) + rng.normal(0, 1.2, n)
+    return Scored(a, b, np.digitize(quality, [-1.2, -0.4, 0.4, 1.2]).astype(float), cluster)
+
+
 @dataclass(frozen=True)
 class Sampled:
     """Units that people labelled with the machine's value beside, and units with the machine's value only."""

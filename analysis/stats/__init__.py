@@ -26,22 +26,14 @@ from .feature_correlations import FeatureCorrelations, feature_correlations
 from .fleiss import FleissKappa, fleiss_kappa
 from .gamma import Gamma, gamma
 from .icat import IcatScores, icat_curve, icat_scores, mean_icat
+from .label_intervals import LabelIntervals, label_intervals
 from .labels import Labels, encode
 from .means import GroupedMeans, grouped_means
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from .outcomes import OutcomeShares, Share, outcome_shares
-from .paired import (
-    CorrelationDifference,
-    Equivalence,
-    LabellerDifference,
-    PairedTest,
-    correlation_difference,
-    equivalence,
-    labeller_difference,
-    steiger_test,
-    williams_test,
-)
+from .paired import Equivalence, LabellerDifference, equivalence, labeller_difference
+from .paired_scores import CorrelationDifference, correlation_difference, steiger_test, williams_test
 from .percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from .permutation import PermutationTest, agreement_permutation_test
 from .pilot import Pilot, pilot_of
@@ -67,6 +59,7 @@ from .selective import SelectiveCurve, selective_curve
 from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts, memory_conflict, prediction_shifts
 from .spans import SpanAgreement, character_alpha, span_agreement, span_agreement_by_label
 from .stratified import StratifiedCorrelation, stratified_correlation
+from .swaps import PairedTest
 from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
 from .two_way import agreement_effect
 from .unitizing import UnitizingAlpha, unitizing_alpha
@@ -105,6 +98,7 @@ __all__ = [
     "IcatScores",
     "Interval",
     "LabelFigures",
+    "LabelIntervals",
     "LabelRates",
     "LabellerDifference",
     "Labels",
@@ -187,6 +181,7 @@ __all__ = [
     "kendall_tau_b",
     "krippendorff_alpha",
     "label_counts",
+    "label_intervals",
     "label_rates",
     "label_shares",
     "labeller_difference",

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import SumSample, divide
 from .counts import CountPatterns, count_patterns
 from .labels import Labels
+from .linearised import Linearised
 
 NO_PAIR = "no unit has two labels"
 ONE_VALUE = "only one label was used, so there is no disagreement to expect by chance (0/0)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Alpha(Estimate):
+class Alpha(Linearised):
     """Alpha with its two parts, ``estimate = 1 - observed / expected`` (Krippendorff's D_o and D_e)."""
 
     level: str
@@ -49,7 +50,8 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     -------
     Alpha
         At most 1. Undefined where no unit has two labels, and where the units with two labels use only one label (0/0):
-        such data say nothing about reliability, so it is neither 1 nor 0.
+        such data say nothing about reliability, so it is neither 1 nor 0. `standard_error` and `analytic_interval` are
+        Gwet's linearisation; at the ordinal level units also move it through the distances.
 
     Raises
     ------
@@ -59,7 +61,8 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability, https://repository.upenn.edu/asc_papers/43,
-    sections C and D; Krippendorff (2018), Content Analysis, 4th ed., chapter 12.
+    sections C and D; Krippendorff (2018), Content Analysis, 4th ed., chapter 12. Gwet (2014), Handbook of Inter-Rater
+    Reliability, 4th ed., section 5.3 (standard error), as the package irrCAC computes it.
 
     Examples
     --------
@@ -72,11 +75,8 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     pairable = patterns.with_at_least(2)
     used = pairable.counts.any(axis=0)
     counts = pairable.counts[:, used].astype(float)
-    if level == "ordinal":
-        features, disagreements, work = _ordinal(counts)
-    else:
-        distance = _fixed_distance(level, labels.categories, values)[np.ix_(used, used)]
-        features, disagreements, work = _fixed(counts, distance)
+    distance = None if level == "ordinal" else _fixed_distance(level, labels.categories, values)[np.ix_(used, used)]
+    features, disagreements, work = _ordinal(counts) if distance is None else _fixed(counts, distance)
     sample = SumSample(features, pairable.index, pairable.cluster, lambda sums: _alpha(*disagreements(sums)), work)
     observed, expected = (float(part[0]) for part in disagreements(sample.sums()))
     return Alpha(
@@ -90,6 +90,7 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
         level=level,
         observed=observed,
         expected=expected,
+        moves=lambda: (_moves(counts, pairable.times, distance), pairable.times),
     )
 
 
@@ -140,6 +141,38 @@ def _ordinal(counts: np.ndarray) -> tuple[np.ndarray, Parts, int]:
         return divide(observed, n), divide(chance, n * (n - 1))
 
     return np.column_stack([counts, coincidences]), parts, n_used + 4 * len(low)
+
+
+def _moves(counts: np.ndarray, times: np.ndarray, distance: np.ndarray | None) -> np.ndarray:
+    """How far a unit of each pattern moves alpha, times the number of units; `distance` None is the ordinal one's.
+
+    With n labels, O the sum of the units' disagreements and C that of all pairs of labels, ``1 - n O / C`` is alpha but
+    for n - 1 in the place of n. A unit moves all three; what n - 1 adds is the last term (irrCAC).
+    """
+    per_unit, marginal = counts.sum(axis=1), times @ counts
+    n = marginal.sum()
+    ordinal = distance is None
+    if ordinal:
+        rank = np.cumsum(marginal) - marginal / 2
+        distance = (rank[:, None] - rank[None, :]) ** 2
+    own = ((counts @ distance) * counts).sum(axis=1) / (per_unit - 1)
+    chance_of_label = distance @ marginal
+    observed, chance = times @ own, marginal @ chance_of_label
+    more_observed, more_chance = own, 2 * counts @ chance_of_label
+    if ordinal:
+        coincidences = (counts * (times / (per_unit - 1))[:, None]).T @ counts
+        more_observed = more_observed + counts @ _by_rank(coincidences, rank)
+        more_chance = more_chance + counts @ _by_rank(np.outer(marginal, marginal), rank)
+    ratio = n * observed / chance
+    moved = ratio * more_chance / chance - (per_unit * observed + n * more_observed) / chance
+    labels_of_mean = n / times.sum()
+    return times.sum() * moved - ratio * (per_unit / labels_of_mean - 1) / n
+
+
+def _by_rank(pairs: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Derivative of ``sum_ck pairs_ck (rank_c - rank_k)^2`` by the marginals on which the ranks depend, (q,)."""
+    by_rank = 4 * (pairs.sum(axis=1) * rank - pairs @ rank)
+    return np.cumsum(by_rank[::-1])[::-1] - by_rank / 2
 
 
 def _fixed_distance(level: str, categories: tuple[str, ...], values: Sequence[float] | None) -> np.ndarray:

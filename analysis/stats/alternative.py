@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from .bootstrap import Estimate, SumSample, divide
 from .labels import Labels, code_column
@@ -238,7 +238,7 @@ def _p_values(sums: np.ndarray, epsilon: float) -> np.ndarray:
     error = np.sqrt(divide(variance, n))
     is_constant = np.isclose(error, 0, atol=1e-12)
     t = divide(mean - epsilon, np.where(is_constant, 0, error))
-    p = stats.t.cdf(t, np.maximum(n - 1, 1))
+    p = special.stdtr(np.maximum(n - 1, 1), t)
     return np.where(n < 2, np.nan, np.where(is_constant, (mean >= epsilon).astype(float), p))
 
 
@@ -277,5 +277,5 @@ def _n_needed(difference: np.ndarray, epsilon: float, q: float, n_people: int, p
         return None
     rank = math.ceil(n_people / 2)
     alpha = rank * q / (n_people * sum(1 / i for i in range(1, n_people + 1)))
-    z = stats.norm.ppf(1 - alpha) + stats.norm.ppf(power)
+    z = special.ndtri(1 - alpha) + special.ndtri(power)
     return max(len(difference) + 1, math.ceil((z * spread / gap) ** 2))

@@ -61,7 +61,8 @@ class SumSample:
         Pattern of each unit that takes part.
     cluster : (n,) int array or None
     statistic : callable
-        ``(n_resamples, n_features)`` sums to ``(n_resamples,)`` values, nan where undefined, without warnings.
+        ``(n_resamples, n_features)`` sums to ``(n_resamples,)`` values, nan where undefined, without warnings. Several
+        figures that share their resamples are ``(n_resamples, n_figures)``; such a sample is no single `Estimate`'s.
     work_per_row : int
         Numbers that `statistic` holds for one resample, so that batches stay bounded.
     """
@@ -86,22 +87,28 @@ class SumSample:
         return len(self.pattern), False
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
-        features, index = self._members(clusters)
+        features, index = self.members(clusters)
         batches = draw_weights(index, len(features), n_resamples, rng, self.work_per_row)
         return np.concatenate([self.statistic(weights @ features) for weights in batches])
 
     def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        return centred_influences(*self.values_without(clusters))
+
+    def values_without(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The statistic without a member of each kind, and how many members are of that kind; both empty where there
+        are so many that it makes no difference."""
         if self.n_drawn(clusters)[0] > LEFT_OUT_MEMBERS:
             return NO_INFLUENCE
-        features, index = self._members(clusters)
+        features, index = self.members(clusters)
         times = np.bincount(index, minlength=len(features)).astype(float)
         features, times = features[times > 0], times[times > 0]
         batch = max(1, BATCH_NUMBERS // max(features.shape[1], self.work_per_row))
         total = times @ features
         parts = [self.statistic(total - features[start : start + batch]) for start in range(0, len(features), batch)]
-        return centred_influences(np.concatenate(parts), times)
+        return np.concatenate(parts), times
 
-    def _members(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+    def members(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What is drawn: the sums of each kind of member, and the kind of each member."""
         if clusters and self.cluster is not None:
             return sum_by_cluster(self.features, self.pattern, self.cluster)
         return self.features, self.pattern

@@ -6,48 +6,28 @@ All three stay near the percent agreement where nearly everybody gives one label
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
-from .bootstrap import Estimate, Interval, SumSample, divide
+from .bootstrap import SumSample, divide
 from .counts import CountPatterns, count_patterns
 from .labels import Labels
+from .linearised import Linearised, moves_of_corrected
 from .percent import NO_PAIR
 
 WEIGHTS = (None, "linear", "quadratic", "ordinal")
 NO_CHOICE = "there is one label only, so agreement could not fail (0/0)"
-FEW_UNITS = "fewer than two units"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ChanceCorrected(Estimate):
-    """``estimate = (observed - expected) / (1 - expected)``, weighted where `weights` says so.
-
-    `standard_error` is Gwet's linearisation for units drawn independently from many; nan where it is undefined.
-    """
+class ChanceCorrected(Linearised):
+    """``estimate = (observed - expected) / (1 - expected)``, weighted where `weights` says so."""
 
     name: str
     weights: str | None
     observed: float
     expected: float
-    standard_error: float = field(default=np.nan)
-
-    def analytic_interval(self, level: float = 0.95) -> Interval:
-        """``estimate -+ t(n - 1) standard_error`` with n units that have a label, cut off at 1 (Gwet 2014).
-
-        Units are taken as independent: where they come in clusters use `confidence_interval`.
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, not {level}")
-        method = "linearisation, t distribution (Gwet 2014)"
-        n = self.n_units - self.left_out.get("no label", 0)
-        reason = self.undefined or (FEW_UNITS if np.isnan(self.standard_error) else "")
-        if reason:
-            return Interval(np.nan, np.nan, level, method, 0, 0, None, reason)
-        half = stats.t.ppf((1 + level) / 2, n - 1) * self.standard_error
-        return Interval(float(self.estimate - half), min(1.0, float(self.estimate + half)), level, method, 0, 0, None)
 
 
 def gwet_ac(labels: Labels, weights: str | None = None) -> ChanceCorrected:
@@ -194,6 +174,12 @@ def _corrected(labels: Labels, name: str, weights: str | None, expected: Chance,
     observed, chance = (float(part[0]) for part in parts(sample.sums()))
     estimate = sample.value()
     undefined = "" if not np.isnan(estimate) else NO_PAIR if not len(pairable.index) else NO_CHOICE
+
+    def moves() -> tuple[np.ndarray, np.ndarray]:
+        times = labelled.times
+        slope = influence(times @ features[:, 2:] / times.sum(), weight)
+        return moves_of_corrected(features, estimate, chance, slope, times), times
+
     return ChanceCorrected(
         estimate=estimate,
         undefined=undefined,
@@ -206,7 +192,7 @@ def _corrected(labels: Labels, name: str, weights: str | None, expected: Chance,
         weights=weights,
         observed=observed,
         expected=chance,
-        standard_error=np.nan if undefined else _standard_error(sample, estimate, chance, weight, influence),
+        moves=moves,
     )
 
 
@@ -217,20 +203,6 @@ def _features(labelled: CountPatterns, weight: np.ndarray) -> np.ndarray:
     pairs = n * (n - 1)
     share = np.divide(agreeing, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
     return np.column_stack([share, pairs > 0, counts / n[:, None]])
-
-
-def _standard_error(sample: SumSample, estimate: float, chance: float, weight: np.ndarray, influence: Chance) -> float:
-    """Gwet (2014), section 5.3, without correction for a finite population."""
-    times = np.bincount(sample.pattern, minlength=len(sample.features))
-    share, is_pair, of_label = sample.features[:, 0], sample.features[:, 1], sample.features[:, 2:]
-    n, n_pairable = times.sum(), float(times @ is_pair)
-    if n < 2:
-        return np.nan
-    prevalence = times @ of_label / n
-    moves = influence(prevalence, weight)
-    own = n / n_pairable * (share - chance * is_pair) / (1 - chance)
-    own = own - 2 * (1 - estimate) * (of_label @ moves - prevalence @ moves) / (1 - chance)
-    return float(np.sqrt(times @ (own - estimate) ** 2 / (n * (n - 1))))
 
 
 def agreement_weights(weights: str | None, n_categories: int) -> np.ndarray:

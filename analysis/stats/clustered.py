@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 NOTHING = "there are no observations"
 NO_CONTRAST = "everything compared has the same value"
@@ -200,13 +200,13 @@ class Observed:
 
     def _effect(self, estimate: float, error: float, undefined: str, no_interval: str) -> Effect:
         freedom = max(min(self.n_clusters) - 1, 1)
-        half = stats.t.ppf((1 + self.level) / 2, freedom) * error
+        half = special.stdtrit(freedom, (1 + self.level) / 2) * error
         return Effect(
             estimate=estimate,
             low=float(estimate - half),
             high=float(estimate + half),
             standard_error=error,
-            p_value=float(2 * stats.t.sf(abs(estimate) / error, freedom)),
+            p_value=float(2 * special.stdtr(freedom, -abs(estimate) / error)),
             n=self.n,
             n_left_out=self.n_left_out,
             n_clusters=self.n_clusters,

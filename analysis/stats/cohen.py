@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy import special
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import Estimate, Interval, SumSample, divide
 from .labels import Labels
+from .linearised import symmetric_interval
 
 NO_SHARED = "the two raters share no unit"
+FLEISS_COHEN_EVERITT = "large sample, normal distribution (Fleiss, Cohen and Everitt 1969)"
 ONE_VALUE = "both raters used one and the same label only, so all agreement is expected by chance (0/0)"
 
 
@@ -26,6 +30,32 @@ class CohenKappa(Estimate):
     weights: str | None
     table: np.ndarray
     agreement: float
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Of many independent units, by Fleiss, Cohen and Everitt (1969), not supposing that kappa is 0; nan where
+        it is undefined.
+
+        With shares o of the confusion table, its margins a and b, agreement weights ``w = 1 - disagreement / largest``,
+        ``P_o = sum w o`` and ``P_e = sum w a b``, it is ``sqrt(var(g) / n) / (1 - P_e)^2`` over the table's units with
+        ``g_ij = w_ij (1 - P_e) - (sum_k w_ik b_k + sum_k w_kj a_k) (1 - P_o)``.
+        """
+        if self.undefined:
+            return np.nan
+        n = self.table.sum()
+        share = self.table / n
+        distance = _disagreement_weights(self.weights, len(share))
+        weight = 1 - distance / max(distance.max(), 1)
+        a, b = share.sum(axis=1), share.sum(axis=0)
+        observed, chance = (weight * share).sum(), a @ weight @ b
+        own = weight * (1 - chance) - ((weight @ b)[:, None] + (a @ weight)[None, :]) * (1 - observed)
+        mean = (share * own).sum()
+        return float(np.sqrt((share * (own - mean) ** 2).sum() / n) / (1 - chance) ** 2)
+
+    def analytic_interval(self, level: float = 0.95) -> Interval:
+        """``estimate -+ z standard_error``, cut off at 1. Units are taken as independent and many: where they come in
+        clusters, or are few, use `confidence_interval`. Undefined where the two always agree."""
+        return symmetric_interval(self, lambda tail: float(special.ndtri(tail)), FLEISS_COHEN_EVERITT, level)
 
 
 def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights: str | None = None) -> CohenKappa:
@@ -56,6 +86,7 @@ def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights:
     ----------
     Cohen (1960), Educational and Psychological Measurement 20(1), 37-46; doi:10.1177/001316446002000104.
     Cohen (1968), Psychological Bulletin 70(4), 213-220; doi:10.1037/h0026256.
+    Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72(5), 323-327; doi:10.1037/h0028106 (standard error).
 
     Examples
     --------

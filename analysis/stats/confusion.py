@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .bootstrap import Estimate, SumSample, divide
 from .labels import code_column
 
 NO_PAIR = "no unit has both a reference and a prediction"
+NEVER_PREDICTED = "the label is never predicted (0/0)"
+NOT_IN_REFERENCE = "the label does not occur in the reference (0/0)"
+ON_NO_SIDE = "the label is on neither side (0/0)"
 ONE_LABEL = "the reference or the predictions have one label only (0/0)"
 # Below so many units of a label its recall is hardly known, and with it any mean of recalls.
 FEW_OF_A_LABEL = 10
@@ -24,7 +27,8 @@ class LabelFigures:
     """One label against the rest; nan where undefined.
 
     `precision` is undefined for a label never predicted, `recall` for one without support, `f1` for one absent from
-    both sides. `support` counts references, `predicted` predictions.
+    both sides; `undefined` has the reason of each that is. `support` counts references, `predicted` predictions,
+    `either` units with the label on at least one side: what recall, precision and F1 rest on.
     """
 
     label: str
@@ -33,6 +37,8 @@ class LabelFigures:
     f1: float
     support: int
     predicted: int
+    either: int
+    undefined: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +165,7 @@ def accuracy_of(sums: np.ndarray) -> np.ndarray:
 
 
 def macro_f1_of(sums: np.ndarray) -> np.ndarray:
-    f1 = _f1(*np.split(sums, 3, axis=1))
+    f1 = f1_of(*np.split(sums, 3, axis=1))
     present = ~np.isnan(f1)
     return divide(np.where(present, f1, 0).sum(axis=1), present.sum(axis=1))
 
@@ -179,14 +185,27 @@ def mcc_of(sums: np.ndarray) -> np.ndarray:
     return divide(together, np.sqrt(spread))
 
 
-def _f1(hits: np.ndarray, support: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def f1_of(hits: np.ndarray, support: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """F1 of every label, nan for one that is on neither side."""
     return divide(2 * hits, support + predicted)
 
 
 def _per_label(confusion: np.ndarray, categories: tuple[str, ...]) -> tuple[LabelFigures, ...]:
     hits, support, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    columns = divide(hits, predicted), divide(hits, support), _f1(hits, support, predicted), support, predicted
+    found = np.column_stack([divide(hits, predicted), divide(hits, support), f1_of(hits, support, predicted)])
+    reasons = {"precision": NEVER_PREDICTED, "recall": NOT_IN_REFERENCE, "f1": ON_NO_SIDE}
     return tuple(
-        LabelFigures(label, float(precision), float(recall), float(f1), int(n_reference), int(n_predicted))
-        for label, precision, recall, f1, n_reference, n_predicted in zip(categories, *columns, strict=True)
+        LabelFigures(
+            label,
+            **dict(zip(reasons, figures, strict=True)),
+            support=int(support[place]),
+            predicted=int(predicted[place]),
+            either=int(support[place] + predicted[place] - hits[place]),
+            undefined={
+                name: reason if confusion.any() else NO_PAIR
+                for (name, reason), value in zip(reasons.items(), figures, strict=True)
+                if np.isnan(value)
+            },
+        )
+        for place, (label, figures) in enumerate(zip(categories, found.tolist(), strict=True))
     )

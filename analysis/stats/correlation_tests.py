@@ -9,7 +9,6 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
-from scipy import stats
 
 from .bootstrap import BATCH_NUMBERS, one_blas_thread
 from .correlation import FEW_PARTS, STATISTICS, Items, known_items, standardised, why_undefined
@@ -243,7 +242,9 @@ def _products(x: np.ndarray, y: np.ndarray, strata: np.ndarray):
 
 
 def _rank_products(x: np.ndarray, y: np.ndarray, strata: np.ndarray):
-    return _products(stats.rankdata(x), stats.rankdata(y), strata)
+    from scipy.stats import rankdata
+
+    return _products(rankdata(x), rankdata(y), strata)
 
 
 def _balances(x: np.ndarray, y: np.ndarray, strata: np.ndarray):
@@ -278,10 +279,12 @@ def _by_levels(level: np.ndarray, step: np.ndarray, n_levels: int) -> np.ndarray
 
 def _by_sorting(x: np.ndarray, y: np.ndarray) -> float:
     """``C - D`` from tau-b and what it is divided by, for columns of many values, in n log n."""
+    from scipy.stats import kendalltau
+
     n = len(x)
     if n < 2:
         return 0.0
-    tau = stats.kendalltau(x, y).statistic
+    tau = kendalltau(x, y).statistic
     if np.isnan(tau):
         return 0.0
     pairs = [(n**2 - (np.unique(column, return_counts=True)[1] ** 2).sum()) / 2 for column in (x, y)]

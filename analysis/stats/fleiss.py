@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import SumSample, divide
 from .counts import CountPatterns, count_patterns
 from .labels import Labels
+from .linearised import Linearised, moves_of_corrected
 from .percent import NO_PAIR, agreeing_pairs
 
 FIXED = "Fleiss 1971"
@@ -17,7 +18,7 @@ ONE_VALUE = "only one label was used, so all agreement is expected by chance (0/
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FleissKappa(Estimate):
+class FleissKappa(Linearised):
     """`form` names the formula: Fleiss 1971 where all units have equally many labels, else its generalisation."""
 
     form: str
@@ -43,12 +44,12 @@ def fleiss_kappa(labels: Labels) -> FleissKappa:
     FleissKappa
         At most 1. `n_pairable` counts the units with two labels; those with one still enter ``p_c`` and are resampled,
         and `left_out` names them because they show no agreement. Undefined where no unit has two labels, and where only
-        one label was used (0/0).
+        one label was used (0/0). `standard_error` and `analytic_interval` are Gwet's for varying numbers of labels.
 
     References
     ----------
     Fleiss (1971), Psychological Bulletin 76(5), 378-382; doi:10.1037/h0031619.
-    Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed.
+    Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., section 5.3 for the standard error.
 
     Examples
     --------
@@ -63,9 +64,15 @@ def fleiss_kappa(labels: Labels) -> FleissKappa:
     features = _features(labelled, used)
     sample = SumSample(features, labelled.index, labelled.cluster, _kappa)
     observed, expected = (float(part[0]) for part in _parts(sample.sums()))
-    per_unit = labelled.n_raters
+    per_unit, estimate = labelled.n_raters, sample.value()
+
+    def moves() -> tuple[np.ndarray, np.ndarray]:
+        times = labelled.times
+        prevalence = times @ features[:, 2:] / times.sum()
+        return moves_of_corrected(features, estimate, expected, prevalence, times), times
+
     return FleissKappa(
-        estimate=sample.value(),
+        estimate=estimate,
         undefined=NO_PAIR if not len(pairable.index) else ONE_VALUE if used.sum() == 1 else "",
         n_units=labels.n_units,
         n_pairable=len(pairable.index),
@@ -75,6 +82,7 @@ def fleiss_kappa(labels: Labels) -> FleissKappa:
         form=FIXED if len(np.unique(per_unit[labelled.times > 0])) == 1 else VARYING,
         observed=observed,
         expected=expected,
+        moves=moves,
     )
 
 

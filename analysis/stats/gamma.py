@@ -12,7 +12,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from .bootstrap import Estimate, divide, draw_weights, influences_of_weights
 from .continua import Continua, Marked
@@ -240,6 +239,8 @@ def alignment_cost(raters: Sequence[np.ndarray], position_weight: float, label_w
         for i, j in combinations(range(len(marking)), 2)
     }
     if len(marking) == 2:
+        from scipy.optimize import linear_sum_assignment
+
         # Two units together cost (d + n_pairs - 1) / n_pairs, apart 2; what is gained is assigned.
         gain = np.minimum((differences[0, 1] - 1) / n_pairs - 1, 0)
         return float(len(marking[0]) + len(marking[1]) + gain[linear_sum_assignment(gain)].sum())
@@ -303,6 +304,8 @@ def _by_subsets(cost: np.ndarray, row: np.ndarray, column: np.ndarray, n_units: 
 
 def _by_integer_program(cost: np.ndarray, row: np.ndarray, column: np.ndarray, n_units: int) -> float:
     """The same as `_by_subsets`, for any number of units."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     once = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_units, len(cost)))
     found = milp(cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1), constraints=LinearConstraint(once, 1, 1))
     if not found.success:

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide
-from .counts import CountPatterns, count_patterns
+from .bootstrap import SumSample, divide
+from .counts import ONE_LABEL, CountPatterns, count_patterns
 from .labels import Labels
+from .linearised import GWET, Linearised
 
 NO_PAIR = "no unit has two labels"
+RATIO = "linearisation of a ratio, t distribution (Cochran 1977)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PercentAgreement(Estimate):
+class PercentAgreement(Linearised):
     """`weighting` says whether every unit counts the same ('units') or every pair of labels does ('pairs')."""
 
     weighting: str
@@ -34,12 +36,13 @@ def percent_agreement(labels: Labels) -> PercentAgreement:
     Returns
     -------
     PercentAgreement
-        Between 0 and 1; undefined where no unit has two labels.
+        Between 0 and 1; undefined where no unit has two labels. `standard_error` and `analytic_interval` are Gwet's, of
+        all units with a label: those with one only widen them.
 
     References
     ----------
     Fleiss (1971), Measuring nominal scale agreement among many raters, Psychological Bulletin 76(5), eq. 2 and 3;
-    doi:10.1037/h0031619.
+    doi:10.1037/h0031619. Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., section 5.3 (standard error).
 
     Examples
     --------
@@ -68,7 +71,12 @@ def pooled_percent_agreement(labels: Labels) -> PercentAgreement:
     Returns
     -------
     PercentAgreement
-        Between 0 and 1; undefined where no unit has two labels.
+        Between 0 and 1; undefined where no unit has two labels. `standard_error` and `analytic_interval` are those of a
+        ratio of sums over the units with two labels.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, 3rd ed., section 6.4 (standard error).
 
     Examples
     --------
@@ -93,6 +101,16 @@ def _result(labels: Labels, patterns: CountPatterns, features: np.ndarray, weigh
     pairable = patterns.with_at_least(2)
     sample = SumSample(features, pairable.index, pairable.cluster, ratio_of_sums)
     estimate = sample.value()
+
+    def moves() -> tuple[np.ndarray, np.ndarray]:
+        """A unit with one label, which shows no agreement, counts for Gwet as one that could have had a pair."""
+        times = pairable.times
+        if weighting == "pairs":
+            return (features[:, 0] - estimate * features[:, 1]) / (times @ features[:, 1] / times.sum()), times
+        single = patterns.left_out(2).get(ONE_LABEL, 0)
+        per_pairable = (times.sum() + single) / times.sum()
+        return np.append(per_pairable * features[:, 0], 0.0) - estimate, np.append(times, single)
+
     return PercentAgreement(
         estimate=estimate,
         undefined=NO_PAIR if np.isnan(estimate) else "",
@@ -102,6 +120,9 @@ def _result(labels: Labels, patterns: CountPatterns, features: np.ndarray, weigh
         left_out=patterns.left_out(2),
         sample=sample,
         weighting=weighting,
+        moves=moves,
+        analytic_method=RATIO if weighting == "pairs" else GWET,
+        lowest=0.0,
     )
 
 

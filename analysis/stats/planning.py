@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from .alpha import krippendorff_alpha
 from .bootstrap import BATCH_NUMBERS, SumSample, one_blas_thread, sum_by_cluster
@@ -108,7 +108,7 @@ def planned_alpha(
     if spread == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
-        half_width=float(stats.norm.ppf((1 + level) / 2) * spread),
+        half_width=float(special.ndtri((1 + level) / 2) * spread),
         estimate=float(defined.mean()),
         n_units=n_units,
         n_raters=n_raters,
@@ -179,7 +179,7 @@ def planned_rate(
     if variance == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
-        half_width=float(stats.norm.ppf((1 + level) / 2) * np.sqrt(variance)),
+        half_width=float(special.ndtri((1 + level) / 2) * np.sqrt(variance)),
         estimate=float(y.mean()),
         n_units=n_units,
         n_raters=n_raters,

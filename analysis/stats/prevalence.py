@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 TOO_FEW = "fewer than two units (or clusters) have a person's label"
 NO_OTHERS = "no unit has a machine's label and none by people, so there is nothing to gain from"
@@ -102,7 +102,7 @@ def prediction_powered_mean(
     estimate = float(moved.mean() + of_others)
     share = (moved - moved.mean()) / n
     share_of_others = weight * (rest - rest.mean()) / n_others if weight else np.zeros(n_others)
-    n_clusters, quantile = None, stats.norm.ppf((1 + level) / 2)
+    n_clusters, quantile = None, special.ndtri((1 + level) / 2)
     if cluster is None:
         variance = (share**2).sum() + (share_of_others**2).sum()
     else:
@@ -113,7 +113,7 @@ def prediction_powered_mean(
         sums = np.bincount(group, values)
         n_clusters = len(sums)
         variance = n_clusters / (n_clusters - 1) * (sums**2).sum()
-        quantile = stats.t.ppf((1 + level) / 2, n_labelled - 1)
+        quantile = special.stdtrit(n_labelled - 1, (1 + level) / 2)
     error = float(np.sqrt(variance))
     # Rounding must not make an interval of nothing.
     half = quantile * error if error > 1e-12 else np.nan

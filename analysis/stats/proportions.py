@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from .bootstrap import Interval
 
@@ -46,7 +46,7 @@ def wilson_interval(n_cases: int, n: int, level: float = 0.95) -> Interval:
         raise ValueError(f"there are {n_cases} cases among {n} trials")
     if not n:
         return Interval(np.nan, np.nan, level, "Wilson score", 0, 0, None, NO_TRIAL)
-    z, share = float(stats.norm.ppf((1 + level) / 2)), n_cases / n
+    z, share = float(special.ndtri((1 + level) / 2)), n_cases / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # The ends of no case and of only cases are 0 and 1, which rounding may miss.

@@ -96,6 +96,35 @@ def test_more_units_are_asked_for_only_where_they_would_help():
     assert open_cases and all(each.n_needed > each.n_units for each in open_cases)
 
 
+def against_cem(person_ahead: np.ndarray, model_ahead: np.ndarray) -> tuple[Labels, np.ndarray]:
+    """Ann and Bea always say +; Cem says - where the model is ahead of him, and the model where he is ahead of it."""
+    n = len(person_ahead)
+    said = np.concatenate([np.zeros(2 * n, dtype=int), model_ahead.astype(int)])
+    people = Labels(np.tile(np.arange(n), 3), np.repeat([0, 1, 2], n), said, n, ("+", "-"), rater_names=tuple("abc"))
+    return people, person_ahead.astype(int)
+
+
+def test_so_many_units_find_such_a_difference_four_times_in_five():
+    """Cem and the model are ahead on a tenth of the units each, and the model is given a tenth: in simulated studies of
+    `n_needed` units the test rejects at the threshold that makes half of the people, 2 q / (3 (1 + 1/2 + 1/3))."""
+    ahead = np.arange(60) < 6
+    found = alternative_annotator_test(*against_cem(ahead, ahead[::-1]), epsilon=0.1)
+    cem = found.people[2]
+    assert not cem.rejected and (cem.model_wins, cem.person_wins) == (0.9, 0.9)
+    threshold = 2 * 0.05 / (3 * (1 + 1 / 2 + 1 / 3))
+    by_hand = (stats.norm.isf(threshold) + stats.norm.isf(0.2)) ** 2 * (12 / 59) / 0.1**2
+    assert cem.n_needed == int(np.ceil(by_hand)) == 176
+    rng = np.random.default_rng(6)
+
+    def power(n_units: int) -> float:
+        kind = rng.choice(3, (1000, n_units), p=[0.1, 0.1, 0.8])
+        tests = (alternative_annotator_test(*against_cem(one == 0, one == 1), epsilon=0.1) for one in kind)
+        return float(np.mean([test.people[2].p_value <= threshold for test in tests]))
+
+    assert power(cem.n_needed) == pytest.approx(0.8, abs=0.035)
+    assert power(cem.n_needed // 2) < 0.6
+
+
 def test_benjamini_yekutieli_by_hand():
     """m = 4, so the thresholds are k .05 / (4 (1 + 1/2 + 1/3 + 1/4)) = k * 0.006."""
     assert benjamini_yekutieli([0.005, 0.012, 0.017, 0.5], 0.05).tolist() == [True, True, True, False]

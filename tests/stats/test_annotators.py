@@ -96,3 +96,11 @@ def test_slots_have_no_competence(model):
 def test_ties_go_to_the_first_category():
     found = dawid_skene(Labels(np.array([0, 0]), np.array([0, 1]), np.array([0, 1]), 1, ("a", "b")))
     assert found.posterior[0] == pytest.approx([0.5, 0.5]) and found.label.tolist() == [0]
+
+
+def test_mace_comes_close_to_crowd_kit():
+    """Outside numbers: the shares known (`spamming_[:, 1]`) by crowd-kit 1.4.2's MACE on the same 1,482 labels, as it
+    comes (`method="vb"`: priors of one half beside every count, which draw them towards the middle a little)."""
+    labels, _ = planted(400)
+    assert labels.n_labels == 1482
+    assert mace(labels).competence == pytest.approx([0.94704, 0.7783, 0.70631, 0.40225, 0.58177], abs=0.007)

@@ -2,7 +2,7 @@ import krippendorff
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score, f1_score
+from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
 
 from analysis.stats import (
     Labels,
@@ -16,6 +16,7 @@ from analysis.stats import (
     spearman,
 )
 from analysis.stats.bootstrap import draw_weights
+from analysis.stats.label_intervals import label_sample
 
 from .samples import from_matrix, random_matrix
 
@@ -75,6 +76,30 @@ def test_macro_f1_resamples_like_scikit_learn_in_a_loop(clustered):
         for units in drawn_units(60, CLUSTER if clustered else None, 1500)
     ]
     assert_same_distribution(values_of(result, clustered), naive)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_figures_of_labels_resample_like_scikit_learn_in_a_loop(clustered):
+    reference, predicted = random_matrix(np.random.default_rng(4), 2, 60, 3, missing=0.0).astype(int) - 1
+    reference[3], predicted[7] = 3, 3  # a label that many resamples do not have
+    found = label_sample(classification(reference, predicted, "abcd", CLUSTER))
+    fast = found.values(800, np.random.default_rng(1), clustered)
+    naive = [
+        np.concatenate(
+            precision_recall_fscore_support(reference[units], predicted[units], labels=range(4), zero_division=np.nan)[
+                :3
+            ]
+        )
+        for units in drawn_units(60, CLUSTER if clustered else None, 800)
+    ]
+    assert fast.shape == (800, 12)
+    for ours, theirs in zip(fast.T, np.transpose(naive), strict=True):
+        assert np.isnan(ours).mean() == pytest.approx(np.isnan(theirs).mean(), abs=0.06)
+        ours, theirs = ours[~np.isnan(ours)], theirs[~np.isnan(theirs)]
+        # Few values, so that quantiles jump.
+        assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=0.2 * theirs.std())
+        assert ours.std() == pytest.approx(theirs.std(), rel=0.15)
 
 
 @pytest.mark.parametrize("clustered", [False, True])

@@ -1,6 +1,7 @@
-"""In 1,000 studies with planted truth, 95 % intervals hold it in 93 to 97 %, and tests at 5 % reject it in 5 % at most.
+"""In 1,000 studies with planted truth, 95 % intervals hold it in 93 to 97 %, and tests at 5 % reject it in 5 % at most,
+give or take what 1,000 studies cannot tell (1.645 standard errors: 91.7 to 97.9 %).
 
-What falls short is stated here and in docs/statistics.md, with the number.
+What falls short of that, or goes beyond it, is stated here and in docs/statistics.md, and held to the number stated.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -18,9 +19,31 @@ BETWEEN, LEVEL = (0.93, 0.97), 0.05
 SLACK = 1.645
 # Figures that are known to cover otherwise, with the share measured: (study, figure, clusters).
 STATED = {
+    ("high agreement", "ac2_ordinal", 20): 0.901,
+    ("high agreement", "brennan_prediger_ordinal", 20): 0.909,
+    ("differences", "krippendorff_alpha_a_fifth_and_the_rest", 20): 0.898,
+    ("differences", "percent_agreement_a_fifth_and_the_rest", 20): 0.902,
+    ("probabilities", "roc_area_rare_label", 40): 0.87,
     ("probabilities", "ece_well_calibrated", 80): 0.0,
+    ("probabilities", "ece_well_calibrated", 40): 0.0,
+    ("label rates", "abstained", 20): 0.992,
+    ("spans", "exact_f1", 20): 0.984,
+    ("drift, two answers per claim", "trend", 10): 0.912,
+    ("six people", "change_within_people", 80): 0.983,
+    ("thresholds out of fold", "accuracy_common_label", 80): 0.865,
+    ("thresholds out of fold", "accuracy_common_label", 20): 0.898,
+    ("thresholds out of fold", "f1_common_label", 80): 0.904,
+    ("thresholds out of fold", "accuracy_rare_label", 80): 0.804,
+    ("thresholds out of fold", "accuracy_rare_label", 20): 0.889,
+    ("system level", "spearman_by_item_less_its_truth", 15): 0.845,
+    ("system level", "spearman_by_item_less_its_truth", 7): 0.765,
+    ("system level", "pearson_by_system", 7): 0.995,
+    ("system level", "spearman_by_system", 7): 0.995,
+    ("system level", "spearman_by_both", 15): 0.99,
+    ("system level", "spearman_by_both", 7): 0.995,
 }
-# Tests that reject more often than they say: they suppose normal scores, which ranks and heavy tails are not.
+# Tests that reject more often than they say: they suppose normal scores, which ranks and heavy tails are not, and units
+# that do not depend on each other, which units of one claim do.
 TOO_OFTEN = {
     "Williams, spearman, normal scores": 0.07,
     "Steiger, spearman, normal scores": 0.07,
@@ -28,15 +51,29 @@ TOO_OFTEN = {
     "Steiger, pearson, heavy-tailed scores": 0.08,
     "Williams, spearman, heavy-tailed scores": 0.08,
     "Steiger, spearman, heavy-tailed scores": 0.08,
+    "McNemar, skill by claim": 0.11,
+    "alternative annotator test, one person, skill by claim": 0.07,
+    "permutation test of agreement, habits by claim": 0.07,
+    # An exact test: 6.7 % of these studies by chance, 5.3 % of 4,048 others.
+    "correlation_test of whole claims": 0.06,
+    "feature_correlations over units, spearman": 0.3,
+    "feature_correlations over units, pearson": 0.3,
+} | {
+    f"{test}, {coefficient}, {which}": level
+    for test in ("Williams", "Steiger")
+    for coefficient in ("pearson", "spearman")
+    for which, level in (("both err by claim", 0.16), ("one errs by claim", 0.11), ("both err by claim, few", 0.15))
 }
-# Of each study its larger size, and few clusters where nothing else is scarce.
-SIZES = {name: study.sizes[:1] for name, study in STUDIES.items()} | {"agreement": STUDIES["agreement"].sizes}
+# What tests that are to reject neither too often nor too rarely may reject of 1,000 true hypotheses.
+NEAR_LEVEL = (0.035, 0.065)
+# At least so many studies have an interval, in the larger and in the smaller size.
+DEFINED = (0.9, 0.8)
 
 
 @pytest.fixture(scope="module")
 def found():
     with ProcessPoolExecutor(2) as pool:
-        coverage = {name: pool.submit(measure, name, RUNS, SIZES[name]) for name in STUDIES}
+        coverage = {name: pool.submit(measure, name, RUNS) for name in STUDIES}
         levels = {name: pool.submit(rejections, name, RUNS) for name in TESTS}
         yield coverage | levels
         pool.shutdown(cancel_futures=True)  # what a run of single tests did not ask for
@@ -57,16 +94,31 @@ def off(row: Coverage) -> str:
 def test_intervals_hold_the_truth_as_often_as_they_say(found, study):
     rows = found[study].result()
     assert rows and [wrong for row in rows if (wrong := off(row))] == []
-    assert all(row.n_intervals > 0.9 * (row.n_intervals + row.n_undefined) for row in rows)
+    for row in rows:
+        least = DEFINED[STUDIES[study].sizes.index(row.n_clusters)]
+        assert row.n_intervals > least * (row.n_intervals + row.n_undefined), row.figure
 
 
 @pytest.mark.parametrize("tests", TESTS)
 def test_tests_hold_their_level(found, tests):
     for row in found[tests].result():
         level = TOO_OFTEN.get(row.test, LEVEL)
-        assert row.rejected <= level + SLACK * np.sqrt(level * (1 - level) / row.n), row.test
+        low, high = 0, level + SLACK * np.sqrt(level * (1 - level) / row.n)
+        if row.test.startswith("paired permutation"):
+            low, high = NEAR_LEVEL
+        assert low <= row.rejected <= high, row.test
+
+
+def test_swapping_whole_claims_holds_the_level_where_williams_and_steiger_do_not(found):
+    rows = {row.test: row.rejected for row in found["two scores in clusters"].result()}
+    by_permutation = [share for test, share in rows.items() if test.startswith("paired permutation")]
+    others = [share for test, share in rows.items() if test.startswith(("Williams", "Steiger"))]
+    assert len(by_permutation) == 6 and len(others) == 12
+    assert min(by_permutation) >= NEAR_LEVEL[0] and max(by_permutation) <= NEAR_LEVEL[1] < 0.08 < min(others)
 
 
 def test_what_is_stated_is_measured():
-    figures = {(row.study, row.figure) for name in {key[0] for key in STATED} for row in measure(name, 1, (40,))}
-    assert {key[:2] for key in STATED} <= figures
+    for name in {key[0] for key in STATED}:
+        figures = {row.figure for row in measure(name, 1, STUDIES[name].sizes[:1])}
+        of_study = {key[1:] for key in STATED if key[0] == name}
+        assert of_study <= {(figure, size) for figure in figures for size in STUDIES[name].sizes}

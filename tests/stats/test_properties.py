@@ -15,11 +15,13 @@ from analysis.stats import (
     agreement_permutation_test,
     agreement_with_others,
     brennan_prediger,
+    cohen_kappa,
     cohen_kappa_table,
     dawid_skene,
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
+    mace,
     majority,
     percent_agreement,
     pooled_percent_agreement,
@@ -89,6 +91,50 @@ def test_raters_can_be_renamed_units_permuted_and_rows_shuffled(measure, matrix,
 def test_nominal_labels_can_be_renamed(measure, matrix, categories):
     before, after = (measure(from_matrix(matrix, names)) for names in (CATEGORIES, categories))
     assert after.estimate == pytest.approx(before.estimate, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("measure", [cohen_kappa, scott_pi], ids=["Cohen", "Scott"])
+@settings(max_examples=25, deadline=None)
+@given(matrix=tables, categories=st.permutations(CATEGORIES))
+def test_figures_of_a_pair_do_not_depend_on_names_of_labels(measure, matrix, categories):
+    """Nor do their standard errors and what is left out."""
+    pair = np.hstack([matrix[:2], np.ones((2, 1))])  # both have said something
+    before, after = (measure(from_matrix(pair, names), 0, 1) for names in (CATEGORIES, categories))
+    assert after.estimate == pytest.approx(before.estimate, abs=1e-12, nan_ok=True)
+    assert after.standard_error == pytest.approx(before.standard_error, abs=1e-9, nan_ok=True)
+    assert (after.undefined, after.left_out) == (before.undefined, before.left_out)
+
+
+@settings(max_examples=25, deadline=None)
+@given(matrix=tables, places=st.permutations(range(5)))
+def test_dawid_skene_does_not_depend_on_the_order_of_labels(matrix, places):
+    before, after = (from_matrix(relabelled(matrix, order), CATEGORIES) for order in (range(5), places))
+    found, moved = dawid_skene(before), dawid_skene(after)
+    assert moved.competence == pytest.approx(found.competence, abs=1e-6, nan_ok=True)
+    assert moved.prevalence[list(places)] == pytest.approx(found.prevalence, abs=1e-6, nan_ok=True)
+    assert moved.posterior[:, list(places)] == pytest.approx(found.posterior, abs=1e-5, nan_ok=True)
+
+
+def relabelled(matrix: np.ndarray, places) -> np.ndarray:
+    """Label c + 1 of the table becomes places[c] + 1."""
+    moved = matrix.copy()
+    for code, place in enumerate(places):
+        moved[matrix == code + 1] = place + 1
+    return moved
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32), places=st.permutations(range(3)), random=shuffled)
+def test_mace_follows_names_of_labels_and_raters(seed, places, random):
+    """Its starts are drawn at random, so only where the data leave one maximum to find: people who mostly know."""
+    matrix = random_matrix(np.random.default_rng(seed), 5, 120, 3, 0.1, 0.7)
+    raters = order(5, random)
+    found, moved = (
+        mace(from_matrix(table, "123"), n_iterations=200) for table in (matrix, relabelled(matrix, places)[raters])
+    )
+    assert moved.competence == pytest.approx(found.competence[raters], abs=1e-3)
+    assert moved.posterior[:, list(places)] == pytest.approx(found.posterior, abs=1e-2, nan_ok=True)
+    assert found.competence.max() - found.competence.min() > 1e-3  # so that a mix-up of people would be seen
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)

@@ -1,0 +1,92 @@
+"""Paired permutation: what two labellers or scores said of a unit, or of a whole cluster of units, changes places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bootstrap import one_blas_thread
+
+BATCH_FLIPS = 2_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedTest:
+    """A test's statistic and two-sided p value; both nan where `undefined` gives a reason.
+
+    A permutation test says how many swaps it tried, and whether these are all there are (`exact`); others try none.
+    """
+
+    name: str
+    statistic: float
+    p_value: float
+    undefined: str = ""
+    n_permutations: int = 0
+    exact: bool = False
+
+
+def undefined_test(name: str, reason: str) -> PairedTest:
+    return PairedTest(name=name, statistic=np.nan, p_value=np.nan, undefined=reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Sums over units, a's columns before b's, and what each cluster changes in them when its a and b are swapped.
+
+    `change` has a row for each cluster that changes anything at all: swapping the others is no permutation.
+    """
+
+    total: np.ndarray
+    change: np.ndarray
+
+    @classmethod
+    def of(cls, features: np.ndarray, pattern: np.ndarray, cluster: np.ndarray | None) -> Swaps:
+        """`features` are (n_patterns, 2 k), `pattern` the row of each unit; without `cluster` single units swap."""
+        half = features.shape[1] // 2
+        swapped = np.hstack([features[:, half:], features[:, :half]])
+        group = np.unique(cluster, return_inverse=True)[1] if cluster is not None else np.arange(len(pattern))
+        change = np.zeros((int(group.max(initial=-1)) + 1, 2 * half))
+        np.add.at(change, group, (swapped - features)[pattern])
+        return cls(features[pattern].sum(axis=0), change[(np.abs(change) > 1e-9).any(axis=1)])
+
+
+def swap_test(
+    name: str, swaps: Swaps, difference: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
+) -> PairedTest:
+    """Two-sided test that a and b are exchangeable in every cluster.
+
+    Swapping a cluster or not is as likely. ``p = (1 + b) / (1 + n)`` with b of n drawn swaps whose difference is at
+    least as large in size. Swapping all clusters only turns the sign around, so with g of them there are ``2**(g - 1)``
+    swaps; if that is no more than `n_permutations` all are tried, the data among them, and p is their share.
+    A swap without a difference (0/0) counts as large, so that p is rather too large than too small.
+
+    Parameters
+    ----------
+    difference : callable
+        From sums (batch, 2 k) to differences (batch,), whose sign turns where the halves are swapped.
+    """
+    if n_permutations < 1:
+        raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
+    n_clusters = len(swaps.change)
+    observed = float(difference(swaps.total[None, :])[0])
+    bar = abs(observed) * (1 - 1e-9) - 1e-12  # equal differences can differ by rounding
+
+    def n_as_far(flips: np.ndarray, change: np.ndarray) -> int:
+        return int((~(np.abs(difference(swaps.total + flips.astype(float) @ change)) < bar)).sum())
+
+    exact = n_clusters <= 32 and 2 ** max(n_clusters - 1, 0) <= n_permutations
+    batch = max(1, BATCH_FLIPS // max(n_clusters, 1))
+    as_far, n = 0, 2 ** max(n_clusters - 1, 0) if exact else n_permutations
+    rng = np.random.default_rng(seed)
+    with one_blas_thread():
+        for start in range(0, n, batch):
+            size = min(batch, n - start)
+            if exact:
+                flips = (np.arange(start, start + size)[:, None] >> np.arange(max(n_clusters - 1, 0))) & 1
+                as_far += n_as_far(flips, swaps.change[1:])
+            else:
+                as_far += n_as_far(rng.random((size, n_clusters)) < 0.5, swaps.change)
+    p_value = as_far / n if exact else (1 + as_far) / (1 + n)
+    return PairedTest(name=name, statistic=observed, p_value=p_value, n_permutations=n, exact=exact)
