@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db.models import Q
+
+from analysis.sources import splits
 from annotation.models import (
     Annotation,
     CheckerRun,
+    ContentBatch,
     Decision,
+    Evidence,
     Item,
     ItemUnit,
     Job,
-    Judgement,
     Project,
+    Rater,
     Score,
     Suggestion,
     Unit,
 )
 from annotation.queries import unit_words
+from annotation.queries.contents import PASSAGES
 from annotation.queries.suggestions import scorers
-from annotation.task_types import Dimension, task_type
+from annotation.services.content_kinds import KIND_NAMED
+from annotation.task_types import Dimension
 
 
 def runs_with_suggestions(project: Project) -> list[CheckerRun]:
@@ -71,6 +79,7 @@ def changes_of(project: Project, before: str, now: str, dimension: Dimension, un
     return [
         Change(row, first, second, dimension.label(first.label).title, dimension.label(second.label).title)
         for row in items_of_units(project, unit_ids)
+        if row.item
         if (first := said.get((before, row.unit.pk))) and (second := said.get((now, row.unit.pk)))
     ]
 
@@ -94,6 +103,27 @@ def references_of(project: Project) -> list[str]:
     return ["majority", *(m for m in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED) if m in methods)]
 
 
+SAMPLED_ROWS = 100  # from either end of a data set's rows of a kind
+
+
+def splits_of(project: Project) -> list[str]:
+    """What figures can be split by besides the source, as far as some rows of the content tell: a column that only
+    others have is not offered, and can be named all the same. Two queries for each kind that a unit leads to."""
+    found = []
+    for kind in splits.kinds_of(project.type.unit_kind):
+        rows = KIND_NAMED[kind].model.objects.published().filter(dataset_id=project.dataset_id)
+        rows = rows.values(*splits.planned_columns(kind), splits.METADATA)
+        sampled = [row for order in ("key", "-key") for row in rows.order_by(order)[:SAMPLED_ROWS]]
+        found += [f"{kind}.{name}" for name in splits.with_values(kind, sampled)]
+    return found
+
+
+def has_groups(project: Project) -> bool:
+    """Whether members and raters of files are both here, so that either can be looked at alone."""
+    kinds = set(project.raters.order_by("kind").values_list("kind", flat=True).distinct())
+    return Rater.Kind.MEMBER in kinds and len(kinds) > 1
+
+
 def has_labels(project: Project) -> bool:
     """Whether anybody has labelled anything here, or a file brought labels of raters."""
     return Annotation.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED).exists()
@@ -110,46 +140,70 @@ def items_by_key(project: Project, keys: list[str]) -> dict[str, str]:
     return {key: str(uuid) for key, uuid in rows.values_list("key", "uuid")}
 
 
-def answers_about(project: Project, unit_ids: list[int]) -> dict[int, list[tuple[str, str]]]:
-    """Unit -> what everybody last said of it, as (name, labels in words), by name: one query. Surplus answers count
-    in no figure and are left out."""
-    rows = Judgement.objects.filter(
-        unit_id__in=unit_ids,
-        revision__is_latest=True,
-        revision__annotation__item__project=project,
-        revision__annotation__is_surplus=False,
-    ).values_list(
-        "unit_id", "revision__annotation__rater__name", "revision__annotation__rater_id", "dimension", "label"
-    )
-    kind = task_type(project.task_type)
-    said: dict[tuple[int, str, int], dict[str, str]] = {}
-    for unit, name, rater, slug, label in rows:
-        said.setdefault((unit, name, rater), {})[slug] = kind.dimension(slug).label(label).title
-    order = [dimension.slug for dimension in kind.dimensions]
-    found: dict[int, list[tuple[str, str]]] = {}
-    for (unit, name, _), labels in sorted(said.items()):
-        words = ", ".join(labels[slug] for slug in order if slug in labels)
-        found.setdefault(unit, []).append((name, words))
-    return found
+LONG, LONG_LINES = 800, 10  # more characters or lines
 
 
 @dataclass(frozen=True)
 class UnitRow:
-    """A unit with its item, and its words: what it is about, and the text that it is found in or looked for in."""
+    """A unit with its item, and its words: what it is about, and the text that it is found in or looked for in.
+    `passages` are what people read beside them."""
 
-    item: Item
+    item: Item | None  # None where no page has the unit any more
     unit: Unit
     title: str
     text: str
+    passages: tuple[Evidence, ...] = ()
+
+    @property
+    def is_retired(self) -> bool:
+        return self.item is None or self.item.state == Item.State.RETIRED
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the words may take more room than a page of many gives them, and scroll by themselves."""
+        return bool(self.passages) or len(self.title) + len(self.text) > LONG or self.text.count("\n") > LONG_LINES
 
 
-def items_of_units(project: Project, unit_ids: list[int]) -> list[UnitRow]:
-    """The units with their items and words, in the order of `unit_ids`: two queries."""
-    rows = (
-        ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids)
-        .exclude(item__state=Item.State.RETIRED)
-        .select_related("item", "unit")
+def items_of_units(project: Project, unit_ids: list[int], *, with_passages: bool = False) -> list[UnitRow]:
+    """The units with their items and words, in the order of `unit_ids`: two queries, or three. Retired items are
+    there too, with the text that was judged: figures were made from them."""
+    rows = ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids).select_related("item")
+    # An item that is at work comes after a retired one, and stays.
+    items = {row.unit_id: row.item for row in sorted(rows, key=lambda row: row.item.state != Item.State.RETIRED)}
+    units = unit_words.units_in_words(project.type.unit_kind, unit_ids)
+    passages = _passages(project, units.values()) if with_passages else {}
+    words = unit_words.WORDS[project.type.unit_kind]
+    return [
+        UnitRow(items.get(pk), units[pk], *words.read(units[pk]), passages.get(pk, ()))
+        for pk in unit_ids
+        if pk in units
+    ]
+
+
+def _passages(project: Project, units: Iterable[Unit]) -> dict[int, tuple[Evidence, ...]]:
+    """By unit, the passages on its page, in their order; of what was superseded, those that belonged to it."""
+    only = PASSAGES.get(project.type.contents)
+    if only is None:
+        return {}
+    parents = {unit.pk: _parent(unit) for unit in units}
+    rows = Evidence.objects.in_order().filter(batch__state=ContentBatch.State.PUBLISHED, **only)
+    rows = rows.filter(
+        Q(question__in=[question for question, _ in parents.values() if question])
+        | Q(claim__in=[claim for _, claim in parents.values() if claim])
     )
-    words = unit_words.words_of(project.type.unit_kind, unit_ids)
-    by_unit = {row.unit_id: UnitRow(row.item, row.unit, *words[row.unit_id]) for row in rows}
-    return [by_unit[unit_id] for unit_id in unit_ids if unit_id in by_unit]
+    found: dict[tuple[int | None, int | None], dict[str, Evidence]] = {}
+    for row in rows:
+        versions = found.setdefault((row.question_id, row.claim_id), {})
+        if row.key not in versions or versions[row.key].version < row.version:
+            versions[row.key] = row
+    return {pk: tuple(found.get(parent, {}).values()) for pk, parent in parents.items()}
+
+
+def _parent(unit: Unit) -> tuple[int | None, int | None]:
+    """Question and claim below which the unit's passages are."""
+    if unit.question_id:
+        return unit.question_id, None
+    response = unit.response
+    for piece in (unit.triplet, unit.sub_sentence, unit.atomic_claim):
+        response = response or (piece and piece.response)
+    return (response.question_id, response.claim_id) if response else (None, None)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -115,10 +116,12 @@ class Files:
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["files"]
 
-    def rows(self, name: str) -> Iterator[dict]:
-        """The objects of a JSON Lines file; none where the release has no such file."""
+    def rows(self, name: str, lines_with: re.Pattern[str] | None = None) -> Iterator[dict]:
+        """The objects of a JSON Lines file, or of those of its lines in which the pattern is found, which is faster
+        than reading all of them; none where the release has no such file."""
         if name not in self:
             return
         with self._open(name) as file:
             for line in io.TextIOWrapper(file, encoding="utf-8", newline="\n"):
-                yield json.loads(line)
+                if lines_with is None or lines_with.search(line):
+                    yield json.loads(line)

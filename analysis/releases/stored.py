@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from django.db.models import Q
+
 from analysis.models import Release
 from analysis.releases.files import ReleaseError
 from analysis.sources import Source
@@ -54,10 +56,12 @@ class StoredReleaseSource(ReleaseSource):
         return {release.project.slug: release for release in others}
 
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
-        """Units of the files are places; of those that are still in the data set, the database's numbers."""
+        """Units of the files are places; these are the database's numbers of the versions that were in force when the
+        labels were frozen, so that pages show what was judged, be it superseded since."""
         keys = self._units["unit_key"].tolist()
-        known = Unit.objects.filter(dataset=self.release.project.dataset, kind=self.type.unit_kind, superseded_at=None)
-        rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))
+        known = Unit.objects.filter(dataset=self.release.project.dataset, kind=self.type.unit_kind)
+        known = known.filter(Q(superseded_at=None) | Q(superseded_at__gt=self.release.moment)).order_by("-version")
+        rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))  # the oldest of a key comes last
         numbers = [rows.get(key) for key in keys]
         return {
             figure: [numbers[unit] for unit in units if numbers[unit] is not None] for figure, units in behind.items()

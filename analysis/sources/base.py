@@ -26,8 +26,8 @@ UNIT_COLUMNS = (
 )
 LABEL_COLUMNS = (
     *("unit", "dimension", "label", "annotation", "number", "is_latest", "suggestion_shown", "rater", "rater_kind"),
-    *("submitted_at", "guideline_version"),
 )
+REVISION_COLUMNS = ("annotation", "number", "submitted_at", "guideline_version")
 ANSWER_COLUMNS = (
     *("annotation", "item", "rater", "arm", "seconds", "shown_at", "submitted_at", "guideline_version"),
     *("suggestion_shown", "n_planned"),
@@ -37,6 +37,7 @@ ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_rando
 SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end")
 RATER_COLUMNS = ("rater", "kind", "name")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
+STRAY_COLUMNS = ("unit", "dimension", "label")
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
 
@@ -100,6 +101,11 @@ class Source(ABC):
         """
 
     @abstractmethod
+    def revision_frame(self) -> pd.DataFrame:
+        """REVISION_COLUMNS, a row per revision that is not surplus, in any order. Moments stand apart from labels since
+        few figures ask for them, and they take longer to read than all the rest."""
+
+    @abstractmethod
     def answer_frame(self) -> pd.DataFrame:
         """ANSWER_COLUMNS, a row per annotation that is not surplus. Times are of its latest revision; `seconds` are
         active ones, nan where unknown; `arm` is None for answers of files and late ones."""
@@ -111,8 +117,8 @@ class Source(ABC):
 
     @abstractmethod
     def item_frame(self) -> pd.DataFrame:
-        """ITEM_COLUMNS, items without units included. `in_random_share`: drawn for more than one judgement; `n_extra`:
-        judgements that somebody asked for later."""
+        """ITEM_COLUMNS, items without units included (unless `why_without_units_are_unknown`). `in_random_share`: drawn
+        for more than one judgement; `n_extra`: judgements that somebody asked for later."""
 
     @abstractmethod
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +145,8 @@ class Source(ABC):
 
     @abstractmethod
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        """A column per label, a row per unit (the index) for which the run gave the probability of each of them."""
+        """A column per label, a row per unit (the index, in the order of keys) for which the run gave the probability
+        of each of them."""
 
     @abstractmethod
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
@@ -160,6 +167,13 @@ class Source(ABC):
         aspect, pair) in the order of keys: `key`, what `annotation.formats.records` has, parents by key. Evidence also
         has `number` and `gold_number`: which passage it is below its claim or question, of all and of the gold ones.
         """
+
+    def stray_frame(self, run: Run) -> pd.DataFrame:
+        """STRAY_COLUMNS: what a run said that is no label of the dimension; `suggestion_frame` is without it. Only
+        files that were made elsewhere hold such answers."""
+        import pandas as pd
+
+        return pd.DataFrame(columns=list(STRAY_COLUMNS))
 
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
         """Units behind figures as the database numbers them, for the pages that open them."""
@@ -187,7 +201,26 @@ class Source(ABC):
         """Projects on the same data set: slug -> title."""
         return {}
 
+    def whole(self) -> Source:
+        """The project without any selection: what machines say of it does not depend on whose labels are looked at."""
+        return self
+
+    def why_without_units_are_unknown(self) -> str:
+        """Why no item without units is among the items, so that nobody can say how many there are; empty where all of
+        them are."""
+        return ""
+
     # What follows is made from the frames above.
+
+    def with_moments(self, labels: pd.DataFrame) -> pd.DataFrame:
+        """Labels with `submitted_at` (UTC; NaT where unknown) and `guideline_version` of their revision, rows as they
+        stand."""
+        import pandas as pd
+
+        revisions = self.revision_frame()
+        revisions["submitted_at"] = pd.to_datetime(revisions["submitted_at"], utc=True)
+        found = labels.merge(revisions, on=["annotation", "number"], how="left", validate="many_to_one")
+        return found.set_axis(labels.index)
 
     def run(self, uuid: str) -> Run:
         for run in self.runs():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
@@ -25,6 +26,7 @@ from annotation.models import (
     Judgement,
     Project,
     Rater,
+    Revision,
     RunFailure,
     Score,
     Span,
@@ -78,22 +80,32 @@ class DatabaseSource(Source):
             "label": "label",
             "annotation": "revision__annotation_id",
             "number": "revision__number",
-            "is_latest": "revision__is_latest",
             "suggestion_shown": "revision__suggestion_shown",
             "rater": "revision__annotation__rater_id",
-            "submitted_at": "revision__submitted_at",
-            "guideline_version": "revision__guideline_version",
         }
+        if every_revision:
+            paths["is_latest"] = "revision__is_latest"
         rows = Judgement.objects.filter(
             revision__annotation__item__project=self.project, revision__annotation__is_surplus=False
         ).exclude(revision__annotation__item__state=Item.State.RETIRED)
         if not every_revision:
             rows = rows.filter(revision__is_latest=True)
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
-        labels = pd.DataFrame.from_records(_shared_texts(found), columns=list(paths))
+        labels = pd.DataFrame.from_records(found, columns=list(paths))
+        if not every_revision:
+            labels["is_latest"] = True
         labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, _) in self._raters.items()})
         labels["rater"] = labels["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
         return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
+
+    def revision_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = Revision.objects.filter(annotation__item__project=self.project, annotation__is_surplus=False)
+        rows = rows.exclude(annotation__item__state=Item.State.RETIRED)
+        found = rows.values_list("annotation_id", "number", "submitted_at", "guideline_version")
+        columns = list(base.REVISION_COLUMNS)
+        return pd.DataFrame.from_records(found.iterator(chunk_size=AT_ONCE), columns=columns)
 
     def answer_frame(self) -> pd.DataFrame:
         return self._answers.copy()
@@ -118,7 +130,7 @@ class DatabaseSource(Source):
         rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, revisions__is_latest=True)
         rows = rows.exclude(item__state=Item.State.RETIRED)
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
-        frame = pd.DataFrame.from_records(_shared_texts(found), columns=list(paths))
+        frame = pd.DataFrame.from_records(found, columns=list(paths))
         frame["seconds"] = frame["seconds"].astype(float) / 1000
         frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
         frame = frame.sort_values(["item_key", "rater"], ignore_index=True)
@@ -128,7 +140,9 @@ class DatabaseSource(Source):
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
         rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, assignment__isnull=False)
         rows = rows.exclude(item__state=Item.State.RETIRED)
-        return dict(_shared_texts(rows.values_list("pk", "assignment__prefill_arm").iterator(chunk_size=AT_ONCE)))
+        found = rows.values_list("pk", "assignment__prefill_arm").iterator(chunk_size=AT_ONCE)
+        one_of_each = {arm: arm for arm in Project.Prefill.values}  # the database makes a new text for every row
+        return {pk: one_of_each.get(arm, arm) for pk, arm in found}
 
     def exposure_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -150,13 +164,22 @@ class DatabaseSource(Source):
         return frame
 
     def item_frame(self) -> pd.DataFrame:
+        return self._items.copy()
+
+    @cached_property
+    def _items(self) -> pd.DataFrame:
         import pandas as pd
 
         rows = Item.objects.filter(project=self.project).exclude(state=Item.State.RETIRED)
-        rows = rows.annotate(n_extra=Count("assignments", filter=Q(assignments__reason=Assignment.Reason.EXTRA)))
-        found = rows.values_list("pk", "key", "unit_count", "planned", "n_extra", "is_multiple")
-        frame = pd.DataFrame.from_records(found.iterator(chunk_size=AT_ONCE), columns=list(base.ITEM_COLUMNS))
-        return frame.sort_values("item_key", ignore_index=True)
+        paths = {"item": "pk", "item_key": "key", "n_units": "unit_count", "n_planned": "planned"}
+        paths["in_random_share"] = "is_multiple"
+        found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
+        frame = pd.DataFrame.from_records(found, columns=list(paths))
+        # Few are asked for; counting them beside the items would look at every assignment.
+        extra = Assignment.objects.filter(item__project=self.project, reason=Assignment.Reason.EXTRA)
+        n_extra = Counter(extra.values_list("item_id", flat=True))
+        frame["n_extra"] = [n_extra[item] for item in frame["item"].tolist()]
+        return frame.sort_values("item_key", ignore_index=True)[list(base.ITEM_COLUMNS)]
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
@@ -175,7 +198,7 @@ class DatabaseSource(Source):
             "start",
             "end",
         ).iterator(chunk_size=AT_ONCE)
-        frame = pd.DataFrame.from_records(_shared_texts(found), columns=list(base.SPAN_COLUMNS))
+        frame = pd.DataFrame.from_records(found, columns=list(base.SPAN_COLUMNS))
         frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
         return base.in_order(frame, units, self.type)
 
@@ -216,16 +239,16 @@ class DatabaseSource(Source):
         import pandas as pd
 
         rows = Suggestion.objects.filter(run_id=self._runs[run], dimension=dimension)
-        found = {
-            unit: given
-            for unit, given in rows.values_list("unit_id", "probabilities").iterator(chunk_size=AT_ONCE)
+        found = [
+            (key, unit, [given[label] for label in labels])
+            for key, unit, given in rows.values_list("unit__key", "unit_id", "probabilities").iterator(
+                chunk_size=AT_ONCE
+            )
             if given and all(label in given for label in labels)
-        }
+        ]
+        found.sort(key=lambda row: row[0])  # sums of numbers in another order end in another digit
         return pd.DataFrame(
-            [[given[label] for label in labels] for given in found.values()],
-            index=list(found),
-            columns=list(labels),
-            dtype=float,
+            [row[2] for row in found], index=[row[1] for row in found], columns=list(labels), dtype=float
         )
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
@@ -274,7 +297,7 @@ def _by_key(rows: QuerySet, columns: tuple[str, ...]) -> pd.DataFrame:
     """Rows that begin with a unit's key, in the order of keys and dimensions, which no database's collation decides."""
     import pandas as pd
 
-    found = pd.DataFrame.from_records(_shared_texts(rows.iterator(chunk_size=AT_ONCE)), columns=["key", *columns])
+    found = pd.DataFrame.from_records(rows.iterator(chunk_size=AT_ONCE), columns=["key", *columns])
     order = ["key", "dimension"] if "dimension" in columns else ["key"]
     return found.sort_values(order, kind="stable", ignore_index=True)[list(columns)]
 
@@ -300,10 +323,3 @@ def _run(row: CheckerRun, without_labels: tuple[str, ...]) -> Run:
         scores=tuple(sorted(names, key=lambda name: (name != "support", name))),
         created_at=row.created_at,
     )
-
-
-def _shared_texts(rows: Iterable[tuple]) -> Iterator[tuple]:
-    """The rows with one object per distinct text, of which the database makes a new one for every row."""
-    known: dict[str, str] = {}
-    for row in rows:
-        yield tuple(known.setdefault(value, value) if isinstance(value, str) else value for value in row)

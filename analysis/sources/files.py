@@ -11,11 +11,12 @@ from analysis.sources.long_table import LongTableSource
 from analysis.sources.release import ReleaseSource
 
 
-def source_of_files(path: Path, level: str = "", labels: str = "", beside: Sequence[Path] = ()) -> Source:
+def source_of_files(path: Path, level: str = "", labels: Sequence[str] = (), beside: Sequence[Path] = ()) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
     `beside` are releases of other projects on the release's data set, which some reports join with it. `level` is the
-    level of a table's labels where the table does not say it, `labels` their order with commas between.
+    level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
+    `quality=low,high` for each of several dimensions.
     """
     if not path.exists():
         raise ValueError(f"{path}: there is no such file or folder")
@@ -23,4 +24,4 @@ def source_of_files(path: Path, level: str = "", labels: str = "", beside: Seque
         return ReleaseSource(path, beside)
     if beside:
         raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
-    return LongTableSource(path, level, tuple(labels.split(",")) if labels else ())
+    return LongTableSource(path, level, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -35,30 +35,32 @@ ANY_KIND = "question"
 
 
 class LongTableSource(Source):
-    """`level` stands for labels whose rows name none; `labels` is their order, lowest first, where they are no numbers.
+    """`level` stands for labels whose rows name none; `orders` has the labels of dimensions in their order, lowest
+    first, as they were said: `low,high` for the only dimension, or `quality=low,high`.
+
+    People's labels are the labels of a dimension, or those said. A model's label that is none of them is a stray: on a
+    scale it has no place and is refused; elsewhere it is an answer that nobody can share.
 
     Every problem of a file raises ValueError with file, line and reason.
     """
 
     overlap, multiple_share, prefill = 0, 1.0, "off"
 
-    def __init__(self, path: Path, level: str = "", labels: tuple[str, ...] = ()):
-        self.path, self.level, self.order = path, level, labels
+    def __init__(self, path: Path, level: str = "", orders: Sequence[str] = ()):
+        self.path, self.level = path, level
         self.slug = self.title = path.stem if path.is_file() else path.name
         self.task_type = "table"
         self._rows = _rows_of(path)
-        self.type = self._type()
+        self.type = self._type(orders)
 
     def described(self) -> dict:
         return {"kind": "table"}
 
-    def _type(self) -> TaskType:
-        found: dict[str, set[str]] = {}
-        levels: dict[str, set[str]] = {}
+    def _type(self, orders: Sequence[str]) -> TaskType:
+        rows: dict[str, list[dict]] = {}
         for row in self._rows:
-            found.setdefault(row["dimension"], set()).add(row["label"])
-            levels.setdefault(row["dimension"], set()).add(row["level"] or self.level or "nominal")
-        dimensions = tuple(self._dimension(name, found[name], levels[name]) for name in sorted(found))
+            rows.setdefault(row["dimension"], []).append(row)
+        said = orders_of(orders, sorted(rows))
         return TaskType(
             slug="table",
             variant="",
@@ -68,33 +70,49 @@ class LongTableSource(Source):
             anchor_kind=ANY_KIND,
             unit_kind=ANY_KIND,
             contents="",
-            dimensions=dimensions,
+            dimensions=tuple(self._dimension(name, rows[name], said.get(name, ())) for name in sorted(rows)),
             template="",
             export_layout="",
         )
 
-    def _dimension(self, name: str, values: set[str], levels: set[str]) -> Dimension:
+    def _dimension(self, name: str, rows: list[dict], order: tuple[str, ...]) -> Dimension:
+        levels = {row["level"] or self.level or "nominal" for row in rows}
         if len(levels) > 1:
             raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
         (level,) = levels
-        numbers = {value: _number(value) for value in values}
-        if self.order:
-            missing = sorted(values - set(self.order))
-            if missing:
-                raise ValueError(f"{self.path}: {name} has the label {missing[0]!r}, which the order of labels lacks")
-            ordered = list(self.order)
-        elif all(number is not None for number in numbers.values()):
-            ordered = sorted(values, key=lambda value: numbers[value])
-        elif level == "nominal":
-            ordered = sorted(values)
-        else:
+        by_people = [row for row in rows if row["rater_kind"] != MODEL] or rows
+        ordered = order or self._in_order(name, level, {row["label"] for row in by_people})
+        known = set(ordered)
+        if outside := next((row for row in by_people if row["label"] not in known), None):
             raise ValueError(
-                f"{self.path}: {name} is {level}, and its labels are no numbers; say their order, lowest first, "
-                "with --labels a,b,c"
+                f"{self.path}: line {outside['line']}: {name} has the label {outside['label']!r}, which the order of "
+                "labels lacks"
+            )
+        stray = next((row for row in rows if row["label"] not in known), None)
+        if stray and level == "ordinal":
+            raise ValueError(
+                f"{self.path}: line {stray['line']}: {stray['rater']!r} gives {name} the label {stray['label']!r}, "
+                f"which has no place among {', '.join(ordered)}; list the whole scale with --labels {name}=a,b,c"
+            )
+        if level == "interval" and (words := [row for row in rows if _number(row["label"]) is None]):
+            raise ValueError(
+                f"{self.path}: line {words[0]['line']}: {name} is interval, which needs labels that are numbers, not "
+                f"{words[0]['label']!r}"
             )
         if level == "interval" and any(_number(value) is None for value in ordered):
             raise ValueError(f"{self.path}: {name} is interval, which needs labels that are numbers")
         return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
+
+    def _in_order(self, name: str, level: str, values: set[str]) -> tuple[str, ...]:
+        numbers = {value: _number(value) for value in values}
+        if all(number is not None for number in numbers.values()):
+            return tuple(sorted(values, key=lambda value: numbers[value]))
+        if level == "nominal":
+            return tuple(sorted(values))
+        raise ValueError(
+            f"{self.path}: {name} is {level}, and its labels are no numbers; say their order, lowest first, "
+            f"with --labels {name}=a,b,c"
+        )
 
     @cached_property
     def _frame(self) -> pd.DataFrame:
@@ -132,6 +150,10 @@ class LongTableSource(Source):
         frame["rater_kind"] = frame["rater_kind"].map({PERSON: EXTERNAL, SLOT: SLOT})
         frame = frame.assign(number=1, is_latest=True, suggestion_shown=None, guideline_version=None)
         return frame.rename(columns={"time": "submitted_at"})
+
+    def revision_frame(self) -> pd.DataFrame:
+        labels = self._labels.sort_values("submitted_at", kind="stable").drop_duplicates("annotation")
+        return labels[list(base.REVISION_COLUMNS)]
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
         return base.in_order(self._labels[list(base.LABEL_COLUMNS)], units, self.type)
@@ -177,10 +199,20 @@ class LongTableSource(Source):
             yield {"unit": row.unit, "dimension": row.dimension, "label": row.label}
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
+        said = self._said_by(run)
+        return said[~said["is_stray"]].reset_index(drop=True)[list(base.SUGGESTION_COLUMNS)]
+
+    def stray_frame(self, run: Run) -> pd.DataFrame:
+        said = self._said_by(run)
+        return said[said["is_stray"]].reset_index(drop=True)[list(base.STRAY_COLUMNS)]
+
+    def _said_by(self, run: Run) -> pd.DataFrame:
         numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
+        known = {(dimension.slug, value) for dimension in self.type.dimensions for value in dimension.values}
         mine = self._frame[(self._frame["rater_kind"] == MODEL) & (self._frame["rater"] == run.uuid)]
-        mine = mine.assign(unit=mine["unit"].map(numbers), probability=math.nan)
-        return mine.sort_values(["unit", "dimension"], ignore_index=True)[list(base.SUGGESTION_COLUMNS)]
+        is_stray = [said not in known for said in zip(mine["dimension"], mine["label"], strict=True)]
+        mine = mine.assign(unit=mine["unit"].map(numbers), probability=math.nan, is_stray=is_stray)
+        return mine.astype({"is_stray": bool}).sort_values(["unit", "dimension"], ignore_index=True)
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
         return _empty(labels).astype(float)
@@ -189,10 +221,35 @@ class LongTableSource(Source):
         return _empty(("unit", "value")).astype({"value": float})
 
     def failure_frame(self, run: Run) -> pd.DataFrame:
-        return _empty(("unit", "reason"))
+        strays = self.stray_frame(run)
+        reasons = [f"{row.label!r} is no label of {row.dimension}" for row in strays.itertuples()]
+        return strays[["unit"]].assign(reason=reasons)
 
     def content(self, kind: str) -> pd.DataFrame:
         return _empty(content_columns(kind))
+
+
+def orders_of(said: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
+    """By dimension, the labels in their order. ValueError where it cannot be told whose they are."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in said:
+        name, is_named, listed = one.partition("=")
+        if not is_named:
+            if len(dimensions) > 1:
+                raise ValueError(
+                    f"--labels {one}: the table has the dimensions {', '.join(dimensions)}; say whose labels these "
+                    f"are, such as --labels {dimensions[0]}={one}"
+                )
+            name, listed = dimensions[0], one
+        if name not in dimensions:
+            raise ValueError(f"--labels {one}: there is no dimension {name!r}; there is {', '.join(dimensions)}")
+        if name in found:
+            raise ValueError(f"--labels {one}: the labels of {name} are said twice")
+        labels = tuple(label.strip() for label in listed.split(","))
+        if "" in labels or len(set(labels)) < len(labels):
+            raise ValueError(f"--labels {one}: a label is empty or stands twice")
+        found[name] = labels
+    return found
 
 
 def _empty(columns: tuple[str, ...]) -> pd.DataFrame:

@@ -79,11 +79,12 @@ class ReleaseSource(Source):
         return {key: place for place, key in enumerate(self._items["item_key"].tolist())}
 
     @cached_property
-    def _said(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        """Labels of every revision, answers and spans, all read in one go; surplus ones left out."""
+    def _said(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Labels of every revision, answers, spans and revisions, all read in one go; surplus ones left out."""
         kinds = dict(zip(self.rater_frame()["rater"], self.rater_frame()["kind"], strict=True))
         labels: list[tuple] = []
         spans: list[tuple] = []
+        revisions: list[tuple] = []
         latest: dict[tuple[str, str], tuple[int, dict]] = {}
         numbers: dict[tuple[str, str], int] = {}
         for line in self.files.rows(ANNOTATIONS):
@@ -92,6 +93,7 @@ class ReleaseSource(Source):
             item, rater, revision = line["item"], line["annotator"], line["revision"]
             annotation = numbers.setdefault((item, rater), len(numbers))
             latest[item, rater] = (annotation, line)  # lines of one answer stand in the order of revisions
+            revisions.append((annotation, revision, instant(line["submitted_at"]), line["guideline_version"]))
             for judgement in line["judgements"]:
                 unit, dimension, label = (
                     self._unit_numbers[judgement["unit"]],
@@ -99,8 +101,8 @@ class ReleaseSource(Source):
                     judgement["label"],
                 )
                 labels.append(
-                    (unit, dimension, label, annotation, revision, False, line["suggestion_shown"], rater)
-                    + (kinds[rater], instant(line["submitted_at"]), line["guideline_version"])
+                    (unit, dimension, label, annotation, revision, False)
+                    + (line["suggestion_shown"], rater, kinds[rater])
                 )
                 for span in judgement["spans"]:
                     where = (span["field"], span["start"], span["end"])
@@ -108,7 +110,12 @@ class ReleaseSource(Source):
         newest = {annotation: line["revision"] for annotation, line in latest.values()}
         rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
-        return _table(rows, base.LABEL_COLUMNS), self._answers_of(latest), _table(marked, base.SPAN_COLUMNS)
+        return (
+            _table(rows, base.LABEL_COLUMNS),
+            self._answers_of(latest),
+            _table(marked, base.SPAN_COLUMNS),
+            _table(revisions, base.REVISION_COLUMNS),
+        )
 
     def _answers_of(self, latest: dict[tuple[str, str], tuple[int, dict]]) -> pd.DataFrame:
         arms = {(row["item"], row["rater"]): row.get("arm") for row in self.files.rows("frames/answers.jsonl")}
@@ -135,6 +142,9 @@ class ReleaseSource(Source):
         if not every_revision:
             labels = labels[labels["is_latest"].astype(bool)]
         return base.in_order(labels, units, self.type)
+
+    def revision_frame(self) -> pd.DataFrame:
+        return self._said[3].copy()
 
     def answer_frame(self) -> pd.DataFrame:
         return self._said[1].copy()

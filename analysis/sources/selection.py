@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from analysis.sources.base import Run, Source
+from analysis.sources import splits
+from analysis.sources.base import Run, Source, source_name
+from analysis.sources.links import LINKS, ORIGINS
+from analysis.sources.parents import Parents, are_shared
 from analysis.sources.rankings import Retrieval
 
 if TYPE_CHECKING:
@@ -18,11 +22,17 @@ if TYPE_CHECKING:
 class Selection:
     """What is looked at; an empty text is no condition.
 
-    `source` keeps units of one source; `label` (``dimension:label``) units that somebody gave that label in the latest
-    revision. `arm`, `annotator` (a pseudonym), `guidelines` (a version), `since` and `until` (days in UTC, both
-    included) keep labels; labels of which the time, arm or version is not known are left out by such a condition.
+    `split` (``kind.column``, see `analysis.sources.splits`) puts a column of the content in the place of the source, in
+    all that is given by source. `source` keeps units of one source; `label` (``dimension:label``) units that somebody
+    gave that label in the latest revision. `arm`, `annotator` (a pseudonym), `guidelines` (a version), `since` and
+    `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known are left out
+    by such a condition.
+
+    Items without units, such as abstained answers, are kept where the answer itself is of the source, or has the value
+    of the split. Where a label is wanted, or a value that only units have, there are none of them.
     """
 
+    split: str = ""
     source: str = ""
     label: str = ""
     arm: str = ""
@@ -37,11 +47,18 @@ class Selection:
         found = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
         for name in ("since", "until"):
             _day(name, getattr(found, name))
+        if found.split:
+            splits.check(found.split)
         if found.guidelines and not found.guidelines.isdecimal():
             raise ValueError(f"guidelines is a version, such as 2, not {found.guidelines!r}")
         if found.label and ":" not in found.label:
             raise ValueError(f"label is dimension:label, such as stance:supports, not {found.label!r}")
         return found
+
+    def elsewhere(self) -> Selection:
+        """What of it keeps labels of another project on the data set. People have other pseudonyms there, and versions
+        of guidelines are other texts; which units count there, `SelectedSource` says."""
+        return Selection(**{name: getattr(self, name) for name in ELSEWHERE})
 
     def as_dict(self) -> dict[str, str]:
         return {name: value for name, value in asdict(self).items() if value}
@@ -51,6 +68,8 @@ class Selection:
 
 
 NAMES = tuple(field.name for field in fields(Selection))
+LISTED = 20
+ELSEWHERE = ("arm", "since", "until")
 
 
 def argument_of(name: str) -> str:
@@ -66,14 +85,21 @@ def _day(name: str, text: str) -> date | None:
 
 
 class SelectedSource(Source):
-    """Another source, seen through a selection."""
+    """Another source, seen through a selection.
 
-    def __init__(self, inner: Source, selection: Selection):
-        self.inner, self.selection = inner, selection
+    Where the selection keeps units, projects beside this one keep those of the same claims and questions, and so do
+    retrievals. `beside` is the project whose claims and questions are kept here in that way.
+    """
+
+    def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):
+        self.inner, self.selection, self.beside = inner, selection, beside
+        self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
         if selection.label:
             self._refuse_unknown_label()
+        if selection.split:
+            splits.check_kind(selection.split, self.type.unit_kind)
 
     def _refuse_unknown_label(self) -> None:
         dimension, _, label = self.selection.label.partition(":")
@@ -84,10 +110,25 @@ class SelectedSource(Source):
     def described(self) -> dict:
         return self.inner.described() | {"selection": self.selection.as_dict()}
 
+    def whole(self) -> Source:
+        return self.inner.whole()
+
+    @property
+    def _keeps_units(self) -> bool:
+        return bool(self.selection.source or self.selection.label or self.beside)
+
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
+        if unit_kind not in self._units:
+            self._units[unit_kind] = self._selected_units(unit_kind)
+        return self._units[unit_kind].copy()
+
+    def _selected_units(self, unit_kind: str) -> pd.DataFrame:
         units = self.inner.unit_frame(unit_kind)
-        if self.selection.source:
-            units = units[units["source"] == self.selection.source]
+        if self.selection.split:
+            units["source"] = splits.sources_of(units, self.selection.split, self._groups)
+        everything, units = units, self._of_source(units)
+        if len(everything) and not len(units):
+            self._refuse_unknown_source(everything)
         if self.selection.label and len(units):
             dimension, _, label = self.selection.label.partition(":")
             labels = self.inner.label_frame(units)
@@ -95,12 +136,53 @@ class SelectedSource(Source):
             units = units[units["unit"].isin(with_it["unit"])]
         return units.reset_index(drop=True)
 
+    def _refuse_unknown_source(self, units: pd.DataFrame) -> None:
+        """A slip of the pen would give figures of nothing. What has no units may still have the source."""
+        known = sorted(units["source"].unique())
+        chosen = self.selection.source
+        if self.beside or not chosen or chosen in known or (self.inner.item_frame()["n_units"] == 0).any():
+            return
+        more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""
+        raise ValueError(f"no unit has the source {chosen!r}; there are {', '.join(known[:LISTED])}{more}")
+
+    def _of_source(self, rows: pd.DataFrame) -> pd.DataFrame:
+        if self.beside and self.parents:
+            rows = rows[self.parents.of_rows(rows)]
+        return rows[rows["source"] == self.selection.source] if self.selection.source else rows
+
+    @cached_property
+    def _unit_numbers(self) -> set[int] | None:
+        """None where all units count."""
+        return set(self.unit_frame(self.type.unit_kind)["unit"].tolist()) if self._keeps_units else None
+
+    def _about_units(self, rows: pd.DataFrame) -> pd.DataFrame:
+        if self._unit_numbers is None:
+            return rows
+        return rows[rows["unit"].isin(self._unit_numbers)].reset_index(drop=True)
+
+    @cached_property
+    def parents(self) -> Parents | None:
+        """What must be behind something that counts; None where nothing is left out, as in another data set."""
+        if self.beside:
+            return self.beside.parents if are_shared(self.beside.inner, self.inner) else None
+        return Parents.of(self.unit_frame(self.type.unit_kind)) if self._keeps_units else None
+
+    @cached_property
+    def _groups(self) -> dict[str, str]:
+        """Read once: the content of a large data set takes longer than its units."""
+        return splits.groups_of(self.inner, self.selection.split)
+
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
         labels = self.inner.label_frame(units, every_revision=every_revision)
         if self.selection.arm:
             arms = labels["annotation"].map(self.inner.arms()).astype(object)
             labels = labels[(arms == self.selection.arm).to_numpy()]
+        if self.selection.guidelines or self.selection.since or self.selection.until:
+            return labels[self._by_whom_and_when(self.with_moments(labels))].reset_index(drop=True)
         return labels[self._by_whom_and_when(labels)].reset_index(drop=True)
+
+    def revision_frame(self) -> pd.DataFrame:
+        return self.inner.revision_frame()
 
     def _by_whom_and_when(self, rows: pd.DataFrame):
         """Where rater, guideline version and time are as wanted."""
@@ -133,10 +215,45 @@ class SelectedSource(Source):
 
     def item_frame(self) -> pd.DataFrame:
         items = self.inner.item_frame()
-        if not (self.selection.source or self.selection.label):
+        if not self._keeps_units:
             return items
-        # Items without units come from no unit's source and have no label.
-        return items[items["item"].isin(self.unit_frame(self.type.unit_kind)["item"])].reset_index(drop=True)
+        kept = items["item"].isin(self.unit_frame(self.type.unit_kind)["item"])
+        without = items[items["n_units"] == 0]
+        if len(without) and not self.why_without_units_are_unknown():
+            kept |= items["item"].isin(without["item"][self._are_selected(without["item_key"].tolist())])
+        return items[kept].reset_index(drop=True)
+
+    def why_without_units_are_unknown(self) -> str:
+        units, split = self.type.units_title.lower(), self.selection.split
+        if self.selection.label:
+            return f"what has no {units} has no label to be chosen by"
+        if self.selection.source and split and split.partition(".")[0] not in splits.kinds_of(self.type.anchor_kind):
+            return f"what has no {units} comes under no {splits.in_words(split)}"
+        return ""
+
+    def _are_selected(self, keys: list[str]):
+        """Which of these items are of what is looked at, by what they are made from; they have no units to tell it."""
+        import numpy as np
+
+        rows = self._content_as_units(self.type.anchor_kind, keys)
+        if self.selection.split:
+            rows["source"] = splits.sources_of(rows, self.selection.split, self._groups)
+        return np.isin(np.arange(len(rows)), self._of_source(rows).index)
+
+    def _content_as_units(self, kind: str, keys: list[str]) -> pd.DataFrame:
+        """Rows of content as units have them: key, what each is made from, and its source."""
+        import pandas as pd
+
+        content = self.inner.content(kind).set_index("key").reindex(keys).reset_index(drop=True)
+        rows = pd.DataFrame({"unit_key": keys} | {link: content.get(link) for link in LINKS})
+        if kind in LINKS:
+            rows[kind] = keys
+        if kind not in LINKS and "response" in content:
+            answers = self.inner.content("response").set_index("key")
+            rows[["claim", "question"]] = answers[["claim", "question"]].reindex(rows["response"]).to_numpy()
+        column = (ORIGINS[kind].source or "").rpartition("__")[2] if kind in ORIGINS else ""
+        sources = content[column].fillna("").tolist() if column in content else [""] * len(keys)
+        return rows.assign(source=list(map(source_name, sources)))
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         spans = self.inner.span_frame(units)
@@ -147,7 +264,7 @@ class SelectedSource(Source):
         return self.inner.rater_frame()
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        return self.inner.decision_frame(method)
+        return self._about_units(self.inner.decision_frame(method))
 
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()
@@ -156,19 +273,24 @@ class SelectedSource(Source):
         return self.inner.runs()
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
-        return self.inner.suggestion_frame(run)
+        return self._about_units(self.inner.suggestion_frame(run))
+
+    def stray_frame(self, run: Run) -> pd.DataFrame:
+        return self._about_units(self.inner.stray_frame(run))
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        return self.inner.probability_frame(run, dimension, labels)
+        found = self.inner.probability_frame(run, dimension, labels)
+        return found if self._unit_numbers is None else found[found.index.isin(self._unit_numbers)]
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
-        return self.inner.suggestion_rows(run)
+        rows, kept = self.inner.suggestion_rows(run), self._unit_numbers
+        return rows if kept is None else (row for row in rows if row["unit"] in kept)
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
-        return self.inner.score_frame(run, name)
+        return self._about_units(self.inner.score_frame(run, name))
 
     def failure_frame(self, run: Run) -> pd.DataFrame:
-        return self.inner.failure_frame(run)
+        return self._about_units(self.inner.failure_frame(run))
 
     def content(self, kind: str) -> pd.DataFrame:
         return self.inner.content(kind)
@@ -180,13 +302,23 @@ class SelectedSource(Source):
         return self.inner.retrievals()
 
     def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
-        return self.inner.query_frame(retrieval)
+        return self._searched(self.inner.query_frame(retrieval), retrieval)
 
     def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
-        return self.inner.ranking_frame(retrieval)
+        return self._searched(self.inner.ranking_frame(retrieval), retrieval)
+
+    def _searched(self, rows: pd.DataFrame, retrieval: Retrieval) -> pd.DataFrame:
+        """Of what is looked at: nobody searched for the other claims as far as figures are concerned."""
+        if not self.parents:
+            return rows
+        queries = self._content_as_units(retrieval.asks, rows["query"].unique().tolist())
+        kept = queries["unit_key"][self.parents.of_rows(queries)]
+        return rows[rows["query"].isin(kept)].reset_index(drop=True)
 
     def sibling(self, slug: str) -> Source:
-        return self.inner.sibling(slug)
+        other, selection = self.inner.sibling(slug), self.selection.elsewhere()
+        beside = self if self._keeps_units else None
+        return SelectedSource(other, selection, beside) if selection or beside else other
 
     def siblings(self) -> dict[str, str]:
         return self.inner.siblings()

@@ -1,6 +1,8 @@
 """Labels that were made elsewhere: a long table gives the figures that a project with the same labels gives."""
 
 import json
+from collections import Counter
+from statistics import mean
 
 import krippendorff
 import pandas as pd
@@ -44,7 +46,7 @@ def test_agreement_of_a_table_is_that_of_the_krippendorff_package(tmp_path, endi
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_parquet(path)
-    found = estimates(agreement(source_of_files(path, "ordinal", ",".join(SCALE))))
+    found = estimates(agreement(source_of_files(path, "ordinal", [",".join(SCALE)])))
     table = frame.assign(label=frame["label"].map(SCALE.index)).pivot(index="rater", columns="item", values="label")
     for level in ("nominal", "ordinal"):
         alpha = krippendorff.alpha(table.to_numpy(dtype=float), level_of_measurement=level, value_domain=[0, 1, 2])
@@ -134,6 +136,101 @@ def test_what_is_no_table_and_no_release_is_refused(tmp_path):
         call_command("report", str(tmp_path / "empty.csv"), "agreement", from_files=True)
 
 
+def of_command(capsys, path, name, *arguments) -> dict:
+    call_command("report", str(path), name, "--from-files", "--format", "json", *arguments)
+    return json.loads(capsys.readouterr().out)
+
+
+NAMES = ("item", "rater", "label", "rater_kind")
+
+
+def test_only_peoples_labels_are_the_labels_that_chance_is_reckoned_with(tmp_path, capsys):
+    rows = [(item, rater, label, "person") for item, rater, label in ROWS]
+    rows += [("a", "judge", "none of these", "model"), ("b", "judge", "high", "model"), ("d", "judge", "low", "model")]
+    path = written(tmp_path / "labels.csv", rows, NAMES)
+    dimension = of_command(capsys, path, "agreement")["dimensions"][0]
+    assert [label["label"] for label in dimension["labels"]] == ["high", "low", "middle"]
+    observed = of_name(dimension["figures"], "percent_agreement")["estimate"]
+    brennan = of_name(dimension["figures"], "brennan_prediger")["estimate"]
+    assert brennan == pytest.approx((observed - 1 / 3) / (1 - 1 / 3))
+    # Against people the stray is no label: b right, d wrong, and what is left out is counted.
+    found = of_command(capsys, path, "comparison", "--run", "judge")["dimensions"][0]
+    assert (found["accuracy"]["estimate"], found["n_suggestions"]) == (0.5, 2)
+    assert found["accuracy"]["left_out"]["no prediction"] == 2  # a and e; the majority of c is tied
+    run = source_of_files(path).runs()[0]
+    assert source_of_files(path).failure_frame(run)["reason"].tolist() == ["'none of these' is no label of label"]
+
+
+def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(tmp_path, capsys):
+    rows = [(f"i{n}", rater, "yes", "person") for n in range(40) for rater in ("anna", "ben", "cleo")]
+    rows += [("odd", rater, "no", "person") for rater in ("anna", "ben", "cleo")]
+    rows += [(f"i{n}", "judge", "refused" if n < 10 else "yes", "model") for n in range(40)]
+    path = written(tmp_path / "labels.csv", rows, NAMES)
+    result = of_command(capsys, path, "alternative-annotator")
+    row = result["dimensions"][0]["checkers"][0]
+    assert (row["n_strays"], row["n_suggestions"], row["advantage"]["estimate"]) == (10, 40, 0.75)
+    call_command("report", str(path), "alternative-annotator", from_files=True, format="methods")
+    assert "10 of the checkers' labels are none of people's" in capsys.readouterr().out
+    call_command("report", str(path), "alternative-annotator", from_files=True, format="md")
+    assert "None of people's labels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("labels", [(), ("low,middle,high",)])
+def test_a_models_label_without_a_place_on_the_scale_is_refused_with_its_line(tmp_path, labels):
+    numbers = {"low": "1", "middle": "2", "high": "4"}
+    rows = [(item, rater, label if labels else numbers[label], "person") for item, rater, label in ROWS]
+    path = written(tmp_path / "labels.csv", [*rows, ("a", "judge", "3", "model")], NAMES)
+    with pytest.raises(CommandError, match=r"line 12: 'judge' gives label the label '3'.*--labels label=a,b,c"):
+        call_command("report", str(path), "agreement", from_files=True, level="ordinal", labels=list(labels))
+    if not labels:
+        call_command("report", str(path), "agreement", from_files=True, level="ordinal", labels=["1,2,3,4"])
+
+
+TWO = [
+    ("a", "anna", "pro", "stance", "nominal"), ("a", "ben", "con", "stance", "nominal"),
+    ("b", "anna", "pro", "stance", "nominal"), ("b", "ben", "pro", "stance", "nominal"),
+    ("a", "anna", "low", "quality", "ordinal"), ("a", "ben", "high", "quality", "ordinal"),
+    ("b", "anna", "low", "quality", "ordinal"), ("b", "ben", "middle", "quality", "ordinal"),
+]  # fmt: skip
+COLUMNS = ("item", "rater", "label", "dimension", "level")
+
+
+def test_each_dimension_has_its_own_order_of_labels(tmp_path, capsys):
+    path = written(tmp_path / "labels.csv", TWO, COLUMNS)
+
+    def labels_by(*said) -> dict[str, list[str]]:
+        result = of_command(capsys, path, "agreement", *(f"--labels={one}" for one in said))
+        return {one["dimension"]: [label["label"] for label in one["labels"]] for one in result["dimensions"]}
+
+    assert labels_by("quality=low,middle,high") == {"quality": list(SCALE), "stance": ["con", "pro"]}
+    assert labels_by("quality=low, middle, high", "stance=pro,con,none") == {
+        "quality": list(SCALE),
+        "stance": ["pro", "con", "none"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            [],
+            "quality is ordinal, and its labels are no numbers; say their order, lowest first, with --labels quality=",
+        ),
+        (["low,middle,high"], "the table has the dimensions quality, stance; say whose labels these are"),
+        (["grade=low,high"], "there is no dimension 'grade'; there is quality, stance"),
+        (["quality=low,middle,high", "quality=high,low"], "the labels of quality are said twice"),
+        (["quality=low,,high"], "a label is empty or stands twice"),
+        (["quality=low,high,low"], "a label is empty or stands twice"),
+        (["quality=low,high"], "line 9: quality has the label 'middle', which the order of labels lacks"),
+    ],
+)
+def test_orders_of_labels_that_fit_no_dimension_are_refused(tmp_path, labels, message):
+    path = written(tmp_path / "labels.csv", TWO, COLUMNS)
+    with pytest.raises(CommandError) as error:
+        call_command("report", str(path), "agreement", from_files=True, labels=labels)
+    assert message in str(error.value)
+
+
 # Winning rate and advantage probability as the paper prints them.
 PUBLISHED = {
     "wax": ("nominal", 0.1, {
@@ -158,6 +255,143 @@ def test_the_alternative_annotator_tests_own_data_give_its_published_figures(nam
     for model, (rate, advantage) in published.items():
         assert round(rows[model]["winning_rate"]["estimate"], 2) == rate
         assert round(rows[model]["advantage"]["estimate"], 2) == advantage
-    found = estimates(agreement(source_of_files(folder, level)))
-    for of_level, alpha in ALPHAS[name].items():
-        assert round(found[f"krippendorff_alpha_{of_level}"], 6) == alpha
+
+
+# People, items, labels and values, as counted in the data by other scripts; kappas and accuracy are reckoned below.
+COUNTS = {"wax": (8, 246, 1380, 16), "ten_k_prompts": (13, 1698, 3844, 5)}
+
+
+@pytest.fixture(scope="module", params=["wax", pytest.param("ten_k_prompts", marks=pytest.mark.slow)])
+def public_data(request):
+    folder = shared("alt_test", request.param)
+    people = json.loads((folder / "human_annotations.json").read_text())
+    models = json.loads((folder / "llm_annotations.json").read_text())
+    return request.param, folder, people, models
+
+
+def test_agreement_of_the_public_data_by_the_command(public_data, capsys):
+    name, folder, people, _ = public_data
+    result = of_command(capsys, folder, "agreement", "--level", PUBLISHED[name][0])
+    dimension = result["dimensions"][0]
+    counts = (result["n_raters"], result["n_items"], dimension["n_labels"], len(dimension["labels"]))
+    assert counts == COUNTS[name]
+    found = estimates(dimension)
+    for level, alpha in ALPHAS[name].items():
+        assert round(found[f"krippendorff_alpha_{level}"], 6) == alpha
+    # Brennan and Prediger, and Gwet's AC1 by her own formulae over items with two labels or more.
+    counted = Counter((item, label) for labels in people.values() for item, label in labels.items())
+    per_item: dict[str, list[int]] = {}
+    for (item, _), n in counted.items():
+        per_item.setdefault(item, []).append(n)
+    several = {item: ns for item, ns in per_item.items() if sum(ns) > 1}
+    observed = mean(sum(n * (n - 1) for n in ns) / (sum(ns) * (sum(ns) - 1)) for ns in several.values())
+    k = COUNTS[name][3]
+    assert found["percent_agreement"] == pytest.approx(observed)
+    assert found["brennan_prediger"] == pytest.approx((observed - 1 / k) / (1 - 1 / k))
+    share: Counter = Counter()
+    for (item, label), n in counted.items():
+        share[label] += n / sum(per_item[item]) / len(per_item)
+    chance = sum(pi * (1 - pi) for pi in share.values()) / (k - 1)
+    assert found["gwet_ac1"] == pytest.approx((observed - chance) / (1 - chance))
+
+
+def test_annotators_of_the_public_data_by_the_command(public_data, capsys):
+    name, folder, people, _ = public_data
+    dimension = of_command(capsys, folder, "annotators", "--level", PUBLISHED[name][0])["dimensions"][0]
+    assert (dimension["n_raters"], dimension["n_units_labelled"], dimension["n_labels"]) == COUNTS[name][:3]
+    assert len(dimension["labels"]) == COUNTS[name][3]
+    others = {
+        person: [
+            mean(labels[item] == label for other, labels in people.items() if other != person and item in labels)
+            for item, label in mine.items()
+            if any(item in labels for other, labels in people.items() if other != person)
+        ]
+        for person, mine in people.items()
+    }
+    assert len(dimension["raters"]) == len(people)
+    for row in dimension["raters"]:
+        assert row["n_labels"] == len(people[row["id"]])
+        assert row["agreement"]["estimate"] == pytest.approx(mean(others[row["id"]]))
+
+
+def test_comparison_of_the_public_data_by_the_command(public_data, capsys):
+    name, folder, people, models = public_data
+    arguments = ("--level", PUBLISHED[name][0], "--run", "gpt-4o")
+    dimension = of_command(capsys, folder, "comparison", *arguments)["dimensions"][0]
+    known = {label for labels in people.values() for label in labels.values()}
+    votes: dict[str, Counter] = {}
+    for labels in people.values():
+        for item, label in labels.items():
+            votes.setdefault(item, Counter())[label] += 1
+    majority = {
+        item: max(counted, key=counted.get)
+        for item, counted in votes.items()
+        if list(counted.values()).count(max(counted.values())) == 1
+    }
+    said = {item: label for item, label in models["gpt-4o"].items() if label in known}
+    both = [item for item in majority if item in said]
+    accuracy = dimension["accuracy"]
+    assert accuracy["estimate"] == pytest.approx(mean(majority[item] == said[item] for item in both))
+    assert (dimension["votes"]["decided"], accuracy["n_pairable"]) == (len(majority), len(both))
+    assert dimension["n_suggestions"] == {"wax": 238, "ten_k_prompts": 1698}[name]
+    assert accuracy["left_out"].get("no prediction", 0) == {"wax": 8, "ten_k_prompts": 0}[name]
+
+
+# Two units in each of four items of two sources; what Anna said first and in the arm with suggestions is other than
+# what she said later, and so is what is said of the second units.
+FULL = [
+    (f"{item}/{unit}", item, rater, label if unit == "u1" else "no", source, arm, when)
+    for item, source, arm, when in (
+        ("a", "https://www.north.example/1", "shown", "2026-05-01T23:30:00Z"),
+        ("b", "https://north.example/2", "shown", "2026-05-02T00:30:00+02:00"),
+        ("c", "press", "off", "2026-05-03"),
+        ("d", "", "off", "2026-05-04T10:00:00"),
+    )
+    for unit in ("u1", "u2")
+    for rater, label in (("anna", "yes"), ("ben", "yes" if arm == "shown" else "no"))
+]
+
+
+@pytest.fixture
+def full(tmp_path):
+    return written(tmp_path / "full.csv", FULL, ("unit", "item", "rater", "label", "source", "arm", "time"))
+
+
+def agreed(capsys, path, *conditions) -> tuple[int, float]:
+    dimension = of_command(capsys, path, "agreement", *conditions)["dimensions"][0]
+    return dimension["n_labels"], of_name(dimension["figures"], "percent_agreement")["estimate"]
+
+
+def test_an_item_may_have_several_units(full, capsys):
+    result = of_command(capsys, full, "agreement")
+    assert (result["n_items"], result["n_units"], agreed(capsys, full)) == (4, 8, (16, 0.75))
+
+
+def test_figures_of_a_table_are_split_and_selected_by_its_sources(full, capsys):
+    rows = {row["source"]: row for row in of_command(capsys, full, "agreement")["dimensions"][0]["by_source"]}
+    assert {name: row["n_units"] for name, row in rows.items()} == {"north.example": 4, "press": 2, "unknown": 2}
+    assert rows["north.example"]["percent_agreement"]["estimate"] == 1.0
+    assert agreed(capsys, full, "--only-source", "press") == (4, 0.5)
+
+
+def test_figures_of_a_table_are_split_and_selected_by_its_arms(full, capsys):
+    rows = {row["arm"]: row for row in of_command(capsys, full, "agreement")["dimensions"][0]["by_arm"]}
+    assert {arm: row["percent_agreement"]["estimate"] for arm, row in rows.items()} == {"shown": 1.0, "off": 0.5}
+    assert agreed(capsys, full, "--only-arm", "off") == (8, 0.5)
+
+
+def test_figures_of_a_table_are_selected_by_its_times(full, capsys):
+    # The instant with an offset is still May 1 in UTC; a day alone is its first instant.
+    assert agreed(capsys, full, "--until", "2026-05-01") == (8, 1.0)
+    assert agreed(capsys, full, "--since", "2026-05-03") == (8, 0.5)
+    assert agreed(capsys, full, "--since", "2026-05-03", "--until", "2026-05-03") == (4, 0.5)
+
+
+def test_slots_of_a_table_are_exchangeable_and_form_no_pairs(tmp_path, capsys):
+    rows = [(item, rater, label, "slot") for item, rater, label in ROWS]
+    result = of_command(capsys, written(tmp_path / "slots.csv", rows, NAMES), "agreement")
+    as_people = of_command(capsys, written(tmp_path / "people.csv", ROWS), "agreement")
+    assert result["exchangeable"] and not as_people["exchangeable"]
+    (slots,), (people,) = result["dimensions"], as_people["dimensions"]
+    assert estimates(slots)["krippendorff_alpha_nominal"] == estimates(people)["krippendorff_alpha_nominal"]
+    assert (slots["pairs"], len(people["pairs"])) == ([], 3)

@@ -13,9 +13,11 @@ from analysis.reports.figures import PENDING
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.selection import SelectedSource, Selection
-from annotation.models import Claim, Job
+from annotation.models import Claim, Job, Judgement
 from annotation.services import jobs
+from tests.analysis.study import in_arm
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.factories import make_suggestions
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +59,6 @@ def test_a_source_has_its_own_units_and_their_agreement(project):
     assert (whole["n_labels"], south["n_labels"]) == (16, 8)
     assert of_name(south["figures"], "percent_agreement")["estimate"] == 1.0
     assert of_name(relevance(project, source="north.example")["figures"], "percent_agreement")["estimate"] == 0.0
-    assert relevance(project, source="nowhere.example")["n_labels"] == 0
 
 
 def test_a_label_keeps_the_units_that_somebody_gave_it(project):
@@ -74,6 +75,24 @@ def test_people_versions_and_days_keep_labels(project):
     assert relevance(project, guidelines="2")["n_labels"] == 8
     assert relevance(project, since="2026-05-02", until="2026-05-03")["n_labels"] == 4
     assert relevance(project, arm="shown")["n_labels"] == 0  # nobody knows in which arm these were given
+
+
+def test_an_arm_keeps_the_labels_that_were_given_in_it(project, capsys):
+    """Answers about every fourth pair were given with a suggestion in view."""
+    run = make_suggestions(project)
+    for number, item in enumerate(items_of(project)):
+        for name in ("Anna", "Ben"):
+            in_arm(item.annotations.get(rater__name=name).revisions.get(), "off" if number % 4 else "shown",
+                   None if number % 4 else run)  # fmt: skip
+    by_arm = {arm: relevance(project, arm=arm) for arm in ("shown", "off", "after")}
+    assert {arm: found["n_labels"] for arm, found in by_arm.items()} == {"shown": 4, "off": 12, "after": 0}
+    chosen = [item for number, item in enumerate(items_of(project)) if number % 4 == 0]
+    said = [Judgement.objects.filter(revision__annotation__item=item, dimension="relevance") for item in chosen]
+    agreed = sum(len({judgement.label for judgement in labels}) == 1 for labels in said) / len(said)
+    assert of_name(by_arm["shown"]["figures"], "percent_agreement")["estimate"] == agreed
+    call_command("report", project.slug, "agreement", only_arm="shown", format="json")
+    printed = of_dimension(json.loads(capsys.readouterr().out), "relevance")
+    assert (printed["n_labels"], printed["figures"]) == (4, by_arm["shown"]["figures"])
 
 
 @pytest.mark.parametrize(
@@ -147,3 +166,13 @@ def test_single_tables_are_files_too(project):
     assert found.count(r"\begin{tabular}") == 1 and "Krippendorff" in found
     assert client.get(address, query).content.decode().count(r"\begin{tabular}") == len(tables)
     assert client.get(address, query | {"table": str(len(tables))}).status_code == 404
+
+
+def test_a_source_that_no_unit_has_is_told_with_those_that_there_are(project, capsys):
+    with pytest.raises(CommandError, match=r"no unit has the source 'nrth.example'; there are north.example, south"):
+        call_command("report", project.slug, "agreement", only_source="nrth.example")
+    client = client_of(project.created_by)
+    address = reverse("project_agreement", args=[project.slug])
+    client.get(address, {"source": "nrth.example"})
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    assert "no unit has the source" in client.get(address, {"source": "nrth.example"}).content.decode()

@@ -1,9 +1,13 @@
 """A project with everything that an export must carry, and the way of its files into an empty Assay."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 from django.core.management import call_command
@@ -111,20 +115,36 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+def _environment(folder: Path, database: str) -> dict[str, str]:
+    return os.environ | {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
+        "ASSAY_DEBUG": "1",
+        "ASSAY_DATA_DIR": str(folder / "data"),
+        "DATABASE_URL": database,
+    }
+
+
+@cache
+def _empty_database() -> Path:
+    """Migrated once for all that start from it: making the tables takes longer than most imports."""
+    folder = Path(tempfile.mkdtemp(prefix="assay-empty-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "empty.sqlite3"
+    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=_environment(folder, f"sqlite:///{path}"), check=True)
+    return path
+
+
 def through_an_empty_assay(
     source: Path, folder: Path, project: str, task_type: str, database: str = ""
 ) -> dict[str, bytes]:
     """What an Assay with a database of its own exports after it has imported the files in `source`. Its report on
     agreement lies in `folder` too."""
     folder.mkdir()
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
-        "ASSAY_DEBUG": "1",
-        "ASSAY_DATA_DIR": str(folder / "data"),
-        "DATABASE_URL": database or f"sqlite:///{folder / 'second.sqlite3'}",
-    }
-
+    environment = _environment(folder, database or f"sqlite:///{folder / 'second.sqlite3'}")
+    if not database:
+        shutil.copyfile(_empty_database(), folder / "second.sqlite3")
     files = [str(path) for path in sorted(source.iterdir()) if path.suffix == ".jsonl"]
     chosen = ["--format", "assay", "--dataset", "second", "--project", project, "--task-type", task_type]
     done = subprocess.run(

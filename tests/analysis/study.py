@@ -1,0 +1,201 @@
+"""A study in which every figure about people and checkers is defined, and for every report a project that it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+
+from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
+from annotation.models import Assignment, Claim, Decision, Project, Revision, Suggestion
+from tests.analysis.leaked import leaked, pair_labels, retrieve
+from tests.analysis.planted import decide, suggest
+from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
+from tests.factories import make_dataset, make_project, make_suggestions
+from tests.kinds import answer_all, bring_in, make_kind_dataset, make_kind_project
+
+YES, NO = "relevant", "not_relevant"
+STANCES = ("refutes", "insufficient-neutral", "supports")
+PEOPLE = ("Anna", "Ben", "Cleo")
+N = 36
+FIRST_DAY = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def in_arm(revision: Revision, arm: str, run=None) -> None:
+    """The answer was given in this arm; with a run, its suggestions were before the person's eyes."""
+    annotation, now = revision.annotation, timezone.now()
+    annotation.assignment = Assignment.objects.create(
+        project=annotation.item.project,
+        item=annotation.item,
+        position=annotation.item.position,
+        state="done",
+        rater=annotation.rater,
+        done_at=now,
+        shown_at=now,
+        prefill_arm=arm,
+        suggestions_shown_at=now if run else None,
+        exposure=[{"run": str(run.uuid), "suggestions": 2}] if run else [],
+    )
+    annotation.save(update_fields=["assignment"])
+
+
+def truth(number: int) -> tuple[str, str | None]:
+    return (YES, STANCES[number % 3]) if number % 7 else (NO, None)
+
+
+def said_by(person: int, number: int) -> tuple[str, str | None]:
+    """What a person finds alone: each is wrong in other places."""
+    relevance, stance = truth(number)
+    if (number + 4 * person) % (9 + person) == 0:
+        return (NO, None) if relevance == YES else (YES, STANCES[0])
+    wrong = stance and (number + person) % 6 == 0
+    return relevance, STANCES[(number + 1) % 3] if wrong else stance
+
+
+def study(n: int = N) -> Project:
+    """Three people label all pairs, four a day, each half of them with suggestions of one run in view, which they
+    follow but for every fifth. Another run was shown to nobody. Every claim has two pairs, and one of two sources."""
+    project = project_of(n, claims=n // 2, prefill="shown")
+    for place, claim in enumerate(Claim.objects.filter(dataset=project.dataset).order_by("key")):
+        claim.source = f"https://{'north' if place % 2 else 'south'}.example/{place}"
+        claim.save()
+    unseen = _run(project, "unseen", wrong=4)
+    seen = _run(project, "seen", wrong=5)
+    items = items_of(project)
+    make_scores(unseen, "support", {item.anchor_id: (number * 7 % 10) / 10 for number, item in enumerate(items)})
+    for item, (relevance, _) in zip(items, map(truth, range(n)), strict=True):
+        Decision.objects.create(
+            project=project, unit=item.anchor, dimension="relevance", label=relevance, method="imported"
+        )
+    for person, name in enumerate(PEOPLE):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items):
+            is_shown = (number // 2 + person) % 2 == 0
+            relevance, stance = said_by(person, number)
+            if is_shown and (number + person) % 5:
+                relevance, stance = _suggested(number, wrong=5)
+            text = item.anchor.evidence.text
+            length = 4 + (number + person) % 3
+            revision = say(
+                item,
+                rater,
+                relevance,
+                stance,
+                shown=is_shown,
+                spans=(("evidence", 0, length, text[:length]),) if stance else (),
+                active_ms=4000 + 500 * ((number + 3 * person) % 7) + (0 if is_shown else 3000),
+                submitted_at=FIRST_DAY + timedelta(days=number // 4),
+                guideline_version=1 + number // 20,
+            )
+            in_arm(revision, "shown" if is_shown else "off", seen if is_shown else None)
+    return project
+
+
+def _suggested(number: int, wrong: int) -> tuple[str, str | None]:
+    relevance, stance = truth(number)
+    return (relevance, STANCES[(number + 1) % 3]) if stance and number % wrong == 0 else (relevance, stance)
+
+
+def _run(project: Project, checker: str, wrong: int):
+    """A run that calls every `wrong`-th stance something else, with probabilities."""
+    run = make_suggestions(project, checker=checker)
+    values = project.type.dimension("stance").values
+    for number, item in enumerate(items_of(project)):
+        relevance, stance = _suggested(number, wrong)
+        mine = Suggestion.objects.filter(run=run, unit=item.anchor)
+        mine.filter(dimension="relevance").update(label=relevance)
+        label = stance or STANCES[0]
+        share = {value: 0.6 if value == label else 0.4 / (len(values) - 1) for value in values}
+        mine.filter(dimension="stance").update(label=label, probability=0.6, probabilities=share)
+    return run
+
+
+def run_of(project: Project, checker: str) -> str:
+    return str(project.checker_runs.get(checker=checker).uuid)
+
+
+def _with_answers(identifier: str, n: int = 4) -> Project:
+    project = make_kind_project(identifier, n=n)
+    answer_all(project, people=3)
+    make_suggestions(project)
+    return project
+
+
+def _of_aspects(n: int = 12) -> Project:
+    """Three models' answers to questions of three aspects; how much of them is covered differs between questions."""
+    dataset = make_dataset()
+    records = []
+    for number in range(n):
+        key = f"q{number:02}"
+        records.append(QuestionRecord(key, f"What of harbour {number}?"))
+        records += [AspectRecord(f"{key}/a{index}", key, index, f"Aspect {index} of {number}") for index in range(3)]
+        records += [
+            ResponseRecord(f"m{model}/{key}", "It froze.", question=key, model=f"m{model}") for model in range(3)
+        ]
+    bring_in(dataset, records)
+    project = make_project(dataset, "aspect-coverage/-/1", order="file")
+    people = [make_rater(project, name) for name in PEOPLE]
+    for number, item in enumerate(items_of(project)):
+        for person, rater in enumerate(people):
+            revision = item.annotations.create(rater=rater).revisions.create(number=1, suggestion_shown=False)
+            for index, link in enumerate(item.item_units.order_by("index")):
+                label = "covered" if (number * (index + 1) + person // 2) % 4 < 2 else "not_covered"
+                revision.judgements.create(unit_id=link.unit_id, dimension="coverage", label=label)
+    make_suggestions(project)
+    return project
+
+
+def _of_pairs() -> Project:
+    project = make_project(leaked(), "nli/two-way/1")
+    labels = pair_labels("entailment", "non-entailment")
+    decide(project, labels, "entailment")
+    suggest(project, labels, "entailment")
+    for repetition in (0, 1):
+        retrieve(project, repetition)
+    return project
+
+
+def _of_contexts() -> tuple[Project, str]:
+    dataset = make_kind_dataset(6)
+    projects = [make_kind_project(kind, dataset=dataset) for kind in ("sufficient-context/-/1", "answer-grade/-/1")]
+    for project in projects:
+        answer_all(project, people=3)
+    make_suggestions(projects[0])
+    return projects[0], projects[1].slug
+
+
+def _compared() -> tuple[Project, dict]:
+    project = study()
+    return project, {"run": run_of(project, "unseen"), "other": run_of(project, "seen")}
+
+
+def _contexts() -> tuple[Project, dict]:
+    project, grades = _of_contexts()
+    return project, {"grades": grades}
+
+
+def _imported(project: Project, **options) -> tuple[Project, dict]:
+    return project, {"reference": "imported"} | options
+
+
+# By report, a project that it can say something of and the options to say it with.
+WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
+    "agreement": lambda: (study(), {}),
+    "spans": lambda: (study(), {}),
+    "comparison": _compared,
+    "annotators": lambda: (study(), {}),
+    "alternative-annotator": lambda: (study(), {}),
+    "prevalence": lambda: (study(), {}),
+    "prefill-trial": lambda: (study(), {}),
+    "planning": lambda: (study(), {}),
+    "rates": lambda: (_with_answers("triplets/-/1"), {}),
+    "refchecker": lambda: (_with_answers("triplets/-/1"), {}),
+    "matched": lambda: _imported(_of_pairs()),
+    "difference": _compared,
+    "coverage": lambda: (_of_aspects(), {}),
+    "leakage": lambda: _imported(_of_pairs()),
+    "sufficiency": _contexts,
+    "druid": lambda: (study(), {}),
+    "icat": lambda: (_of_aspects(), {}),
+}
