@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from analysis import queries, scopes
+from analysis.answers import answers_beside
+from analysis.releases.files import ReleaseError
 from analysis.reports import coverage
 from analysis.reports.derived import with_derived
 from analysis.reports.metrics import REPORTS
@@ -18,6 +20,8 @@ from analysis.reports.reference import REFERENCES
 from analysis.views.frame import TABS, as_query
 from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
+
+PER_PAGE = 50
 
 
 @login_required
@@ -31,7 +35,12 @@ def project_behind(request, slug, name):
         raise Http404("No such figure")
     ids, kind = report.behind[figure], REPORTS[name]
     asked = as_query(report.parameters) | scopes.as_query(project, report.scope)
-    page = Paginator(ids, 50).get_page(request.GET.get("page"))
+    page = Paginator(ids, PER_PAGE).get_page(request.GET.get("page"))
+    rows = queries.items_of_units(project, list(page.object_list), with_passages=True)
+    try:
+        beside = answers_beside(report, figure, rows)
+    except ReleaseError as error:
+        raise Http404(str(error)) from None
     return render(
         request,
         "analysis/behind.html",
@@ -43,8 +52,8 @@ def project_behind(request, slug, name):
             "back": reverse(kind.page, args=kind.address(project.slug)) + "?" + urlencode(asked),
             "tab": TABS.get(name.replace("-", "_"), kind.own_page or "project_agreement"),
             "page": page,
-            "rows": queries.items_of_units(project, list(page.object_list)),
-            "answers": queries.answers_about(project, list(page.object_list)),
+            "rows": rows,
+            "beside": beside,
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
         },
     )
@@ -93,6 +102,11 @@ PREVALENCE_PARTS = {
     "others": "labelled by the checker only",
     "people": "labelled by people only",
     "neither": "labelled by neither",
+    "responses-both": "in responses labelled as a whole by people and the checker",
+    "responses-others": "in responses labelled as a whole by the checker only",
+    "responses-people": "in responses labelled as a whole by people only",
+    "responses-neither": "in responses labelled as a whole by neither",
+    "responses-partly": "in responses labelled by people in part",
 }
 ANNOTATOR_PARTS = {
     "uncertain": "whose label stays open by Dawid-Skene",

@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.views.decorators.http import require_GET
 
-from analysis import charts, queries
+from analysis import queries
 from analysis.models import StoredReport
 from analysis.reports import association_tables, run_tables
 from analysis.reports.equivalence import MARGIN
@@ -55,16 +55,14 @@ def project_comparison(request, slug):
         "references": references,
         "reference": reference,
         "touched": touched,
+        "scores": mine,
+        "score": parameters.get("score") or next(iter(mine), ""),
         "margin": margin,
         "margins": MARGINS,
         "other": other,
         "others": others,
         "other_score": other_score,
         "other_scores": theirs if mine else [],
-        "pictures": {one["dimension"]: charts.confusion(one["confusion"], one["labels"]) for one in found},
-        "reliability": {
-            one["dimension"]: charts.reliability(one["probabilities"]["bins"]) for one in found if one["probabilities"]
-        },
         "plots": {one["dimension"]: plots_of(report, one["dimension"], (*OWN, *DRAWN)) for one in found},
         "curves": DRAWN,
         "beside": {one["dimension"]: _beside(report, one) for one in found},

@@ -3,10 +3,12 @@
 import shlex
 from urllib.parse import urlencode
 
+from django.core.cache import cache
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
+from django.utils.functional import SimpleLazyObject
 from django_htmx.http import retarget
 
 from analysis import queries, scopes
@@ -15,8 +17,11 @@ from analysis.reports import coverage, stored
 from analysis.reports.methods import paragraph
 from analysis.reports.metrics import REPORTS
 from analysis.sources.selection import NAMES, argument_of
+from analysis.sources.splits import in_words
 from annotation.models import Project, Rater, UnitKind
 
+# How long a page offers the same columns to split by: imports that bring new ones are rare, and reading takes queries.
+OFFERED_SECONDS = 60
 # Pages without a tab of their own stand behind another's.
 TABS = {
     "annotators": "project_agreement",
@@ -82,7 +87,11 @@ def scope_context(request, project) -> dict:
         "selected": selected,
         "scope_others": others,
         "without_selection": "?" + urlencode(others),
+        "of_source": "?" + urlencode([*others, *((name, selected[name]) for name in selected if name != "source")]),
         "releases": [release for release in project.releases.order_by("-number") if release.is_ready],
+        # Only whole pages have the form; parts of them are asked for again and again.
+        "scope_splits": SimpleLazyObject(lambda: _splits(project, selected.get("split", ""))),
+        "scope_is_part": bool(set(selected) - {"split"}),
         "scope_arms": Project.Prefill.choices,
         "scope_labels": [
             (f"{dimension.slug}:{label.value}", f"{dimension.title}: {label.title}")
@@ -92,6 +101,14 @@ def scope_context(request, project) -> dict:
         "scope_raters": project.raters.exclude(kind=Rater.Kind.SLOT).order_by("name").values_list("pseudonym", "name"),
         "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
     }
+
+
+def _splits(project, chosen: str) -> list[tuple[str, str]]:
+    """What can be split by and how it is called; what somebody named in the address stays in the list."""
+    offered = list(cache.get_or_set(f"splits:{project.pk}", lambda: queries.splits_of(project), OFFERED_SECONDS))
+    if chosen and chosen not in offered:
+        offered.append(chosen)
+    return [(split, in_words(split)) for split in offered]
 
 
 def command_of(project, report: StoredReport) -> str:

@@ -9,6 +9,7 @@ from django.http import Http404
 from django.views.decorators.http import require_GET
 
 from analysis import queries
+from analysis.models import StoredReport
 from analysis.reports import alternative_annotator, annotators, coverage
 from analysis.reports.agreement import GROUPS
 from analysis.reports.reference import REFERENCES
@@ -19,17 +20,19 @@ from annotation.access import project_with_labels_for
 MAX_K = 50  # more labels of one aspect are nowhere asked for
 
 
+def _plots(report: StoredReport, *kinds: str) -> dict[str, dict]:
+    """Each dimension's pictures of these kinds."""
+    return {one["dimension"]: plots_of(report, one["dimension"], kinds) for one in report.result.get("dimensions", [])}
+
+
 @login_required
 @require_GET
 def project_agreement(request, slug):
     project = project_with_labels_for(request.user, slug)
     raters = chosen(request, "raters", GROUPS, "all")
     report = report_of(request, project, "agreement", {"raters": raters})
-    plots = {
-        one["dimension"]: plots_of(report, one["dimension"], ("per-label", "by-source"))
-        for one in report.result.get("dimensions", [])
-    }
-    context = {"raters": raters, "groups": GROUPS, "plots": plots}
+    context = {"raters": raters, "groups": GROUPS, "has_groups": queries.has_groups(project)}
+    context["plots"] = _plots(report, "per-label", "by-source")
     return render_report(request, "agreement", project, report, context)
 
 
@@ -41,7 +44,8 @@ def project_annotators(request, slug):
     checkers = chosen(request, "checkers", choices, "without")
     parameters = {"checkers": checkers, "units": "uncertain"}
     report = report_of(request, project, "annotators", parameters)
-    return render_report(request, "annotators", project, report, {"checkers": checkers, "choices": choices})
+    context = {"checkers": checkers, "choices": choices, "plots": _plots(report, "competence")}
+    return render_report(request, "annotators", project, report, context)
 
 
 @login_required
@@ -60,6 +64,7 @@ def project_alternative_annotator(request, slug):
         "scoring": scoring,
         "scorings": alternative_annotator.SCORINGS,
         "has_run": True,
+        "plots": _plots(report, "stand-in"),
     }
     return render_report(request, "alternative_annotator", project, report, context)
 
@@ -76,6 +81,7 @@ def project_prevalence(request, slug):
     reference = chosen(request, "reference", references, "majority")
     report = report_of(request, project, "prevalence", {"run": run, "reference": reference})
     context = {"runs": runs, "run": run, "references": references, "reference": reference}
+    context["plots"] = _plots(report, "prevalence")
     return render_report(request, "prevalence", project, report, context)
 
 

@@ -70,11 +70,15 @@ WORDS: dict[str, Words] = {
 }
 
 
+def units_in_words(kind: str, unit_ids: Iterable[int]) -> dict[int, Unit]:
+    """Units of one kind by number, with all that their words are read from: one query."""
+    units = Unit.objects.filter(pk__in=list(unit_ids), kind=kind).select_related(*WORDS[kind].links)
+    return {unit.pk: unit for unit in units}
+
+
 def words_of(kind: str, unit_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Title and text by unit, for units of one kind: one query."""
-    words = WORDS[kind]
-    units = Unit.objects.filter(pk__in=list(unit_ids), kind=kind).select_related(*words.links)
-    return {unit.pk: words.read(unit) for unit in units}
+    return {pk: WORDS[kind].read(unit) for pk, unit in units_in_words(kind, unit_ids).items()}
 
 
 def title_contains(kind: str, text: str, path: str) -> Q:

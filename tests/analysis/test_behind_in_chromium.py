@@ -1,0 +1,59 @@
+"""The items behind a figure in a browser: text beside answers where there is room, long texts scrolled by keyboard."""
+
+import pytest
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from annotation.models import Decision, Evidence
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.test_prefill_trial import show
+from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
+from tests.factories import make_suggestions
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+YES, NO = "relevant", "not_relevant"
+LONG = "The harbour master wrote down every ship that lay in the ice that winter, and when it left again.\n" * 40
+
+
+@pytest.fixture
+def project():
+    project = project_of(6)
+    run = make_suggestions(project, labels={"relevance": YES, "stance": "supports"})
+    people = [make_rater(project, name) for name in ("Anna Beispiel", "Ben Exempel", "Cleo")]
+    for number, item in enumerate(items_of(project)):
+        for person in people[: 2 + number % 2]:
+            say(item, person, NO)
+        if number % 2:
+            show(say(item, people[number % 3], YES, "insufficient-supports", shown=True), run, "after")
+        Decision.objects.create(
+            project=project, unit=item.anchor, dimension="relevance", label=NO, method="adjudicated"
+        )
+    make_scores(run, "overlap", {item.anchor_id: 0.125 for item in items_of(project)})
+    Evidence.objects.filter(pk=items_of(project)[1].anchor.evidence_id).update(text=LONG)
+    return project
+
+
+@in_every_look
+def test_text_and_answers_stand_side_by_side(open_context, client, project, scheme, width):
+    comparison = reverse("project_comparison", args=[project.slug])
+    addresses = {"majority": comparison, "decisions": f"{comparison}?reference=adjudicated"}
+    for name, page in opened(open_context, client, project.created_by, addresses, scheme, width):
+        reference = "majority" if name == "majority" else "adjudicated"
+        report = StoredReport.objects.get(parameters__reference=reference)
+        where = reverse("project_behind", args=[project.slug, "comparison"])
+        page.goto(f"{where}?report={report.parameters_hash}&figure=relevance/{NO}/{YES}")
+        is_fit_to_be_seen(page, f"behind-{name}", scheme, width)
+        words, answers = (page.locator(f".beside > {part}").first.bounding_box() for part in (".words", "dl"))
+        if width > 1000:
+            assert answers["x"] >= words["x"] + words["width"] and answers["y"] == words["y"]
+        else:
+            assert answers["y"] >= words["y"] + words["height"] and answers["x"] == words["x"]
+        long = page.get_by_role("region", name="Text of")
+        assert long.count() == 1 and long.evaluate("one => one.scrollHeight > one.clientHeight")
+        long.focus()
+        page.keyboard.press("End")
+        for _ in range(100):
+            if long.evaluate("one => one.scrollTop") > 0:
+                break
+            page.wait_for_timeout(20)
+        assert long.evaluate("one => one.scrollTop") > 0
