@@ -75,6 +75,24 @@ def test_the_mouse_chooses_highlights_whole_words_and_removes(label, project, an
     assert [quote for _, _, quote in spans(first, ann)] == [TEXT[20:25].strip()]
 
 
+def test_a_highlight_is_kept_though_enter_follows_before_the_page_has_looked_at_it(label, project, ann):
+    page = label(project, ann)
+    page.press("1", "6")
+    first = page.assignment
+    page.page.evaluate(
+        """() => {
+          const text = document.querySelector('[data-field="evidence"]').firstChild;
+          getSelection().setBaseAndExtent(text, 4, text, 11);
+          const at = { bubbles: true, cancelable: true };
+          text.parentElement.dispatchEvent(new PointerEvent("pointerup", { ...at, pointerType: "mouse", button: 0 }));
+          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { ...at, key: "Enter", code: "Enter" }));
+        }"""
+    )
+    page.gone(first)
+    page.is_saved()
+    assert spans(first, ann) == [(4, 11, "harbour")]
+
+
 def test_highlights_may_overlap_and_the_caret_removes_the_one_it_is_on(label, project, ann):
     page = label(project, ann)
     page.press("1", "6", "h", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")  # The harbour of

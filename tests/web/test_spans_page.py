@@ -44,7 +44,7 @@ def test_the_page_is_fit_to_be_seen_and_opens_what_was_marked(open_context, proj
     assert grave_problems(page) == []
     assert not scrolls_sideways(page)
     page.get_by_role("table").first.get_by_role("link").first.click()
-    page.locator("ul.plain .card a").first.click()
+    page.locator("ol.plain .card a").first.click()
     page.get_by_role("heading", name="What was said").wait_for()
     key = page.get_by_role("heading", level=1).inner_text()
     quotes = Span.objects.filter(judgement__unit__key=key).values_list("quote", flat=True)

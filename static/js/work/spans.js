@@ -271,16 +271,28 @@ export function createHighlighter(stage, itemNow, page) {
     enter(last ?? texts[0], last ? item.caretAt : null);
   }
 
+  let pending = null;
+  /** Do now what waits for the selection of the last drag: whatever comes next may answer the item. */
+  function settle() {
+    if (pending === null) return;
+    clearTimeout(pending.timer);
+    const { work } = pending;
+    pending = null;
+    work();
+  }
+
+  for (const next of ["keydown", "pointerdown"]) document.addEventListener(next, settle, true);
   stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
   stage.addEventListener("pointerup", (event) => {
     if (event.pointerType !== "mouse" || event.button !== 0 || event.target.closest("button")) return;
     const byCharacter = event.shiftKey || event.altKey;
     isByCharacter = byCharacter; // at once: a key may come before what waits for the selection
-    setTimeout(() => {
+    const work = () => {
       if (!itemNow()?.payload.unit_picks) return take(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
       if (!isWaiting() && selected(itemNow().spanTexts(), byCharacter)) page.tell("Press a number to say which it belongs to, or h for the current one");
-    }, 0);
+    };
+    pending = { work, timer: setTimeout(settle, 0) };
   });
   // Pressing the button must not lose the selection that it is meant for.
   for (const press of ["pointerdown", "mousedown"]) {
