@@ -45,8 +45,7 @@ def heat_map(picture: Matrix) -> tuple[Figure, Axes, Links]:
             if value is not None:
                 _cell(axes, picture, i, j, light(f"on-{role}") if role else light("text"))
             if picture.figures and picture.figures[i][j]:
-                words = f"{picture.rows[i]}, {picture.columns[j]}: {_number(picture, value)}"
-                link(axes, links, corner, (1, 1), picture.figures[i][j], words)
+                link(axes, links, corner, (1, 1), picture.figures[i][j], _in_words(picture, i, j))
     row_titles(axes, picture.rows)
     column_titles(axes, picture.columns, above=True, chars=COLUMN_CHARS if width > 0.8 else 7)
     _notes(axes, picture)
@@ -64,6 +63,15 @@ def _cell(axes: Axes, picture: Matrix, i: int, j: int, ink: str) -> None:
         if picture.marks[i][j] == "uncorrected":
             inside["markerfacecolor"] = "none"
         axes.plot(j + 0.36, i - 0.3, marker="^", **inside, zorder=5)
+
+
+def _in_words(picture: Matrix, i: int, j: int) -> str:
+    """What a cell says to whoever cannot see where it stands."""
+    sides = ((picture.rows_title, picture.rows[i]), (picture.columns_title, picture.columns[j]))
+    where = "; ".join(f"{side}: {title}" if side else title for side, title in sides)
+    shade = picture.shades[i][j] if picture.shades else None
+    share = f" ({shade:.0%}{f' {picture.shade_title}' if picture.shade_title else ''})" if shade is not None else ""
+    return f"{where}: {_number(picture, picture.values[i][j])}{share}"
 
 
 def _number(picture: Matrix, value: float | None) -> str:

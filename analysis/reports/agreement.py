@@ -1,13 +1,15 @@
-"""How far people agree: per dimension and label, per pair of annotators, per source and arm, and beyond chance."""
+"""How far people agree: per dimension and label, pair of annotators, source, arm and version, and beyond chance."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from analysis.reports.agreement_figures import against_chance, difference, figures_of, pairs, per_label, rows_of
 from analysis.reports.agreement_pictures import pictures
+from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
-from analysis.reports.figures import figure
+from analysis.reports.figures import figure, is_quick
 from analysis.reports.methods_people import agreement as methods
 from analysis.reports.selected import chances_of_units, selected
 from analysis.sources import Source
@@ -47,6 +49,8 @@ def compute(source: Source, raters: str = "all") -> dict:
     dimensions = dimensions_to_show(kind, labels)
     origins = derived_from(kind)
     chances = chances_of_units(source, units)
+    # Versions need every revision's moment, which takes long to read: first figures come without them.
+    labels = labels if is_quick() and chances is None else source.with_moments(labels)
     of_selection = {dimension.slug: selected(dimension, units, labels, chances) for dimension in dimensions}
     return {
         "report": "agreement",
@@ -121,6 +125,7 @@ def _dimension(
         **pairs(_of_people(mine, units, dimension.values), dimension.level, names_of(raters)),
         **_by_source(coded, units, dimension.level),
         **_by_arm(coded, mine, dimension.level),
+        **_by_version(coded, mine, dimension.level),
         "members_against_imported": _members_against_imported(coded, mine, dimension.level),
         "with_unasked": None,
     }
@@ -131,19 +136,7 @@ def _dimension(
 
 
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
-    from analysis.stats import Labels
-
-    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
-    of_label = labels["unit"].tolist()
-    return Labels.from_columns(
-        of_label,
-        labels["rater"].tolist(),
-        labels["label"].tolist(),
-        values,
-        cluster=[cluster[unit] for unit in of_label],
-        exchangeable=bool((labels["rater_kind"] == SLOT).any()),
-        units=units["unit"].tolist(),
-    )
+    return coded_labels(labels, units, values, exchangeable=bool((labels["rater_kind"] == SLOT).any()))
 
 
 def _of_people(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
@@ -159,7 +152,10 @@ def names_of(raters: pd.DataFrame) -> dict[str, str]:
 
 
 def _by_source(coded: Labels, units: pd.DataFrame, level: str) -> dict:
-    """Figures of each source's units, the sources with most units first; nothing where all come from one."""
+    """Figures of each source's units, the sources with most units first; nothing where all come from one, or where
+    nobody has labelled any."""
+    if not coded.n_labels:
+        return {"by_source": [], "n_sources_not_listed": 0}
     sources = units["source"].to_numpy()
     sizes = units["source"].value_counts()
     sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
@@ -197,21 +193,40 @@ def _by_arm(coded: Labels, labels: pd.DataFrame, level: str) -> dict:
         return {"by_arm": [], "arm_differences": []}
     parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}
     return {
-        "by_arm": [
-            {
-                "arm": arm.value,
-                "title": arm.label,
-                "n_units": int(len(set(part.unit.tolist()))),
-                "n_labels": part.n_labels,
-                **_part(part, level),
-            }
-            for arm, part in parts.items()
-        ],
+        "by_arm": [{"arm": arm.value, "title": arm.label, **_sized(part, level)} for arm, part in parts.items()],
         "arm_differences": [
             {"a": a.value, "b": b.value, **difference(parts[a], parts[b], level)}
             for place, a in enumerate(arms)
             for b in arms[place + 1 :]
         ],
+    }
+
+
+def _sized(part: Labels, level: str) -> dict:
+    return {"n_units": len(set(part.unit.tolist())), "n_labels": part.n_labels, **_part(part, level)}
+
+
+def _by_version(coded: Labels, labels: pd.DataFrame, level: str) -> dict:
+    """Figures of the labels given under each version of the guidelines, over pairs of labels of one version, and what
+    each version changed; nothing where there is only one, nor in a first pass."""
+    import pandas as pd
+
+    nothing = {"by_version": [], "version_differences": [], "n_labels_without_version": 0}
+    if is_quick():
+        return nothing
+    of_label = pd.to_numeric(labels["guideline_version"]).to_numpy(dtype=float, na_value=float("nan"))
+    known = of_label[of_label == of_label]
+    versions = sorted({int(version) for version in known})
+    if len(versions) < 2:
+        return nothing
+    parts = {version: rows_of(coded, of_label == version) for version in versions}
+    return {
+        "by_version": [{"version": version, **_sized(part, level)} for version, part in parts.items()],
+        "version_differences": [
+            {"version": version, "before": before, **difference(parts[version], parts[before], level)}
+            for before, version in pairwise(versions)
+        ],
+        "n_labels_without_version": len(labels) - len(known),
     }
 
 

@@ -60,11 +60,13 @@ def figures_of(coded: Labels, level: str) -> list[dict]:
 
 
 def _analytic(estimate) -> dict:
-    """Gwet's interval for independent units, beside the bootstrap; nothing for measures that have none."""
-    if not hasattr(estimate, "analytic_interval"):
-        return {}
+    """The interval in closed form for independent units, beside the bootstrap."""
     interval = estimate.analytic_interval()
     return {"analytic": {"low": number(interval.low), "high": number(interval.high), "method": interval.method}}
+
+
+def _with_analytic(estimate) -> dict:
+    return figure(estimate) | _analytic(estimate)
 
 
 def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
@@ -139,9 +141,9 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
     for both, kappa in listed:
         people = sorted((kappa.rater_a, kappa.rater_b), key=pseudonyms.index)
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
-        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **figure(plain)}
-        row["scott_pi"] = figure(scott_pi(coded, *people))
+        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **_with_analytic(plain)}
+        row["scott_pi"] = _with_analytic(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):
-            row[weights] = figure(cohen_kappa(coded, *people, weights)) if level != "nominal" else None
+            row[weights] = _with_analytic(cohen_kappa(coded, *people, weights)) if level != "nominal" else None
         rows.append(row)
     return {"pairs": rows, "n_pairs_not_listed": len(table) - len(listed)}

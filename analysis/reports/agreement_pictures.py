@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Picture, picture_name
+from analysis.sources.splits import as_heading, in_words, split_in
 
 NONE = Level(0, "as by chance")
+DRAWN_SOURCES = 20  # more would fit no page; the table has them
 
 
 def pictures(result: dict) -> list[Picture]:
@@ -45,20 +47,22 @@ def _per_label(result: dict, dimension: dict) -> Intervals:
 
 
 def _by_source(result: dict, dimension: dict) -> Intervals:
-    rows = dimension["by_source"]
+    rows, split = dimension["by_source"][:DRAWN_SOURCES], split_in(result.get("made_from", {}))
+    left = len(dimension["by_source"]) + dimension["n_sources_not_listed"] - len(rows)
+    most = f"The {len(rows)} with most units of {len(rows) + left:,}. " if left else ""
     ordinal = rows[0]["alpha_ordinal"] is not None
     measures = (("alpha_nominal", "nominal"), *((("alpha_ordinal", "ordinal"),) if ordinal else ()))
     n = "; ".join(f"{row['source']} {row['alpha_nominal']['n_pairable']:,}" for row in rows)
     return Intervals(
         name=picture_name("by-source", dimension["dimension"]),
-        title=f"{dimension['title']}: agreement by source",
-        caption=_caption(result, dimension, f"Units with a pair of labels: {n}", rows[0]["alpha_nominal"]),
+        title=f"{dimension['title']}: agreement by {in_words(split)}",
+        caption=_caption(result, dimension, f"{most}Units with a pair of labels: {n}", rows[0]["alpha_nominal"]),
         alt=_in_words(rows, "source", "alpha_nominal"),
         items=tuple(
             _interval(row["source"], row[name], title if ordinal else "") for row in rows for name, title in measures
         ),
         values=Axis("Krippendorff's alpha", high=1),
-        rows_title="Source",
+        rows_title=as_heading(split),
         series_title="Level",
         level=NONE,
     )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from analysis.reports import methods_people
+from analysis.reports import methods_people, people_pictures
 from analysis.reports.annotators import NO_PEOPLE, people_of
+from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import checker_codes
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched
-from annotation.task_types import Dimension
+from annotation.task_types import Dimension, Label
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +41,7 @@ NO_RUN = "No checker that gives labels has finished a run in project {}"
 
 
 methods = methods_people.alternative_annotator
+pictures = people_pictures.alternative_annotator
 
 
 def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
@@ -53,6 +56,8 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
         raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
     if min_units < 2:
         raise ValueError(f"min_units is at least 2, not {min_units}")
+    import pandas as pd
+
     runs = source.newest_labelling_runs()
     if not runs:
         raise ValueError(NO_RUN.format(source.slug))
@@ -67,12 +72,19 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
     behind: dict[str, list[int]] = {}
     for run in runs:
         said = _by_people(untouched(source, labels, run))
-        codes = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(run)))
-        for dimension in dimensions:
+        strays = source.stray_frame(run)
+        with_strays = replace(kind, dimensions=tuple(_with_strays(one, strays) for one in kind.dimensions))
+        suggested = pd.concat([source.suggestion_frame(run), strays], ignore_index=True)
+        codes = checker_codes(with_strays, units, with_derived_labels(kind, suggested))
+        for dimension in [one for one in with_strays.dimensions if one.slug in rows]:
             mine = said[said["dimension"] == dimension.slug]
             n_all = _n_by_people(everything, dimension)
             row, ids = _test(dimension, run, mine, units, codes[dimension.slug][0], epsilon, scoring, min_units, names)
-            rows[dimension.slug].append(row | {"n_labels": len(mine), "n_labels_touched": n_all - len(mine)})
+            rows[dimension.slug].append(
+                row
+                | {"n_labels": len(mine), "n_labels_touched": n_all - len(mine)}
+                | {"n_strays": int((strays["dimension"] == dimension.slug).sum())}
+            )
             behind |= ids
     return {
         "report": "alternative-annotator",
@@ -95,6 +107,12 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
         ],
         "behind": behind,
     }
+
+
+def _with_strays(dimension: Dimension, strays: pd.DataFrame) -> Dimension:
+    """With the labels that the run alone gives: equal to nobody's, they count against it as its other labels do."""
+    found = sorted(set(strays.loc[strays["dimension"] == dimension.slug, "label"]))
+    return replace(dimension, labels=(*dimension.labels, *(Label(value, value) for value in found)))
 
 
 def _by_people(labels: pd.DataFrame) -> pd.DataFrame:
@@ -169,17 +187,7 @@ def _test(
 
 
 def _coded(dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame) -> Labels:
-    from analysis.stats import Labels
-
-    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
-    return Labels.from_columns(
-        mine["unit"].tolist(),
-        mine["who"].tolist(),
-        mine["label"].tolist(),
-        dimension.values,
-        cluster=[cluster[unit] for unit in mine["unit"].tolist()],
-        units=units["unit"].tolist(),
-    )
+    return coded_labels(mine, units, dimension.values, by="who")
 
 
 def _behind(dimension: Dimension, run: Run, test: AlternativeTest, units: pd.DataFrame) -> dict[str, list[int]]:

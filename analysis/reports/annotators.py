@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.reports import methods_people
+from analysis.reports import drift, methods_people, people_pictures, speed
 from analysis.reports.attention import attention, known_answers
+from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.drift import drift_of
-from analysis.reports.figures import figure, number
-from analysis.reports.speed import speed
+from analysis.reports.figures import PENDING, figure, is_quick, number
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched_by_all
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from analysis.stats import CompetenceIntervals, Labels, LatentTruth
 
 CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
+HAS_QUICK_PASS = True
 UNITS = {"uncertain": "the most uncertain", "all": "all"}
 # Whoever shares fewer units with others gets no competence: it would be read off a handful of labels.
 MIN_SHARED = 10
@@ -48,6 +48,7 @@ class Who:
 
 
 methods = methods_people.annotators
+pictures = people_pictures.annotators
 
 
 def compute(source: Source, checkers: str = "without", units: str = "uncertain") -> dict:
@@ -63,13 +64,13 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
     frame = source.unit_frame(kind.unit_kind)
     runs = source.newest_labelling_runs() if checkers == "with" else []
     labels = with_derived_labels(kind, source.label_frame(frame, every_revision=True))
-    everything = latest(labels)
+    everything = latest(labels) if is_quick() else source.with_moments(latest(labels))
     people = untouched_by_all(source, labels, runs) if runs else everything
     slots = people["rater_kind"] == SLOT
     who = people_of(source)
     said, known = _with_runs(source, kind, people[~slots].assign(who=people["rater"]), who, runs, frame)
     origins = derived_from(kind)
-    seconds = source.active_seconds()
+    seconds = {} if is_quick() else source.active_seconds()
     names = {one.id: one.name for one in known.values()}
     answers = {method: with_derived_labels(kind, decided) for method, decided in known_answers(source).items()}
     found, behind = [], {}
@@ -80,8 +81,8 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
         of_people = everything[(everything["dimension"] == dimension.slug) & (everything["rater_kind"] != SLOT)]
         named = of_people.assign(who=of_people["rater"])
         result |= {"derived_from": origins.get(dimension.slug), "n_labels_of_slots": of_slots}
-        result["speed"] = speed(named, frame, dimension, seconds, names)
-        result["drift"] = drift_of(named, frame, dimension, names)
+        result["speed"] = speed.NOT_YET if is_quick() else speed.speed(named, frame, dimension, seconds, names)
+        result["drift"] = drift.NOT_YET if is_quick() else drift.drift_of(named, frame, dimension, names)
         result["attention"], of_checks = attention(dimension, named, answers, names)
         found.append(result)
         behind |= ids | of_checks
@@ -130,17 +131,9 @@ def _dimension(
 ) -> tuple[dict, dict[str, list[int]]]:
     import numpy as np
 
-    from analysis.stats import Labels, agreement_with_others, competence_intervals, dawid_skene, mace
+    from analysis.stats import agreement_with_others, dawid_skene, mace
 
-    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
-    coded = Labels.from_columns(
-        mine["unit"].tolist(),
-        mine["who"].tolist(),
-        mine["label"].tolist(),
-        dimension.values,
-        cluster=[cluster[unit] for unit in mine["unit"].tolist()],
-        units=units["unit"].tolist(),
-    )
+    coded = coded_labels(mine, units, dimension.values, by="who")
     per_unit = np.bincount(coded.unit, minlength=coded.n_units)
     is_shared = per_unit[coded.unit] > 1
     n_shared = np.bincount(coded.rater[is_shared], minlength=coded.n_raters)
@@ -161,9 +154,8 @@ def _dimension(
     }
     if result["undefined"]:
         return result, {}
-    n_resamples = int(np.clip(RESAMPLED_LABELS // coded.n_labels, *RESAMPLES))
     fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
-    intervals = {name: competence_intervals(coded, fit, n_resamples) for name, fit in fits.items()}
+    intervals = {name: _intervals(coded, fit) for name, fit in fits.items()}
     truth = fits["dawid_skene"]
     result["models"] = [_model(name, fits[name], intervals[name]) for name in fits]
     others = agreement_with_others(coded)
@@ -186,6 +178,19 @@ def _dimension(
     result["n_raters_not_listed"] = len(order) - len(result["raters"])
     result["posterior"], behind = _posterior(dimension, coded, fits, units, listed)
     return result, behind | _cells(dimension, coded, truth, units, order[:MAX_RATERS])
+
+
+def _intervals(coded: Labels, fit: LatentTruth) -> CompetenceIntervals:
+    import numpy as np
+
+    from analysis.stats import CompetenceIntervals, competence_intervals
+
+    if is_quick():
+        nothing = np.full(coded.n_raters, np.nan)
+        return CompetenceIntervals(
+            low=nothing, high=nothing, level=0.95, n_resamples=0, n_clusters=None, undefined=PENDING
+        )
+    return competence_intervals(coded, fit, int(np.clip(RESAMPLED_LABELS // coded.n_labels, *RESAMPLES)))
 
 
 def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+from analysis.reports.associations import OF_MODELS, PARTIAL, WITHIN
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.run_tables import TEST_COLUMNS, adjusted
 from analysis.reports.tabular import Table
+from analysis.sources.splits import in_words, split_in
 
 
 def associations(result: dict, title: str, found: dict) -> list[Table]:
     tables = [_tests(result, title, found["tests"])] if found["tests"] else []
     if found["levels"]:
-        tables.append(
-            Table(
-                f"{title}: segment and system level, {result['score']}",
-                ("Level", "Over", "Coefficient", "Interval draws", "n", *intervals("Value"), "p (permutation)"),
-                [
-                    (row["level"], row["over"], row["coefficient"], row["drawn"], row["n_pairable"])
-                    + (*estimate(row), row["p_value"])
-                    for row in found["levels"]
-                ],
-                "Of the score with the label's place on its scale. Segment level: over units. System level: over the "
-                "models' means; p permutes these.",
-            )
-        )
+        tables.append(_levels(result, title, found["levels"]))
     return tables
+
+
+def _levels(result: dict, title: str, levels: list[dict]) -> Table:
+    return Table(
+        f"{title}: segment and system level, {result['score']}",
+        ("Level", "Over", "Coefficient", "Interval draws", "n", *intervals("Value"), *TEST_COLUMNS, "Permutations"),
+        [
+            (
+                row["level"],
+                over_in_words(result, row),
+                row["coefficient"],
+                row["drawn"],
+                row["n_pairable"],
+                *estimate(row),
+            )
+            + ((*adjusted(row["test"]), row["test"]["n_permutations"]) if row["test"] else (None,) * 4)
+            for row in levels
+        ],
+        " ".join(
+            [
+                "Of the score with the label's place on its scale. Segment level: over units. System level: over the "
+                "models' means.",
+                *_about_tests(result, levels),
+            ]
+        ),
+    )
+
+
+def _about_tests(result: dict, levels: list[dict]) -> list[str]:
+    """What was permuted, and what p values are adjusted for."""
+    notes, families = [], result["families"]
+    within = [row for row in levels if row["test"] and row["test"]["name"] == WITHIN]
+    if within:
+        notes.append(f"p within strata: two-sided; {within[0]['test']['null']}.")
+    for row in within:
+        if n_fixed := row["test"]["n_fixed"]:
+            over = over_in_words(result, row).removesuffix(PARTIAL)
+            notes.append(f"{n_fixed:,} units are in clusters that no other equals in size {over}, and stay.")
+    if any(row["test"] and row["test"]["name"] == OF_MODELS for row in levels):
+        notes.append("p at system level permutes the models' means.")
+    counts = [(families["within"], "within strata"), (families["systems"], "at system level")]
+    for_all = [f"all {n} tests {of}" for n, of in counts if n > 1]
+    return [*notes, f"Adjusted for {' and for '.join(for_all)} of this page."] if for_all else notes
+
+
+def over_in_words(result: dict, row: dict) -> str:
+    """Sources are called by what they are split by."""
+    split = split_in(result.get("made_from", {}))
+    return row["over"].replace("sources", f"groups by {in_words(split)}") if split else row["over"]
 
 
 def _tests(result: dict, title: str, tests: list[dict]) -> Table:

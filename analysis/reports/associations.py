@@ -24,8 +24,11 @@ RESAMPLES, FEWER_RESAMPLES = 1000, 200
 ORDERS_OF_MODELS = 9_999
 # With fewer models their means have no correlation.
 FEWEST_MODELS = 3
+PARTIAL = " (partial)"
 STRATA = {"source": "sources", "model": "models"}
 OF_UNITS = "claims or questions"
+# Kinds of test: p values are adjusted within each, since another null is another question.
+PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
 DRAWN = {"by_item": OF_UNITS, "by_system": "models", "by_both": "models, and claims or questions"}
 
 
@@ -44,7 +47,7 @@ def associations(dimension: Dimension, people: np.ndarray, scores: pd.DataFrame,
     draws = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
     return {
         "tests": _tests(label, value, units, draws) if is_ordinal else [],
-        "levels": _levels(label, value, units, is_ordinal),
+        "levels": _levels(label, value, units, is_ordinal, draws),
     }
 
 
@@ -53,15 +56,14 @@ def _tests(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, draws: in
 
     cluster = cluster_codes(units)
     return [
-        _as_dict(title, correlation_test(value, people, name, cluster=cluster, n_permutations=draws))
+        {"title": title} | _as_dict(PLAIN, correlation_test(value, people, name, cluster=cluster, n_permutations=draws))
         for name, title in COEFFICIENTS.items()
     ]
 
 
-def _as_dict(title: str, test: CorrelationTest) -> dict:
+def _as_dict(kind: str, test: CorrelationTest) -> dict:
     return {
-        "name": "permutation",
-        "title": title,
+        "name": kind,
         "statistic": number(test.statistic),
         "p_value": number(test.p_value),
         "n_permutations": test.n_permutations,
@@ -72,9 +74,9 @@ def _as_dict(title: str, test: CorrelationTest) -> dict:
     }
 
 
-def _levels(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool) -> list[dict]:
+def _levels(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool, draws: int) -> list[dict]:
     """Spearman at segment level (over all units unless `is_shown` elsewhere, within sources, within models), each
-    coefficient at system level."""
+    coefficient at system level. `test` is None where a row has none."""
     from analysis.stats import spearman
 
     levels = []
@@ -84,7 +86,7 @@ def _levels(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown
         levels.append(_level("segment", "all units", "Spearman", OF_UNITS, found))
     for column, what in STRATA.items():
         if _n_values(units[column]) > 1:
-            levels += _within(people, value, units, column, what, resamples)
+            levels += _within(people, value, units, column, what, resamples, draws)
     if _n_values(units["model"]) >= FEWEST_MODELS:
         levels += _of_systems(people, value, units)
     return levels
@@ -95,14 +97,15 @@ def _n_values(column: pd.Series) -> int:
 
 
 def _within(
-    people: np.ndarray, value: np.ndarray, units: pd.DataFrame, column: str, what: str, resamples: int
+    people: np.ndarray, value: np.ndarray, units: pd.DataFrame, column: str, what: str, resamples: int, draws: int
 ) -> list[dict]:
-    from analysis.stats import stratified_correlation
+    from analysis.stats import correlation_test, stratified_correlation
 
-    strata = units[column].fillna("").tolist()
-    found = stratified_correlation(value, people, strata, "spearman", cluster_codes(units))
+    strata, cluster = units[column].fillna("").tolist(), cluster_codes(units)
+    found = stratified_correlation(value, people, strata, "spearman", cluster)
+    test = _as_dict(WITHIN, correlation_test(value, people, "spearman", strata, cluster, draws))
     return [
-        _level("segment", f"within {what} (partial)", "Spearman", OF_UNITS, figure(found.within, resamples)),
+        _level("segment", f"within {what}{PARTIAL}", "Spearman", OF_UNITS, figure(found.within, resamples), test),
         _level("segment", f"mean of {what}", "Spearman", OF_UNITS, figure(found.mean, resamples)),
     ]
 
@@ -117,10 +120,12 @@ def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> l
         found = system_correlation(value[named], people[named], models, items, name)
         test = correlation_test(found.score_means, found.label_means, name, n_permutations=ORDERS_OF_MODELS)
         for drawn, of in DRAWN.items():
-            level = _level("system", f"means of {len(found.systems)} models", title, of, figure(getattr(found, drawn)))
-            levels.append(level | {"p_value": number(test.p_value) if drawn == "by_item" else None})
+            over = f"means of {len(found.systems)} models"
+            # One test, beside the first of its three intervals.
+            mine = _as_dict(OF_MODELS, test) if drawn == "by_item" else None
+            levels.append(_level("system", over, title, of, figure(getattr(found, drawn)), mine))
     return levels
 
 
-def _level(level: str, over: str, coefficient: str, drawn: str, found: dict) -> dict:
-    return {"level": level, "over": over, "coefficient": coefficient, "drawn": drawn, "p_value": None, **found}
+def _level(level: str, over: str, coefficient: str, drawn: str, found: dict, test: dict | None = None) -> dict:
+    return {"level": level, "over": over, "coefficient": coefficient, "drawn": drawn, "test": test, **found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.adjusted import adjust_by_kind
+from analysis.reports.associations import OF_MODELS, WITHIN
 from analysis.reports.labellers import codes_of_runs, labellers
 from analysis.reports.reference import Reference, references
 from analysis.reports.versus import versus
@@ -100,10 +101,13 @@ def beside_everybody(
 
 def adjust(found: list[dict]) -> dict[str, int]:
     """Adjust tests of one kind for all of that kind, over every dimension and checker; how many those are."""
+    levels = [row["test"] for one in found if one["associations"] for row in one["associations"]["levels"]]
     groups = {
         "versus": [test for one in found if one["versus"] for test in one["versus"]["tests"]],
         "rivals": [test for one in found for other in one["rivals"] or [] for test in other["tests"]],
         "scores": [test for one in found for row in one["scores"] or [] for test in row["tests"]],
         "associations": [test for one in found if one["associations"] for test in one["associations"]["tests"]],
+        "within": [test for test in levels if test and test["name"] == WITHIN],
+        "systems": [test for test in levels if test and test["name"] == OF_MODELS],
     }
     return {name: adjust_by_kind(tests) for name, tests in groups.items()}

@@ -18,7 +18,7 @@ from analysis.reports.beside import (
 from analysis.reports.comparison_pictures import pictures
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.equivalence import MARGIN
-from analysis.reports.figures import figure, is_quick, named_figure, number
+from analysis.reports.figures import RESAMPLES, figure, is_quick, named_figure, plain_figure
 from analysis.reports.labellers import cluster_codes
 from analysis.reports.methods_checkers import comparison as methods
 from analysis.reports.probabilities import probabilities
@@ -32,6 +32,8 @@ from annotation.task_types import Dimension, TaskType
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+    from analysis.stats import Classification
 
 __all__ = ["HAS_QUICK_PASS", "compute", "methods", "pictures"]
 
@@ -191,20 +193,34 @@ def _figures(side: Sides, units: pd.DataFrame) -> dict:
         "macro_f1": figure(result.macro_f1),
         "balanced_accuracy": figure(result.balanced_accuracy),
         "mcc": figure(result.mcc),
-        "per_label": [
-            {
-                "label": row.label,
-                "title": dimension.label(row.label).title,
-                "precision": number(row.precision),
-                "recall": number(row.recall),
-                "f1": number(row.f1),
-                "support": row.support,
-                "predicted": row.predicted,
-            }
-            for row in result.labels
-        ],
+        "per_label": _per_label(result, dimension),
         "confusion": result.confusion.tolist(),
     }
+
+
+def _per_label(found: Classification, dimension: Dimension) -> list[dict]:
+    from analysis.stats import label_intervals
+
+    intervals = [None] * len(found.labels) if is_quick() else label_intervals(found, RESAMPLES)
+    rests_on = {"precision": "predicted", "recall": "support", "f1": "either"}
+    return [
+        {
+            "label": row.label,
+            "title": dimension.label(row.label).title,
+            **{
+                name: plain_figure(
+                    getattr(row, name),
+                    row.undefined.get(name, ""),
+                    getattr(row, of),
+                    interval and getattr(interval, name),
+                )
+                for name, of in rests_on.items()
+            },
+            "support": row.support,
+            "predicted": row.predicted,
+        }
+        for row, interval in zip(found.labels, intervals, strict=True)
+    ]
 
 
 def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame) -> dict | None:

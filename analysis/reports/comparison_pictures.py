@@ -100,39 +100,57 @@ def _reliability(dimension: dict, found: dict, about: str) -> Lines:
 
 
 def _roc(dimension: dict, rows: list[dict], about: str) -> Lines:
-    return Lines(
-        name=picture_name("roc", dimension["dimension"]),
-        title=f"{dimension['title']}: ROC curves, each label against the rest",
-        caption=f"{about} Areas with 95 % intervals: {_areas(rows, 'roc_auc')}.",
-        alt=f"Areas under the curves: {_areas(rows, 'roc_auc')}.",
-        series=tuple(
-            Series(
-                row["title"],
-                ((0.0, 0.0), *zip(row["curve"]["false_positive_rate"], row["curve"]["recall"], strict=True)),
-            )
+    areas = _areas(rows, "roc_auc")
+    return _curves(
+        dimension,
+        {
+            row["title"]: ((0.0, 0.0), *zip(row["curve"]["false_positive_rate"], row["curve"]["recall"], strict=True))
             for row in rows
-        ),
-        series_title="Label",
-        x=Axis("False positive rate", 0, 1),
-        y=Axis("True positive rate", 0, 1),
+        },
+        name="roc",
+        title="ROC curves",
+        caption=f"{about} Areas with 95 % intervals: {areas}.",
+        alt=f"Areas under the curves: {areas}.",
+        axes=("False positive rate", "True positive rate"),
         diagonal="chance",
-        square=True,
     )
 
 
 def _precision_recall(dimension: dict, rows: list[dict], about: str) -> Lines:
+    precision = _areas(rows, "average_precision")
+    return _curves(
+        dimension,
+        {row["title"]: tuple(zip(row["curve"]["recall"], row["curve"]["precision"], strict=True)) for row in rows},
+        name="precision-recall",
+        title="precision and recall",
+        caption=f"{about} Average precision with 95 % intervals: {precision}.",
+        alt=f"Average precision: {precision}.",
+        axes=("Recall", "Precision"),
+    )
+
+
+def _curves(
+    dimension: dict,
+    points: dict[str, tuple],
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    alt: str,
+    axes: tuple[str, str],
+    diagonal: str = "",
+) -> Lines:
+    """A curve per label, in a square from 0 to 1 both ways."""
     return Lines(
-        name=picture_name("precision-recall", dimension["dimension"]),
-        title=f"{dimension['title']}: precision and recall, each label against the rest",
-        caption=f"{about} Average precision with 95 % intervals: {_areas(rows, 'average_precision')}.",
-        alt=f"Average precision: {_areas(rows, 'average_precision')}.",
-        series=tuple(
-            Series(row["title"], tuple(zip(row["curve"]["recall"], row["curve"]["precision"], strict=True)))
-            for row in rows
-        ),
+        name=picture_name(name, dimension["dimension"]),
+        title=f"{dimension['title']}: {title}, each label against the rest",
+        caption=caption,
+        alt=alt,
+        series=tuple(Series(label, curve) for label, curve in points.items()),
         series_title="Label",
-        x=Axis("Recall", 0, 1),
-        y=Axis("Precision", 0, 1),
+        x=Axis(axes[0], 0, 1),
+        y=Axis(axes[1], 0, 1),
+        diagonal=diagonal,
         square=True,
     )
 

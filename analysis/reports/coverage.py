@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports import methods_content
 from analysis.reports.figures import figure, number
 from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
@@ -33,6 +34,9 @@ VERDICT_TITLES = {
     "tied": "tied",
     "undecided": "without enough labels",
 }
+
+
+methods = methods_content.coverage
 
 
 def covering_dimension(kind: TaskType) -> Dimension | None:

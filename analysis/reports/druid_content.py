@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from analysis.reports.coding import coded_labels
 from analysis.reports.druid_data import MAX_SOURCES, NOT_RELEVANT, Pairs, relevance_dimension
 from analysis.reports.figures import figure
 from analysis.sources import Source
@@ -36,13 +37,12 @@ def content(source: Source, pairs: Pairs) -> tuple[dict, dict[str, list[int]]]:
         if not metric.derived and not pairs.kind.dimension(metric.dimension).is_hidden
     }
     found = inter_context_conflicts(pairs.cluster, pairs.n_claims, pairs.stances)
-    claim_of = np.zeros(pairs.n_claims, dtype=int)
-    claim_of[pairs.cluster[::-1]] = np.arange(len(pairs.cluster))[::-1]  # the first pair of each claim
-    source_of_claim, behind = of_source[claim_of], {}
-    rows = []
+    rows: list[dict] = []
+    behind: dict[str, list[int]] = {}
     for name in (ALL, *pairs.sources):
         here = np.ones(len(of_source), dtype=bool) if name == ALL else of_source == name
-        its_claims = np.ones(pairs.n_claims, dtype=bool) if name == ALL else source_of_claim == name
+        # Those with evidence of the source: evidence of one claim may be split.
+        its_claims = np.bincount(pairs.cluster[here], minlength=pairs.n_claims) > 0
         conflicting = found.conflicting & its_claims
         behind[f"source/{name}"] = pairs.ids(here)
         behind[f"conflicts/{name}"] = pairs.ids(conflicting[pairs.cluster] & _is_decided(pairs))
@@ -90,25 +90,15 @@ def _coded(pairs: Pairs, metric: Metric) -> tuple[Labels, str]:
     """People's labels of a metric of the task type, and the level that its alpha has."""
     import pandas as pd
 
-    from analysis.stats import Labels
-
     dimension, labels = pairs.kind.dimension(metric.dimension), pairs.labels
     mine, values = labels[labels["dimension"] == dimension.slug], dimension.values
     if metric.missing_as:
         condition = dimension.asked_when
         unasked = labels[(labels["dimension"] == condition.dimension) & ~labels["label"].isin(condition.labels)]
         mine, values = pd.concat([mine, unasked.assign(label=metric.missing_as)]), (*values, metric.missing_as)
-    cluster = dict(zip(pairs.units["unit"].tolist(), pairs.cluster.tolist(), strict=True))
-    coded = Labels.from_columns(
-        mine["unit"].tolist(),
-        mine["rater"].tolist(),
-        mine["label"].tolist(),
-        values,
-        cluster=[cluster[unit] for unit in mine["unit"].tolist()],
-        exchangeable=bool((mine["rater_kind"] == SLOT).any()),
-        units=pairs.units["unit"].tolist(),
-    )
-    return coded, metric.level
+    units = pairs.units.assign(cluster=pairs.cluster)
+    exchangeable = bool((mine["rater_kind"] == SLOT).any())
+    return coded_labels(mine, units, values, exchangeable=exchangeable), metric.level
 
 
 def _alpha(labels: Labels, level: str, here: np.ndarray) -> Estimate:

@@ -140,6 +140,8 @@ def pairs_of(source: Source, reference: str) -> Pairs:
         raise ValueError(f"DRUID's figures are about the stance of evidence; {kind.title!r} judges something else")
     units = source.unit_frame(kind.unit_kind)
     if not len(units):
+        if len(source.whole().unit_frame(kind.unit_kind)):
+            raise ValueError(f"no evidence of project {source.slug} is looked at: select more")
         raise ValueError(f"project {source.slug} has no evidence yet: add data, and make its items")
     labels = source.label_frame(units)
     found = references(kind, source, reference, units, labels)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Matrix, Picture
 from analysis.reports.druid_tables import SHOWN_SOURCES, stance_titles
+from analysis.sources.splits import as_heading, in_words, split_in
 
 ACU = {"mean": ("acu_mean", 1), "sum": ("acu_sum", 3)}
 TEST_WORDS = {
@@ -89,7 +90,9 @@ def _interval(cell: dict, row: str, series: str = "") -> Interval:
 
 
 def _side_by_side(result: dict, name: str, title: str, values: str, items: list[Interval]) -> Intervals:
-    data = "; ".join(f"{one['title']} ({one['n_pairs']:,} pairs)" for one in result["beside"])
+    data = "; ".join(
+        f"{one['title']} ({one['n_pairs']:,} pairs of {one['n_claims']:,} claims)" for one in result["beside"]
+    )
     return Intervals(
         name=name,
         title=f"{title}, data sets side by side",
@@ -119,18 +122,20 @@ def _against_all(result: dict, by: str) -> Matrix | None:
     if all(value is None for row in values for value in row):
         return None
     bound = _scale(values, 0.5)
+    split = split_in(result.get("made_from", {})) if by == "source" else ""
+    words = in_words(split) if split else by
     return Matrix(
         name=f"{by}s",
-        title=f"Characteristics of evidence, each {by} against all",
-        caption=f"{_of_data(result)}. Mean of the {by} minus mean of all pairs, in standard deviations of all pairs; "
-        "an empty cell has no value.",
-        alt=f"Characteristics by {by}, coloured by how far each {by}'s mean lies above or below that of all pairs.",
+        title=f"Characteristics of evidence, each {words} against all",
+        caption=f"{_of_data(result)}. Mean of the {words} minus mean of all pairs, in standard deviations of all "
+        "pairs; an empty cell has no value.",
+        alt=f"Characteristics by {words}, coloured by how far each mean lies above or below that of all pairs.",
         rows=tuple(one["title"] for one in found["columns"]),
         columns=tuple(titles.get(row["group"], row["group"]) for row in groups),
         values=values,
         value_title="Difference in standard deviations",
         rows_title="Characteristic",
-        columns_title=by.capitalize(),
+        columns_title=as_heading(split) if split else by.capitalize(),
         scale="diverging",
         low=-bound,
         high=bound,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
+from analysis.sources.splits import as_heading, in_words, split_in
 
 SHOWN_SOURCES = 12  # columns that still fit beside each other; every source has rows in other tables
 ANSWERS = ("False", "None", "True")
@@ -16,10 +17,10 @@ def stance_titles(result: dict) -> dict[str, str]:
 
 def content_tables(result: dict) -> list[Table]:
     found = result["content"]
-    unlisted = found["n_sources_not_listed"]
+    unlisted, split = found["n_sources_not_listed"], split_in(result.get("made_from", {}))
     sources = Table(
-        "Claims and evidence by source (tables 1 and 2)",
-        ("Source", "Claims", "Pairs", "Gold evidence", "Pairs per claim")
+        f"Claims and evidence by {in_words(split)} (tables 1 and 2)",
+        (as_heading(split), "Claims", "Pairs", "Gold evidence", "Pairs per claim")
         + intervals(*(f"Alpha, {name}" for name in found["metrics"])),
         [
             (
@@ -30,11 +31,11 @@ def content_tables(result: dict) -> list[Table]:
             )
             for row in found["sources"]
         ],
-        note=f"{unlisted} further sources are in the first row only." if unlisted else "",
+        note=f"{unlisted} further {'groups' if split else 'sources'} are in the first row only." if unlisted else "",
     )
     conflicts = Table(
-        "Claims with conflicting evidence by source (table 3)",
-        ("Source", "Claims", "With two stances or more", "In conflict", *intervals("Share")),
+        f"Claims with conflicting evidence by {in_words(split)} (table 3)",
+        (as_heading(split), "Claims", "With two stances or more", "In conflict", *intervals("Share")),
         [
             (
                 row["source"] or "all",
@@ -91,7 +92,8 @@ def characteristics_tables(result: dict) -> list[Table]:
             + ".",
         )
     ]
-    for by, title in (("stance", "Stance"), ("source", "Source")):
+    split = split_in(result.get("made_from", {}))
+    for by, title, words in (("stance", "Stance", "stance"), ("source", as_heading(split), in_words(split))):
         groups = [row for row in found["groups"] if row["by"] == by]
         if len(groups) < 2:
             continue
@@ -103,7 +105,7 @@ def characteristics_tables(result: dict) -> list[Table]:
             if row["n"]
         ]
         heads = ("Characteristic", title, *intervals("Mean"), "SD", "Pairs", "Undefined")
-        tables.append(Table(f"Characteristics of evidence by {by}", heads, rows))
+        tables.append(Table(f"Characteristics of evidence by {words}", heads, rows))
     return tables
 
 

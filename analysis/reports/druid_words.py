@@ -87,9 +87,9 @@ def _undefined(kind: TaskType, model: str, place: str) -> str:
 
 
 _WORDS = {
-    "source": lambda kind, *name: f"evidence for claims of {'/'.join(name)}" if "/".join(name) else "all evidence",
+    "source": lambda kind, *name: f"evidence under {'/'.join(name)}" if "/".join(name) else "all evidence",
     "conflicts": lambda kind, *name: (
-        "evidence that supports or refutes claims in conflict" + (f", of {'/'.join(name)}" if "/".join(name) else "")
+        "evidence that supports or refutes claims in conflict" + (f", under {'/'.join(name)}" if "/".join(name) else "")
     ),
     "label": _label,
     "usage": lambda kind, model, stance: f"context usage of {model} is defined, stance: {_stance(kind, stance)}",

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from analysis.stats import Estimate
+    from analysis.stats import Estimate, Interval
 
 RESAMPLES = 1000
 PENDING = "still being computed"
@@ -40,10 +41,18 @@ def number(value: float | None) -> float | None:
 def figure(estimate: Estimate, n_resamples: int = RESAMPLES) -> dict:
     """Estimate with a 95 % interval. `undefined` says why where there is no number."""
     if is_quick():
-        return _without_interval(estimate)
-    interval = estimate.confidence_interval(n_resamples=n_resamples)
+        return {**_counts(estimate), **_no_ends_yet()}
+    return {**_counts(estimate), **_ends(estimate.confidence_interval(n_resamples=n_resamples))}
+
+
+def plain_figure(value: float, undefined: str, n: int, interval: Interval | None) -> dict:
+    """A number over `n` units that was computed together with others, with its interval; None in a first pass."""
+    found = {"estimate": number(value), "undefined": undefined, "n_pairable": n}
+    return found | (_no_ends_yet() if interval is None else _ends(interval))
+
+
+def _ends(interval: Interval) -> dict:
     return {
-        **_counts(estimate),
         "low": number(interval.low),
         "high": number(interval.high),
         "interval": {
@@ -69,10 +78,15 @@ def _counts(estimate: Estimate) -> dict:
     }
 
 
-def _without_interval(estimate: Estimate) -> dict:
+def _no_ends_yet() -> dict:
     interval = {"method": "", "level": 0.95, "n_resamples": 0, "n_undefined": 0, "n_clusters": None}
-    not_yet = {"undefined": PENDING, "note": ""}
-    return {**_counts(estimate), "low": None, "high": None, "interval": interval | not_yet}
+    return {"low": None, "high": None, "interval": interval | {"undefined": PENDING, "note": ""}}
+
+
+def unknown_figure(estimate: Estimate, why: str) -> dict:
+    """A figure that has no number since what it counts is not looked at, whatever the estimate says; where there is no
+    `why`, the figure itself."""
+    return figure(replace(estimate, estimate=math.nan, undefined=why) if why else estimate)
 
 
 def named_figure(name: str, title: str, estimate: Estimate) -> dict:

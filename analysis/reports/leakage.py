@@ -23,7 +23,7 @@ from analysis.reports.leakage_matching import (
     set_against,
     tuples,
 )
-from analysis.reports.leakage_retrieval import CUTOFFS, SCORES, VERDICTS, Family, families
+from analysis.reports.leakage_retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.reports.leakage_texts import MEASURES, Texts
 from analysis.reports.matched import SPLIT_BY
 from analysis.reports.reference import REFERENCES
@@ -94,13 +94,15 @@ def compute(
     others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
     texts = Texts("none" if is_quick() else similarity)
     verdict_run = _verdict_run(others[verdicts]) if verdicts else None
+    sources = list({one.slug: one for one in (source, *others.values())}.values())
     retrieved = families(
-        list({one.slug: one for one in (source, *others.values())}.values()),
+        sources,
         found,
         by,
         texts,
         (others[verdicts], verdict_run) if verdict_run else None,
     )
+    n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
     measures = _measures(texts.is_on, verdict_run is not None)
     comparisons = _comparisons(source, found, checker, others.get(documents), reference)
     result = {
@@ -127,7 +129,7 @@ def compute(
         "comparisons": comparisons,
         "measures": measures,
         "families": [_family(place, one, list(measures)) for place, one in enumerate(retrieved)],
-        "notes": _notes(found, retrieved, checker, documents, verdicts, verdict_run, texts, similarity),
+        "notes": _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity),
         "behind": _behind(found, retrieved, comparisons, source),
     }
     _adjust(result["families"])
@@ -272,6 +274,7 @@ def _behind(found: Judged, retrieved: list[Family], comparisons: list[dict], sou
 def _notes(
     found: Judged,
     retrieved: list[Family],
+    n_unselected: int,
     checker: Run | None,
     documents: str,
     verdicts: str,
@@ -288,12 +291,14 @@ def _notes(
         )
     if not documents:
         notes.append("Labels of whole documents are another project on the data set: choose it where there is one.")
-    if not retrieved:
+    if n_unselected:
+        notes.append(f"Retrievals that searched with documents that are not selected are left out: {n_unselected:,}.")
+    elif not retrieved:
         notes.append(
             "No retrieval: run one for the claims (Retrieval on the project's page, or `manage.py retrieve`), with "
             "query expansion and without."
         )
-    elif not any(family.generator for family in retrieved):
+    if retrieved and not any(family.generator for family in retrieved):
         notes.append(
             "No retrieval searched with a document that is judged here, so claims are split by whether any document "
             "generated for them is matched. Import what was searched with (`expanded`) as documents to split by it."
@@ -311,6 +316,8 @@ def _notes(
             "BERTScore is from MiniLM's last layer, without idf and rescaling; the study's is from "
             "deberta-xlarge-mnli, so its numbers are on another scale."
         )
+    if texts.remark:
+        notes.append(texts.remark)
     return notes + list(dict.fromkeys(note for family in retrieved for note in family.notes))
 
 

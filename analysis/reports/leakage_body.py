@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.captions import counted
 from analysis.reports.leakage_matching import GENERATOR
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
@@ -144,8 +145,8 @@ def _pictures(result: dict) -> list[Picture]:
                 title=f"{name} of matched and unmatched claims",
                 caption=(
                     f"{name} in {result['project']}, for all claims and for those whose generations do and do not "
-                    f"hold gold evidence by {result['by_title']}. Means over repetitions; 95 % bootstrap intervals "
-                    "over claims."
+                    f"hold gold evidence by {result['by_title']}, {counted(items, 'claims')}. Means over repetitions; "
+                    "95 % bootstrap intervals over claims."
                 ),
                 alt="; ".join(
                     f"{item.row}, {item.series}: {'undefined' if item.value is None else f'{item.value:.3f}'}"

@@ -45,18 +45,22 @@ def tuples(frame: pd.DataFrame, columns: list[str]) -> list[tuple]:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Units of a project that belong to generated documents, and what each side says of them (codes as in `Side`)."""
+    """Units of a project that belong to generated documents, and what each side says of them (codes as in `Side`).
+
+    `every` are those of the whole project: what was searched with is told by all of its documents, selected or not.
+    """
 
     units: pd.DataFrame  # with the columns GENERATION, document, text
     sides: dict[str, Side]
     n_others: int
+    every: pd.DataFrame
     _verdicts: dict[tuple, pd.Series] = field(default_factory=dict)
 
     @cached_property
     def written(self) -> dict[str, list[tuple[str, tuple]]]:
-        """By claim the words of its documents, and the generation of each."""
+        """By claim the words of the project's documents for it, and the generation of each."""
         found: dict[str, list[tuple[str, tuple]]] = {}
-        documents = self.units.drop_duplicates("document")
+        documents = self.every.drop_duplicates("document")
         for claim, text, generation in zip(
             documents["claim"], documents["text"], tuples(documents, GENERATION), strict=True
         ):
@@ -88,20 +92,29 @@ def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Ju
     dimension = matching_dimension(source.type)
     if dimension is None:
         raise ValueError(f"{source.type.title!r} does not say whether generated documents hold gold evidence")
-    every = source.unit_frame(source.type.unit_kind).rename(columns={"response": "document"})
-    units = every[every["document"].notna() & every["claim"].notna()].reset_index(drop=True)
+    units, n_others = _of_documents(source)
     if not len(units):
         raise ValueError(
-            f"Nothing that is judged in {source.slug} comes from a document that was generated for a claim"
+            f"Nothing that is judged in {source.slug} comes from a document that was generated for a claim, or nothing "
+            "that is looked at"
         )
+    whole = source.whole()
+    every = units if whole is source else _of_documents(whole)[0]
+    sides = {"people": by_people(source, dimension, reference, units, run, touched)}
+    if run is not None:
+        sides["checker"] = Side(decided(source.suggestion_frame(run), dimension, units), NO_SUGGESTION)
+    return Judged(units, sides, n_others, every)
+
+
+def _of_documents(source: Source) -> tuple[pd.DataFrame, int]:
+    """Units that come from documents generated for claims, and how many others there are."""
+    every = source.unit_frame(source.type.unit_kind).rename(columns={"response": "document"})
+    units = every[every["document"].notna() & every["claim"].notna()].reset_index(drop=True)
     responses = source.content("response").set_index("key")
     units["repetition"] = units["document"].map(responses["repetition"]).fillna(0).astype(int)
     units["text"] = units["document"].map(responses["text"]).fillna("")
     units[GENERATOR] = units[GENERATOR].fillna("")
-    sides = {"people": by_people(source, dimension, reference, units, run, touched)}
-    if run is not None:
-        sides["checker"] = Side(decided(source.suggestion_frame(run), dimension, units), NO_SUGGESTION)
-    return Judged(units, sides, len(every) - len(units))
+    return units, len(every) - len(units)
 
 
 def proportions(found: Judged) -> list[dict]:

@@ -60,7 +60,10 @@ def families(
     texts: Texts,
     verdicts: tuple[Source, Run] | None,
 ) -> list[Family]:
-    """Every family of retrievals with its claims' scores. `texts` compares found passages with gold ones."""
+    """Every family of retrievals with its claims' scores. `texts` compares found passages with gold ones.
+
+    Retrievals that searched with documents of the project that are not selected are left out.
+    """
     evidence = sources[0].content("evidence")
     of_claims = evidence[evidence["claim"].notna()]
     gold = of_claims[of_claims["is_gold"].eq(True).fillna(False).astype(bool)]
@@ -68,6 +71,8 @@ def families(
     found: dict[tuple, list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]] = {}
     for source, retrieval in retrievals_of(sources):
         rows, generator = _matched_rows(source, retrieval, judged, side)
+        if rows is None:
+            continue
         by_query = _hits(source.ranking_frame(retrieval))
         notes = _rank(rows, retrieval, by_query, gold)
         if texts.is_on:
@@ -120,8 +125,8 @@ def _family(runs: list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]) -> Fami
 
 def _matched_rows(
     source: Source, retrieval: Retrieval, judged: Judged, side: str
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """query, matched; and whose documents were searched with, if anybody's."""
+) -> tuple[pd.DataFrame | None, dict[str, str]]:
+    """query, matched; and whose documents were searched with, if anybody's. None where no such document is selected."""
     queries = source.query_frame(retrieval)
     rows = queries[queries["reason"] == ""][["query", "expanded"]].reset_index(drop=True)
     searched = [
@@ -134,7 +139,11 @@ def _matched_rows(
         rows["matched"] = of_claim.reindex(rows["query"]).fillna(-1).astype(int).to_numpy()
         return rows[["query", "matched"]], {}
     status = judged.verdicts(side, GENERATION).to_dict()
+    makers = [generation[: len(GENERATOR)] for generation in searched if generation in status]
+    if not makers:
+        return None, {}
     rows["matched"] = [int(status.get(generation, -1)) if generation else -1 for generation in searched]
+    rows = rows[[generation is None or generation in status for generation in searched]].reset_index(drop=True)
     usual = max(sorted(set(makers)), key=makers.count)
     return rows[["query", "matched"]], dict(zip(GENERATOR, usual, strict=True))
 
@@ -213,7 +222,8 @@ class _Judge:
 
     @classmethod
     def of(cls, content: Source, verdicts: tuple[Source, Run]) -> _Judge:
-        source, run = verdicts
+        """Of all evidence: what was found for a claim that is looked at may be another claim's."""
+        source, run = verdicts[0].whole(), verdicts[1]
         units = source.unit_frame(source.type.unit_kind)
         frames = [source.score_frame(run, name).set_index("unit")["value"] for name in SCORES]
         table = units[["unit", "evidence"]].copy()

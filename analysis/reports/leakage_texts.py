@@ -5,6 +5,7 @@ Each passage is compared with each piece of gold evidence, and the best one-to-o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
@@ -23,7 +24,8 @@ Pair = tuple[str, str]  # passage, reference
 
 
 class Texts:
-    """Scores pairs of texts by one measure, each pair once. `problem` says why it cannot."""
+    """Scores pairs of texts by one measure, each pair once; nan where the measure is undefined, as for a text without
+    words. `problem` says why it cannot score at all."""
 
     # Pairs of texts that a report compares at most: some minutes' work.
     LIMITS: ClassVar[dict[str, int]] = {"rouge-l": 300_000, "meteor": 300_000, "bertscore": 30_000}
@@ -68,13 +70,27 @@ class Texts:
                 f"{self.LIMITS[self.measure]:,} that a report compares by {MEASURES[self.measure]}."
             )
             return
-        # A text without words has nothing in common with any other.
-        self.known.update((pair, score or 0.0) for pair, score in zip(new, self._score(new), strict=True))
+        scores = zip(new, self._score(new), strict=True)
+        self.known.update((pair, math.nan if score is None else score) for pair, score in scores)
+
+    @property
+    def remark(self) -> str:
+        """How many pairs have no score, and what became of them; empty where all have one."""
+        n = sum(map(math.isnan, self.known.values()))
+        if not n:
+            return ""
+        return (
+            f"{MEASURES[self.measure].partition(' (')[0]} is undefined for {n:,} of {len(self.known):,} pairs of a "
+            "passage and gold evidence, such as those with a text without words: claims with one among their passages "
+            "have no similarity, and are left out of its figures."
+        )
 
     def similarity(self, passages: list[str], references: list[str]) -> float:
-        """Of one claim, by the best assignment; nan without references."""
+        """Of one claim, by the best assignment; nan without references, and where a pair has no score: which assignment
+        would be the best is then unknown."""
+        import numpy as np
+
         from analysis.stats.assignment import assigned_similarity, similarity_matrix
 
-        return assigned_similarity(
-            similarity_matrix(passages, references, lambda passage, reference: self.known[passage, reference])
-        ).score
+        matrix = similarity_matrix(passages, references, lambda passage, reference: self.known[passage, reference])
+        return math.nan if np.isnan(matrix).any() else assigned_similarity(matrix).score

@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from analysis.reports.methods_words import listed
+from analysis.sources.selection import ELSEWHERE
+from analysis.sources.splits import in_words, split_in
 from annotation import __version__
 
 if TYPE_CHECKING:
     from analysis.reports.metrics import Report
 
-# How a condition of a selection is said.
+# How a condition of a selection is said; a `source` is called by what figures are split by.
 CONDITIONS = {
-    "source": "units of the source {}",
+    "source": "units of the {by} {}",
     "label": "units that somebody labelled {}",
     "arm": "answers of the arm {}",
     "annotator": "answers of {}",
@@ -24,14 +27,34 @@ CONDITIONS = {
 
 def paragraph(report: Report, result: dict, computed_at: datetime | None = None) -> str:
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
-    parts = [report.methods(result).strip(), _made_from(result, computed_at)]
+    parts = [report.methods(result).strip(), _made_from(result, computed_at), _of_others(report, result)]
     return " ".join(part for part in parts if part)
+
+
+def _of_others(report: Report, result: dict) -> str:
+    """What counts of other projects that the report reads, where only a part of this one does."""
+    others, selection = report.beside(result), result.get("made_from", {}).get("selection", {})
+    parts = []
+    if "source" in selection or "label" in selection:
+        parts.append("only what comes from the same claims or questions counts (all of other data sets)")
+    if said := [CONDITIONS[name].format(value) for name, value in selection.items() if name in ELSEWHERE]:
+        parts.append(f"of their labels only {'; '.join(said)} count")
+    if not others or not parts:
+        return ""
+    return f"Of {'the other projects' if others == ['all'] else listed(others)} {', and '.join(parts)}."
 
 
 def _made_from(result: dict, computed_at: datetime | None) -> str:
     made = result.get("made_from", {})
-    conditions = [CONDITIONS[name].format(value) for name, value in made.get("selection", {}).items()]
+    split = split_in(made)
+    conditions = [
+        CONDITIONS[name].format(value, by=in_words(split))
+        for name, value in made.get("selection", {}).items()
+        if name in CONDITIONS
+    ]
     only = f", of which only {'; '.join(conditions)} count" if conditions else ""
+    if split and "source" not in made["selection"]:
+        only += f", with the {in_words(split)} in the place of the source"
     if made.get("kind") == "release":
         said = f"Computed with Assay {__version__} from release {made['number']} of {result['project']}"
         return f"{said} (SHA-256 {made['sha256']}){only}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from analysis.reports.association_tables import over_in_words
+from analysis.reports.associations import PARTIAL, WITHIN
 from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
 
 
@@ -46,7 +48,8 @@ def _labels(result: dict) -> str:
         return ""
     return (
         "Measures are accuracy, balanced accuracy (mean recall over the reference's labels), macro-F1 (mean over the "
-        "labels that occur on either side) and Matthews's correlation; units that lack either side are left out."
+        "labels that occur on either side), Matthews's correlation, and precision, recall and F1 of each label; units "
+        "that lack either side are left out."
     )
 
 
@@ -55,7 +58,23 @@ def _correlations(result: dict) -> str:
     if not found:
         return ""
     names = listed([one["title"] for one in found])
-    return f"The score {result['score']} was correlated with the place of people's label on its scale ({names})."
+    said = f"The score {result['score']} was correlated with the place of people's label on its scale ({names})."
+    return sentences(said, _tested(result))
+
+
+def _tested(result: dict) -> str:
+    """How correlations were told from chance."""
+    found = [dimension["associations"] for dimension in result["dimensions"] if dimension["associations"]]
+    tests = [test for one in found for test in one["tests"]]
+    within = [row for one in found for row in one["levels"] if row["test"] and row["test"]["name"] == WITHIN]
+    if not tests:
+        return ""
+    strata = listed(list(dict.fromkeys(over_in_words(result, row).removesuffix(PARTIAL) for row in within)))
+    also = f", Spearman's {strata} (the partial correlation) by permutations that keep to these" if within else ""
+    return (
+        f"It was told from chance by {max(test['n_permutations'] for test in tests):,} permutations of the labels of "
+        f"whole claims or questions{also}. {_adjusted(result, 'associations', 'within')}"
+    ).strip()
 
 
 def _probabilities(result: dict) -> str:
@@ -65,7 +84,7 @@ def _probabilities(result: dict) -> str:
         "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error in ten "
         "equal bins of the most probable label's probability, and for each label against the rest by the areas under "
         "the ROC curve and the precision-recall curve (average precision); thresholds were chosen by F1 on four fifths "
-        "of the claims or questions and judged on the fifth."
+        "of the claims or questions and judged on the fifth, and the intervals of what they give take them as chosen."
     )
 
 
@@ -77,9 +96,10 @@ def _two(result: dict) -> str:
         return ""
     return (
         f"It was set against {names} on the units that people and both checkers labelled: differences of accuracy and "
-        "macro-F1, McNemar's exact test, and a permutation test that swaps both checkers' labels for whole claims or "
-        f"questions. Differences were taken as equivalent where two one-sided tests at 0.05 put them within "
-        f"{result['margin']:g} (Schuirmann 1987). {_adjusted(result, 'versus', 'rivals')}"
+        "macro-F1, McNemar's exact test, which takes units as independent, and a permutation test of macro-F1 that "
+        "swaps both checkers' labels for whole claims or questions. Differences were taken as equivalent where two "
+        f"one-sided tests at 0.05 put them within {result['margin']:g} (Schuirmann 1987). "
+        f"{_adjusted(result, 'versus', 'rivals')}"
     ).strip()
 
 
@@ -88,9 +108,21 @@ def _two_scores(result: dict) -> str:
         return ""
     a, b = (" of ".join(filter(None, side)) for side in result["score_pair"])
     return (
-        f"Correlations of {a} and of {b} with the same labels were compared by Williams's t and Steiger's Z, which "
-        f"allow for the correlation between the scores. {_adjusted(result, 'scores')}"
+        f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
+        f"both scores, standardised (for Spearman their ranks), for whole claims or questions ({_swaps(result)}; "
+        "Deutsch, Dror and Roth 2021). Williams's t and Steiger's Z stand beside it: they allow for the correlation "
+        f"between the scores, but take units as independent. {_adjusted(result, 'scores')}"
     ).strip()
+
+
+def _swaps(result: dict) -> str:
+    """How many swaps the permutation tests of two scores tried."""
+    tests = [row["tests"][0] for dimension in result["dimensions"] for row in dimension["scores"] or []]
+    tried = [test for test in tests if test["n_permutations"]]
+    if not tried:
+        return "undefined"
+    number = max(test["n_permutations"] for test in tried)
+    return f"{'all ' if all(test['exact'] for test in tried) else ''}{number:,} swaps"
 
 
 def _adjusted(result: dict, *families: str) -> str:
@@ -124,9 +156,25 @@ def prevalence(result: dict) -> str:
         f"{result['checker']} {result['version']} (at most {both:,}) and units labelled by the checker alone (at most "
         f"{others:,}).",
         _touched(result),
+        _over_responses(result),
         "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
         "Intervals (95 %) are normal; variances are of sums over claims or questions, and ends are kept within 0 and "
         "1. The estimate from people's labels alone stands beside them.",
+    )
+
+
+def _over_responses(result: dict) -> str:
+    found = [dimension["responses"] for dimension in result["dimensions"] if dimension["responses"]]
+    if not found:
+        return ""
+    words, without = result["unit_words"], result["n_responses_without"]
+    both, partly = (max(one[name] for one in found) for name in ("n_both", "n_partly"))
+    return sentences(
+        f"The mean over {found[0]['n']:,} responses of the share of their {words} with each label, and the share of "
+        "responses with any such, were estimated in the same way with the response as the unit, of which people's "
+        f"value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
+        f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
+        f"Responses without {words} ({without:,}) are left out." if without else "",
     )
 
 

@@ -1,8 +1,8 @@
-"""Methods paragraphs of the reports about what was judged: rates by model, matched documents."""
+"""Methods paragraphs of the reports about what was judged: rates by model, matched documents, covered aspects."""
 
 from __future__ import annotations
 
-from analysis.reports.methods_words import intervals_in, listed, sentences
+from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
 
 
 def rates(result: dict) -> str:
@@ -21,7 +21,7 @@ def rates(result: dict) -> str:
         f"Labels that are outside the scale ({listed(excluded)}) were left out." if excluded else "",
         f"{pending:,} {answers} without a decided label were left out." if pending else "",
         f"The abstain rate is the share of {answers} in which there is nothing to judge, of all {answers}."
-        if result["has_abstained"]
+        if result["has_abstained"] and not result.get("abstained_unknown")
         else "",
         intervals_in(result, ("response", "responses")),
     )
@@ -44,4 +44,38 @@ def matched(result: dict) -> str:
         "It is unmatched where all of its pairs are judged otherwise, and undecided in between; shares are of the "
         "decided ones, beside the lowest and highest that the undecided ones allow.",
         intervals_in(result, ("claim", "claims")),
+    )
+
+
+TIED = {
+    "excluded": "Tied aspects count neither as covered nor among the aspects",
+    "not_covered": "Tied aspects count as not covered",
+    "covered": "Tied aspects count as covered",
+}
+
+
+def coverage(result: dict) -> str:
+    every, by_majority = result["all"], result["reference"] == "majority"
+    if not every["n_responses"]:
+        return f"There are no answers in {result['project']}."
+    covering = f"judged {listed(result['covering'], 'or').lower()}"
+    decided = (
+        f"if more of its labels by people say so than not ({every['n_votes']:,} labels)"
+        if by_majority
+        else f"by {result['reference_title'].lower()} ({every['n_votes']:,} of them)"
+    )
+    least = result["k"] if by_majority else 1
+    too_few = f"fewer than {least} labels" if least > 1 else "no label"
+    return sentences(
+        "An answer's coverage is the share of its question's aspects that it covers (ICAT, Samarinas et al. 2025): "
+        f"{every['n_aspects']:,} aspects in {every['n_responses']:,} answers to {result['n_queries']:,} questions; an "
+        f"aspect counts as {covering} {decided}.",
+        f"{TIED[result['ties']]} ({every['tied']:,})." if by_majority else "",
+        f"{every['undecided']:,} aspects have {too_few}; nothing was put in the place of missing labels, and an answer "
+        "with such an aspect has no coverage."
+        if every["undecided"]
+        else "",
+        f"Means are over the {every['coverage']['n_pairable']:,} answers that have a coverage"
+        f"{left_out_of(every['coverage'])}, of all models and of each.",
+        intervals_in(result, ("question", "questions")),
     )

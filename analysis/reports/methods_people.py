@@ -95,6 +95,11 @@ def annotators(result: dict) -> str:
     )
 
 
+def _strays(result: dict) -> str:
+    n = sum(row["n_strays"] for dimension in result["dimensions"] for row in dimension["checkers"])
+    return f"{n} of the checkers' labels are none of people's and count as equal to nobody's." if n else ""
+
+
 def alternative_annotator(result: dict) -> str:
     checkers = list(
         dict.fromkeys(
@@ -109,10 +114,11 @@ def alternative_annotator(result: dict) -> str:
         f"Whether {listed(checkers, 'or')} could stand in for a person was tested by the alternative annotator test "
         "(Calderon, Reichart and Dror 2025).",
         f"Each person in turn is left out, and both they and the checker are held against the others by {closeness}.",
-        "For each person, a one-sided paired t test asks whether the checker is at least as close on more units than "
-        f"they, less epsilon = {result['epsilon']:g}; rejections are corrected by Benjamini and Yekutieli's procedure "
-        f"at q = {result['q']:g}.",
+        "For each person, a one-sided paired t test, which takes units as independent, asks whether the checker is at "
+        f"least as close on more units than they, less epsilon = {result['epsilon']:g}; rejections are corrected by "
+        f"Benjamini and Yekutieli's procedure at q = {result['q']:g}.",
         "The winning rate is the share of people against whom it is rejected; the checker passes at 0.5 or more.",
+        _strays(result),
         f"People with fewer than {result['min_units']} units took no part, nor did labels of exchangeable raters or "
         "labels that the checker's suggestion had touched.",
         intervals_in(result),

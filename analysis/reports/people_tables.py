@@ -98,18 +98,35 @@ def _speed(title: str, speed: dict) -> list[Table]:
 
 def prevalence(result: dict) -> list[Table]:
     columns = (*intervals("Together"), "Reliance", *intervals("People alone"), "By people", "of", "Checker alone")
-    return [
-        Table(
-            f"{dimension['title']}: share of units, {result['checker']} {result['version']} and people",
-            ("Label", *columns, "Units with both", "Checker's only"),
-            [
-                (row["title"], *estimate(row["powered"]), row["powered"]["power"], *estimate(row["people"]))
-                + (row["n_by_people"], row["people"]["n"], row["checker"], dimension["n_both"], dimension["n_others"])
-                for row in dimension["labels"]
-            ],
-        )
-        for dimension in result["dimensions"]
-    ]
+    by = f"{result['checker']} {result['version']} and people"
+    tables = []
+    for dimension in result["dimensions"]:
+        title, responses = dimension["title"], dimension["responses"]
+        counted = ("Label", *columns, "Units with both", "Checker's only")
+        rows = [_prevalence(row, row, dimension) for row in dimension["labels"]]
+        tables.append(Table(f"{title}: share of units, {by}", counted, rows))
+        if responses:
+            counted = ("Label", *columns, "Responses with both", "Checker's only")
+            partly = f"{responses['n_partly']:,} responses that people labelled only in part count as unlabelled."
+            for name, words in OF_RESPONSES.items():
+                rows = [_prevalence(row, row[name], responses) for row in responses["labels"]]
+                heading = f"{title}: {words.format(result['unit_words'])}, {by}"
+                tables.append(Table(heading, counted, rows, partly if responses["n_partly"] else ""))
+    return tables
+
+
+# What is averaged over responses; "By people" counts those with any such piece, in both tables.
+OF_RESPONSES = {"share": "mean share of a response's {}", "any": "share of responses with any such {}"}
+
+
+def _prevalence(row: dict, found: dict, counts: dict) -> tuple[Cell, ...]:
+    return (row["title"], *estimate(found["powered"]), found["powered"]["power"], *estimate(found["people"])) + (
+        row["n_by_people"],
+        found["people"]["n"],
+        found["checker"],
+        counts["n_both"],
+        counts["n_others"],
+    )
 
 
 def alternative_annotator(result: dict) -> list[Table]:
@@ -117,7 +134,12 @@ def alternative_annotator(result: dict) -> list[Table]:
     for dimension in result["dimensions"]:
         title = f"{dimension['title']}: alternative annotator test, epsilon {result['epsilon']:g}"
         columns = ("Checker", *intervals("Winning rate", "Advantage"), "People", "Units", "Passes", "People left out")
-        tables.append(Table(title, columns, [_checker(row) for row in dimension["checkers"]]))
+        rows = [_checker(row) for row in dimension["checkers"]]
+        strays = [row["n_strays"] for row in dimension["checkers"]]
+        if any(strays):
+            columns = (*columns, "None of people's labels")
+            rows = [(*row, n) for row, n in zip(rows, strays, strict=True)]
+        tables.append(Table(title, columns, rows))
         for row in dimension["checkers"]:
             if row["people"]:
                 tables.append(_people(f"{dimension['title']}: {_named(row)} and each person", row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.coding import coded_labels
 from analysis.reports.figures import figure, number
 from analysis.reports.planning_tables import body, in_words, methods
 from analysis.reports.reference import codes_of
@@ -139,19 +140,7 @@ def _dimension(
 
 
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> Labels:
-    from analysis.stats import Labels
-
-    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
-    of_label = labels["unit"].tolist()
-    return Labels.from_columns(
-        of_label,
-        labels["rater"].tolist(),
-        labels["label"].tolist(),
-        dimension.values,
-        cluster=[cluster[unit] for unit in of_label],
-        exchangeable=bool((labels["rater_kind"] == SLOT).any()),
-        units=units["unit"].tolist(),
-    )
+    return coded_labels(labels, units, dimension.values, exchangeable=bool((labels["rater_kind"] == SLOT).any()))
 
 
 def _alpha(pilot: Pilot, n: int, k: int, level: str) -> Planned:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports import methods_checkers
+from analysis.reports import methods_checkers, prevalence_pictures
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.figures import number
+from analysis.reports.labellers import cluster_codes
+from analysis.reports.powered import Judged, means
+from analysis.reports.prevalence_responses import are_pieces, of_responses
 from analysis.reports.reference import REFERENCES, checker_codes, references
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
@@ -17,18 +19,19 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from analysis.stats import PoweredMean
-
 NO_SPREAD = "no interval: by people all units have it or none has"
 
 
 methods = methods_checkers.prevalence
+pictures = prevalence_pictures.prevalence
 
 
 def compute(source: Source, run: str, reference: str = "majority", touched: bool = False) -> dict:
     """The report on prevalence with one checker run, by its UUID.
 
-    Shares are of all units: where a question is not asked, none of its labels is given. `reference` and `touched` as in
+    Shares are of all units, and where these are pieces of responses of responses too: the mean share of a response's
+    pieces with each label, and the share of responses with any such piece. Where a question is not asked, none of its
+    labels is given. `reference` and `touched` as in
     the comparison. Wrong values raise ValueError.
     """
     checker_run = source.run(run)
@@ -42,13 +45,17 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
     counted = everything if touched else untouched(source, labels, checker_run)
     people = references(kind, source, reference, units, counted)
     said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
+    has_responses = are_pieces(kind, units)
     found, behind = [], {}
     for dimension in dimensions_to_show(kind, everything):
         known = people[dimension.slug].code, people[dimension.slug].not_asked
         result, ids = _dimension(dimension, units, known, said[dimension.slug])
-        votes = people[dimension.slug].counts()
-        found.append(result | {"derived_from": origins.get(dimension.slug), "n_tied": votes["tied"]})
-        behind |= ids
+        responses, of_them = (
+            of_responses(dimension, units, known, said[dimension.slug]) if has_responses else (None, {})
+        )
+        n_tied = people[dimension.slug].counts()["tied"]
+        found.append(result | {"derived_from": origins.get(dimension.slug), "n_tied": n_tied, "responses": responses})
+        behind |= ids | of_them
     return {
         "report": "prevalence",
         "project": source.slug,
@@ -60,6 +67,8 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
         "reference_title": REFERENCES[reference],
         "touched": touched,
         "n_units": len(units),
+        "unit_words": kind.units_title.lower() or "units",
+        "n_responses_without": source.items_without_units() if has_responses else 0,
         "dimensions": found,
         "behind": behind,
     }
@@ -73,9 +82,8 @@ def _dimension(
 ) -> tuple[dict, dict[str, list[int]]]:
     """Both sides are the codes and where the question is not asked."""
     by_people, by_checker = (((code >= 0) | not_asked) for code, not_asked in (people, checker))
-    both, others = by_people & by_checker, by_checker & ~by_people
-    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
-    sides = {"both": both, "others": others, "people": by_people & ~by_checker, "neither": ~(by_people | by_checker)}
+    judged = Judged(by_people, by_checker, cluster_codes(units))
+    sides = judged.sides()
     ids = units["unit"].to_numpy()
     return {
         "dimension": dimension.slug,
@@ -85,49 +93,9 @@ def _dimension(
             {
                 "label": label.value,
                 "title": label.title,
-                **_rates(place, people[0], checker[0], by_people, both, others, cluster),
+                "n_by_people": int((people[0] == place)[by_people].sum()),
+                **means(*((code == place).astype(float) for code, _ in (people, checker)), judged, NO_SPREAD),
             }
             for place, label in enumerate(dimension.labels)
         ],
     }, {f"{dimension.slug}/{name}": ids[where].tolist() for name, where in sides.items()}
-
-
-def _rates(
-    place: int,
-    people: np.ndarray,
-    checker: np.ndarray,
-    by_people: np.ndarray,
-    both: np.ndarray,
-    others: np.ndarray,
-    cluster: np.ndarray,
-) -> dict:
-    """People alone over all units that they labelled, both together, and the checker's own share of all its units."""
-    from analysis.stats import prediction_powered_mean
-
-    human, machine = (people == place).astype(float), (checker == place).astype(float)
-    alone = prediction_powered_mean(
-        human[by_people], machine[by_people], human[:0], cluster[by_people], cluster[:0], power=0.0
-    )
-    powered = prediction_powered_mean(human[both], machine[both], machine[others], cluster[both], cluster[others])
-    of_checker = machine[both | others]
-    return {
-        "n_by_people": int(human[by_people].sum()),
-        "people": _figure(alone),
-        "powered": _figure(powered) | {"power": number(powered.power)},
-        "checker": number(of_checker.mean()) if len(of_checker) else None,
-    }
-
-
-def _figure(found: PoweredMean) -> dict:
-    """A share cannot lie outside 0..1, whatever the normal approximation says of its interval."""
-    low, high = number(found.low), number(found.high)
-    return {
-        "estimate": number(found.estimate),
-        "low": None if low is None else max(low, 0.0),
-        "high": None if high is None else min(high, 1.0),
-        "undefined": found.undefined,
-        "interval": {"undefined": found.undefined or (NO_SPREAD if low is None else "")},
-        "n": found.n,
-        "n_others": found.n_others,
-        "n_clusters": found.n_clusters,
-    }

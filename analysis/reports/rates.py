@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports import methods_content
 from analysis.reports.derived import with_derived, with_derived_labels
-from analysis.reports.figures import figure
+from analysis.reports.figures import figure, unknown_figure
 from analysis.reports.reference import REFERENCES, references
 from analysis.sources import Source
 from analysis.sources.links import ORIGINS
@@ -46,6 +46,7 @@ def compute(source: Source, reference: str = "majority") -> dict:
     responses = _response_frame(source)
     units = units.assign(group=units["response"].map(dict(zip(responses["response"], responses["group"], strict=True))))
     has_pieces = ORIGINS[kind.unit_kind].is_piece
+    unknown = source.why_without_units_are_unknown()
     return {
         "report": "rates",
         "project": source.slug,
@@ -54,13 +55,14 @@ def compute(source: Source, reference: str = "majority") -> dict:
         "reference_title": REFERENCES[reference],
         **_words(kind),
         "has_abstained": has_pieces,
+        "abstained_unknown": unknown if has_pieces else "",
         "dimension": first.slug,
         "title": first.title,
         "votes": decided[first.slug].counts(),
         "settings": [
             {
                 "setting": setting,
-                **_setting(first, of_setting, _of(units, setting, decided[first.slug].code), has_pieces),
+                **_setting(first, of_setting, _of(units, setting, decided[first.slug].code), has_pieces, unknown),
                 "derived": [
                     {
                         "dimension": other.slug,
@@ -104,8 +106,11 @@ def _response_frame(source: Source) -> pd.DataFrame:
     return found
 
 
-def _setting(dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame, has_pieces: bool) -> dict:
-    """Shares come from answers that have a label; whether a model abstained is known without any, of all answers."""
+def _setting(
+    dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame, has_pieces: bool, unknown: str = ""
+) -> dict:
+    """Shares come from answers that have a label; whether a model abstained is known without any, of all answers.
+    `unknown` says why those that abstained are not among these answers."""
     from analysis.stats import label_rates
 
     # Labels outside the dimension's scale say that something is wrong with the unit, not with the answer.
@@ -135,10 +140,10 @@ def _setting(dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame,
     return {
         "n_responses": len(responses),
         "n_pending": int(is_pending.sum()),
-        "n_without_units": int((responses["n_units"] == 0).sum()),
+        "n_without_units": None if unknown else int((responses["n_units"] == 0).sum()),
         "labels": [{"label": label, "title": dimension.label(label).title} for label in shares.categories],
         "excluded": list(excluded),
-        "mean": _rates(shares.shares, abstained.abstained if has_pieces else None),
+        "mean": _rates(shares.shares, abstained.abstained if has_pieces else None, unknown),
         "models": [
             {
                 "model": names.at[of_label.model, "model"],
@@ -146,11 +151,11 @@ def _setting(dimension: Dimension, responses: pd.DataFrame, units: pd.DataFrame,
                 "name": of_label.model,
                 "n_responses": of_units.n_responses,
                 "n_answered": of_label.n_answered,
-                "n_abstained": of_units.n_abstained if has_pieces else None,
+                "n_abstained": of_units.n_abstained if has_pieces and not unknown else None,
                 "n_pending": pending[of_label.model],
                 "n_labels": of_label.n_labels,
                 "n_excluded": of_label.n_excluded,
-                **_rates(of_label.shares, of_units.abstained if has_pieces else None),
+                **_rates(of_label.shares, of_units.abstained if has_pieces else None, unknown),
             }
             for of_label, of_units in zip(shares.models, abstained.models, strict=True)
         ],
@@ -175,8 +180,8 @@ def _with_reason(found: dict) -> dict:
     return found | {"undefined": NOTHING_DECIDED} if found["undefined"] == NO_RESPONSE else found
 
 
-def _rates(shares: dict, abstained) -> dict:
+def _rates(shares: dict, abstained, unknown: str) -> dict:
     return {
         "shares": {label: _with_reason(figure(estimate)) for label, estimate in shares.items()},
-        "abstained": figure(abstained) if abstained else None,
+        "abstained": unknown_figure(abstained, unknown) if abstained else None,
     }

@@ -91,6 +91,7 @@ def compute(
         "rules": RULES,
         "n_responses": len(study.responses),
         "n_units": len(study.units),
+        "abstained_unknown": study.abstained_unknown,
         "n_decided": int((people != NONE).sum()),
         "n_bad": int((people == OFF_SCALE).sum()),
         "rates": found_rates,
@@ -144,6 +145,8 @@ def _notes(result: dict, study: Study) -> list[str]:
     pending = sum(rule["n_not_counted"] for one in result["rates"] for rule in one["rules"] if rule["rule"] == "soft")
     if pending:
         notes.append(f"{pending:,} answers have no label that counts yet, and enter no rate.")
+    if result["abstained_unknown"]:
+        notes.append(f"Answers that abstained are not looked at: {result['abstained_unknown']}.")
     if result["n_bad"]:
         words = result["unit_words"]
         notes.append(f"{result['n_bad']:,} {words} are judged to be bad ones. They enter no figure.")

@@ -79,7 +79,9 @@ def answers(study: Study, people: np.ndarray, checker: np.ndarray, without: froz
     found = []
     for setting in study.settings:
         where = kept & (study.responses["setting"] == setting).to_numpy()
-        n_abstained = int((study.responses["n_units"].to_numpy()[where] == 0).sum())
+        n_abstained = None
+        if not study.abstained_unknown:
+            n_abstained = int((study.responses["n_units"].to_numpy()[where] == 0).sum())
         result = response_evaluation(
             reference[where],
             predicted[where],

@@ -26,10 +26,11 @@ NO_SETTING, NO_MODEL = "no setting named", "no model named"
 class Study:
     """A project whose units are pieces of models' answers, judged against reference passages.
 
-    `responses` has a row per answer, abstained ones included: response, item (the question or claim that it answers, by
-    which figures are resampled), model, setting, n_units. `units` has a row per piece, with the `place` of its answer
-    in `responses`. Codes of pieces are places in `labels`, which are those on the scale from best (entailment) to worst
-    (contradiction); OFF_SCALE for a label that says that the piece itself is bad; NONE for none.
+    `responses` has a row per answer, abstained ones included (unless `abstained_unknown`): response, item (the question
+    or claim that it answers, by which figures are resampled), model, setting, n_units. `units` has a row per piece,
+    with the `place` of its answer in `responses`. Codes of pieces are places in `labels`, which are those on the scale
+    from best (entailment) to worst (contradiction); OFF_SCALE for a label that says that the piece itself is bad; NONE
+    for none.
     """
 
     source: Source
@@ -37,6 +38,11 @@ class Study:
     dimension: Dimension
     responses: pd.DataFrame
     units: pd.DataFrame
+
+    @property
+    def abstained_unknown(self) -> str:
+        """Why answers that abstained are not among the responses; empty where they are."""
+        return self.source.why_without_units_are_unknown()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import figure, is_quick, number
+from analysis.reports.figures import figure, is_quick, number, unknown_figure
 from analysis.reports.refchecker_data import Study
 
 if TYPE_CHECKING:
@@ -64,9 +64,12 @@ def _setting(study: Study, setting: str, by_rule: dict[str, np.ndarray]) -> dict
     return {
         "setting": setting,
         "n_responses": len(responses),
-        "n_abstained": int((~has_units).sum()),
+        "n_abstained": None if study.abstained_unknown else int((~has_units).sum()),
         "models": models,
-        "abstained": {"models": [figure(one) for one in abstained.means], "mean": figure(abstained.mean)},
+        "abstained": {
+            "models": [unknown_figure(one, study.abstained_unknown) for one in abstained.means],
+            "mean": unknown_figure(abstained.mean, study.abstained_unknown),
+        },
         "rules": [_rule(study, rule, values[where], model, item, has_units) for rule, values in by_rule.items()],
     }
 

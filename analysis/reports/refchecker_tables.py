@@ -7,8 +7,8 @@ from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 from annotation.task_types import TaskType
 
-LEVEL = ("accuracy", "factual_f1", "non_factual_f1", "pearson", "spearman")
-LEVEL_TITLES = ("Accuracy", "Factual F1", "Non-factual F1", "Pearson", "Spearman")
+LEVEL = ("accuracy", "factual_f1", "non_factual_f1", "pearson", "spearman", "strict_accuracy", "strict_macro_f1")
+LEVEL_TITLES = ("Accuracy", "Factual F1", "Non-factual F1", "Pearson", "Spearman", "Strict accuracy", "Strict macro-F1")
 MEAN = "mean of models"
 MEAN_OF_SETTINGS = "mean of settings"
 FROM = {"memory": "From memory, against the reference", "context": "From the reference", "neither": "From neither"}
@@ -63,7 +63,7 @@ def _rates(result: dict) -> list[Table | Picture]:
             silent = estimate(one["abstained"]["mean"]) if is_soft else ()
             mean = sum((estimate(rule["mean"][label]) for label in labels), ())
             rows.append((MEAN, rule["n_counted"], *mean, *silent))
-            words = f"{one['n_responses']:,} answers, {one['n_abstained']:,} abstained"
+            words = f"{one['n_responses']:,} answers, {_abstained(one, 'abstained')}"
             parts.append(
                 Table(
                     f"{setting}: label rates of models, {result['rules'][rule['rule']]}",
@@ -75,6 +75,11 @@ def _rates(result: dict) -> list[Table | Picture]:
             if is_soft:
                 parts.append(_rates_picture(result, one, rule, len(parts)))
     return parts
+
+
+def _abstained(one: dict, words: str) -> str:
+    """How many answers abstained, where a selection left them among the answers."""
+    return "those that abstained left out" if one["n_abstained"] is None else f"{one['n_abstained']:,} {words}"
 
 
 def _rates_picture(result: dict, one: dict, rule: dict, place: int) -> Picture:
@@ -165,9 +170,9 @@ def _answers(result: dict) -> list[Table]:
                 f"{one['setting']}: checkers against people, answers",
                 columns,
                 rows,
-                f"Of {one['n_responses']:,} answers, {one['n_abstained']:,} of them without {result['unit_words']}. "
+                f"Of {one['n_responses']:,} answers, {_abstained(one, 'of them without ' + result['unit_words'])}. "
                 f"Factual: all {result['unit_words']} are {result['labels'][0]['title'].lower()}. Correlations are of "
-                f"the shares that are not.{left_out}",
+                f"the shares that are not. Strict: an answer has the worst label among its pieces.{left_out}",
             )
         )
     return tables
@@ -295,11 +300,12 @@ def _masked(result: dict) -> list[Table]:
 def methods(result: dict) -> str:
     labels = _titles(result)
     words = result["unit_words"]
+    abstain = "" if result.get("abstained_unknown") else "its abstain rate is the share of answers without any; "
     sentences = [
         f"{result['n_responses']:,} answers were judged by {result['n_units']:,} {words} "
         f"({result['reference_title'].lower()}); {result['n_bad']:,} bad {words} were left out.",
         f"A model's rate of a label is the mean, over its answers that have labels, of the label's share among the "
-        f"answer's {words}; its abstain rate is the share of answers without any; means over models are unweighted.",
+        f"answer's {words}; {abstain}means over models are unweighted.",
         "Under the strict rule an answer has the worst label among its pieces "
         f"({' before '.join(label.lower() for label in labels[::-1])}); under the major rule the most frequent one, "
         + ("of tied ones the worst." if result["major_ties"] == "worst" else "and none where several tie."),

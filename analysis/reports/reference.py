@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.reports.coding import coded_labels
 from analysis.reports.derived import with_derived_labels
 from analysis.sources import Source
 from analysis.sources.base import SLOT
@@ -76,16 +77,10 @@ def references(
 def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:
     import numpy as np
 
-    from analysis.stats import Labels, majority
+    from analysis.stats import majority
 
     mine = labels[labels["dimension"] == dimension.slug]
-    coded = Labels.from_columns(
-        mine["unit"].tolist(),
-        mine["rater"].tolist(),
-        mine["label"].tolist(),
-        dimension.values,
-        units=units["unit"].tolist(),
-    )
+    coded = coded_labels(mine, units, dimension.values)
     vote = majority(coded)
     single = (vote.code >= 0) & (np.bincount(coded.unit, minlength=coded.n_units) == 1)
     return Reference(vote.code, vote.tied, single, np.zeros(len(units), dtype=bool))
@@ -112,17 +107,10 @@ def _most_probable(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFra
 
 def dawid_skene_of(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> LatentTruth:
     """Dawid-Skene's model of one dimension's labels (rows without a person's name left out by the caller)."""
-    from analysis.stats import Labels, dawid_skene
+    from analysis.stats import dawid_skene
 
     mine = labels[labels["dimension"] == dimension.slug]
-    coded = Labels.from_columns(
-        mine["unit"].tolist(),
-        mine["rater"].tolist(),
-        mine["label"].tolist(),
-        dimension.values,
-        units=units["unit"].tolist(),
-    )
-    return dawid_skene(coded)
+    return dawid_skene(coded_labels(mine, units, dimension.values))
 
 
 def _decided(dimension: Dimension, units: pd.DataFrame, decisions: pd.DataFrame) -> Reference:

@@ -45,6 +45,15 @@ CALIBRATION = (("ece", "Expected calibration error"), ("brier", "Brier score"))
 
 
 TEST_COLUMNS = ("p", "Holm", "Benjamini-Hochberg")
+PERMUTATIONS = "Permutations"
+MCNEMAR_SUPPOSES = (
+    "McNemar's test takes units as independent; the permutation test of macro-F1 keeps those of a claim or question "
+    "together."
+)
+SCORE_TESTS_SUPPOSE = (
+    "The permutation test swaps both scores for whole claims or questions. Williams's t and Steiger's Z take units as "
+    "independent, and find too much where a score errs alike on the units of a claim or question."
+)
 EQUIVALENT = ("Equivalent", "90 % interval, low", "90 % interval, high")
 
 
@@ -76,9 +85,9 @@ def versus(result: dict, title: str, found: dict) -> list[Table]:
         ),
         Table(
             f"{title}: tests of the difference",
-            ("Test", *TEST_COLUMNS),
-            [(test["name"], *adjusted(test)) for test in found["tests"]],
-            note=family(result, "versus"),
+            ("Test", *TEST_COLUMNS, PERMUTATIONS),
+            [(test["name"], *adjusted(test), test["n_permutations"]) for test in found["tests"]],
+            note=_note(MCNEMAR_SUPPOSES, family(result, "versus")),
         ),
         Table(f"{title}: units where one run alone is right", ("Units where", "n"), counts),
     ]
@@ -96,7 +105,12 @@ def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
         for row, test in zip(other["figures"], other["tests"], strict=True)
     ]
     run = f"{result['checker']} {result['version']}"
-    return [Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=family(result, "rivals"))]
+    note = _note(MCNEMAR_SUPPOSES, family(result, "rivals"))
+    return [Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=note)]
+
+
+def _note(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def family(result: dict, name: str) -> str:
@@ -123,9 +137,13 @@ def scores(result: dict, title: str, found: list[dict]) -> list[Table]:
         ),
         Table(
             f"{title}: tests of the difference between {a} and {b}",
-            ("Correlation", "Test", *TEST_COLUMNS),
-            [(row["title"], test["name"], *adjusted(test)) for row in found for test in row["tests"]],
-            note=family(result, "scores"),
+            ("Correlation", "Test", *TEST_COLUMNS, PERMUTATIONS),
+            [
+                (row["title"], test["name"], *adjusted(test), test["n_permutations"])
+                for row in found
+                for test in row["tests"]
+            ],
+            note=_note(SCORE_TESTS_SUPPOSE, family(result, "scores")),
         ),
     ]
 

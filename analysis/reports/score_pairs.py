@@ -26,7 +26,9 @@ def score_pair(
     margin: float,
 ) -> list[dict]:
     """Per coefficient, the correlation of `score` with the place of people's labels minus that of `other`, over units
-    that have both scores and a label; nothing for a dimension without order. Frames have columns unit and value."""
+    that have both scores and a label; nothing for a dimension without order. Frames have columns unit and value.
+
+    The permutation test comes first: it alone keeps the units of a claim or question together."""
     from analysis.stats import correlation_difference
 
     if dimension.level != "ordinal":
@@ -38,7 +40,7 @@ def score_pair(
         rows.append(
             {"name": name, "title": title, **figure(found.difference)}
             | {side: number(getattr(found, side)) for side in ("with_a", "with_b", "between")}
-            | {"tests": [test_of(test) | {"of": title} for test in (found.williams, found.steiger)]}
+            | {"tests": [test_of(test) | {"of": title} for test in (found.permutation, found.williams, found.steiger)]}
             | {"equivalence": equivalence_of(found.difference, margin)}
         )
     return rows

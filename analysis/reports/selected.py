@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.coding import coded_labels
 from analysis.reports.figures import figure
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Linked, Table
@@ -66,8 +67,8 @@ def selected(
     from analysis.stats import krippendorff_alpha, percent_agreement, weighted_agreement
 
     level = "nominal" if dimension.level == "nominal" else "ordinal"
-    first = _coded(dimension, units, mine[_as_planned(mine, chances)])
-    everything = _coded(dimension, units, mine)
+    first = coded_labels(mine[_as_planned(mine, chances)], units, dimension.values)
+    everything = coded_labels(mine, units, dimension.values)
     drawn, chance = chances["drawn"].to_numpy(), chances["chance"].to_numpy()
     rows = []
     for name, title in ROWS.items():
@@ -97,10 +98,9 @@ def selected(
 def _as_planned(labels: pd.DataFrame, chances: pd.DataFrame) -> np.ndarray:
     """Which labels are by the first so many people whom a drawn item was meant for; all labels of other items."""
     import numpy as np
-    import pandas as pd
 
-    moment = pd.to_datetime(labels["submitted_at"], utc=True)
-    order = np.lexsort((labels["rater"].to_numpy(dtype=str), moment.to_numpy(), labels["unit"].to_numpy()))
+    moment = labels["submitted_at"].to_numpy(dtype="datetime64[ns]")
+    order = np.lexsort((labels["rater"].to_numpy(dtype=str), moment, labels["unit"].to_numpy()))
     place = np.empty(len(labels), dtype=np.int64)
     place[order] = labels["unit"].iloc[order].groupby(labels["unit"].iloc[order]).cumcount().to_numpy()
     of_label = chances.loc[labels["unit"]]
@@ -111,21 +111,6 @@ def _several(labels: Labels) -> np.ndarray:
     import numpy as np
 
     return np.bincount(labels.unit, minlength=labels.n_units) > 1
-
-
-def _coded(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Labels:
-    from analysis.stats import Labels
-
-    cluster = dict(zip(units["unit"].tolist(), units["cluster"].tolist(), strict=True))
-    of_label = labels["unit"].tolist()
-    return Labels.from_columns(
-        of_label,
-        labels["rater"].tolist(),
-        labels["label"].tolist(),
-        dimension.values,
-        cluster=[cluster[unit] for unit in of_label],
-        units=units["unit"].tolist(),
-    )
 
 
 def tables(dimension: dict) -> list[Table]:

@@ -25,6 +25,7 @@ MAX_PAIRS = 50
 # Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
 GAMMA_TEXTS = 2000
 GAMMA_DRAWS = 1000
+HAS_QUICK_PASS = True
 SPAN_MEASURES = {
     "exact_f1": "Exact F1",
     "overlap_f1": "Overlap F1",

@@ -32,7 +32,7 @@ COMPARED = {
 def body(result: dict) -> list[Table | Picture]:
     parts: list[Table | Picture] = []
     for dimension in result["dimensions"]:
-        parts += [_outcomes(dimension), _figures(dimension), *_picture(dimension)]
+        parts += [_outcomes(dimension), _figures(dimension), *_picture(result, dimension)]
         if dimension["labels"]:
             parts.append(_labels(dimension))
         if dimension["fields"]:
@@ -73,7 +73,7 @@ def _figures(dimension: dict) -> Table:
     return Table(f"{dimension['title']}: agreement on passages", columns, rows, note)
 
 
-def _picture(dimension: dict) -> list[Picture]:
+def _picture(result: dict, dimension: dict) -> list[Picture]:
     from analysis.pictures import Axis, Interval, Intervals, Level
 
     items = tuple(
@@ -96,8 +96,8 @@ def _picture(dimension: dict) -> list[Picture]:
             name=_slug(f"spans-{dimension['dimension']}"),
             title=f"{dimension['title']}: agreement on passages",
             caption=(
-                f"Agreement on the passages marked for “{dimension['title']}”, {n} units with two people or more, "
-                f"{dimension['n_spans']} marks. Bars are 95 % bootstrap intervals."
+                f"{result['project']}: agreement on the passages marked for “{dimension['title']}”, {n} units with two "
+                f"people or more, {dimension['n_spans']} marks. Bars are 95 % bootstrap intervals."
             ),
             alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
             items=items,

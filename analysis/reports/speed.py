@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import figure, number
+from analysis.reports.figures import PENDING, figure, number
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 MIN_TIMED = 10
 QUARTERS = ("quickest", "second", "third", "slowest")
 NO_TIME = "no answer has both a time and another person's label beside it"
+NOTHING: dict = {"n": 0, "n_untimed": 0, "undefined": NO_TIME, "quarters": [], "within": None, "raters": []}
+# Of a first pass: most answers' times would have to be read for it.
+NOT_YET = NOTHING | {"undefined": PENDING}
 
 
 def speed(
@@ -46,9 +49,9 @@ def speed(
         .groupby("annotation", sort=True)
         .agg(who=("who", "first"), share=("share", "mean"), seconds=("seconds", "first"), cluster=("cluster", "first"))
     )
-    result = {"n": len(answers), "n_untimed": n_untimed, "undefined": "" if len(answers) else NO_TIME, "raters": []}
     if not len(answers):
-        return result | {"quarters": [], "within": None}
+        return NOTHING | {"n_untimed": n_untimed}
+    result: dict = {"n": len(answers), "n_untimed": n_untimed, "undefined": "", "raters": []}
     answers["group"] = answers["cluster"].astype("category").cat.codes
     of_person = answers.groupby("who")["seconds"]
     answers["place"] = of_person.rank(pct=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.captions import counted
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.sufficiency_grades import GROUPS, OUTCOMES
 from analysis.reports.tabular import Cell, Linked, Table
@@ -203,8 +204,8 @@ def _share_pictures(result: dict) -> list[Picture]:
                 name=f"sufficiency-{outcome}",
                 title=f"Share of {IN_WORDS[outcome]}, by sufficiency of the context",
                 caption=(
-                    f"{who}, by whether the context suffices according to {result['by_title']}. 95 % bootstrap "
-                    "intervals over questions."
+                    f"{who}, by whether the context suffices according to {result['by_title']}, "
+                    f"{counted(items, 'answers')}. 95 % bootstrap intervals over questions."
                 ),
                 alt=f"Share of {IN_WORDS[outcome]} by model and sufficiency. {said}.",
                 items=items,
@@ -225,6 +226,7 @@ def _curve_picture(result: dict) -> list[Picture]:
     drawn = drawn[1:] if len(drawn) == 2 else drawn
     if not drawn:
         return []
+    n = "; ".join(f"{row['title']} {row['overall']['n_pairable']:,}" for row in drawn)
     said = "; ".join(
         f"{row['title']}: {row['overall']['estimate']:.3f} of all answers, {row['area']['estimate']:.3f} on average"
         for row in drawn
@@ -234,8 +236,9 @@ def _curve_picture(result: dict) -> list[Picture]:
             name="sufficiency-accuracy-coverage",
             title="Accuracy of the answers that are given, by how many are given",
             caption=(
-                f"Answers of {result['grades']}, graded by {result['judge']}, given where {result['score_title']} is "
-                "at least a threshold. Coverage is of all questions; models that abstain do not reach 1."
+                f"Answers of {result['grades']} to the questions of {result['project']}, graded by {result['judge']} "
+                f"(n: {n}), given where {result['score_title']} is at least a threshold. Coverage is of all questions; "
+                "models that abstain do not reach 1."
             ),
             alt=f"Accuracy against coverage. {said}.",
             series=tuple(Series(row["title"], tuple(map(tuple, row["line"]))) for row in drawn),

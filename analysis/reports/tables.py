@@ -7,6 +7,7 @@ from collections.abc import Callable
 from analysis.reports import association_tables, attention, drift, people_tables, run_tables, selected
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
+from analysis.sources.splits import as_heading, in_words, split_in
 
 CLASSIFICATION = (
     ("accuracy", "Accuracy"),
@@ -15,6 +16,7 @@ CLASSIFICATION = (
     ("mcc", "Matthews's correlation"),
 )
 MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
+CLOSED_FORM = ("Measure", "Value", "Low", "High", "Method")
 
 
 def tables_of(result: dict) -> list[Table]:
@@ -38,7 +40,7 @@ def _with_unasked(dimension: dict) -> list[tuple[Cell, ...]]:
 
 
 def _agreement(result: dict) -> list[Table]:
-    tables = []
+    tables, split = [], split_in(result.get("made_from", {}))
     for dimension in result["dimensions"]:
         title = dimension["title"]
         rows = [measure(one["title"], one) for one in dimension["figures"]] + _with_unasked(dimension)
@@ -48,15 +50,22 @@ def _agreement(result: dict) -> list[Table]:
         chance = dimension["chance"]
         statistic = chance["statistic"] if chance["statistic"] is not None else f"undefined: {chance['undefined']}"
         row = (chance["level"], statistic, chance["chance_mean"], chance["chance_high"], chance["p_value"])
+        rows = [_closed_form(one["title"], one) for one in dimension["figures"]]
+        tables.append(Table(f"{title}: intervals if units were independent", CLOSED_FORM, rows))
         columns = ("Level", "Alpha", "Mean by chance", "95 % quantile by chance", "p", "Permutations", "Null")
         tables.append(Table(f"{title}: against chance", columns, [(*row, chance["n_permutations"], chance["null"])]))
-        tables += [table for table in _agreement_parts(dimension) if table.rows] + selected.tables(dimension)
+        tables += [table for table in _agreement_parts(dimension, split) if table.rows] + selected.tables(dimension)
     return tables
 
 
-def _agreement_parts(dimension: dict) -> list[Table]:
+def _closed_form(title: str, figure: dict) -> tuple[Cell, ...]:
+    return title, estimate(figure)[0], *(figure["analytic"][name] for name in ("low", "high", "method"))
+
+
+def _agreement_parts(dimension: dict, split: str) -> list[Table]:
     title, ordinal = dimension["title"], dimension["level"] != "nominal"
     weighted = ("linear", "quadratic") if ordinal else ()
+    of_pair = ("Kappa", *(f"Kappa, {name}" for name in weighted), "Scott's pi")
     of_part = intervals("Agreement", "Alpha", *(("Alpha, ordinal",) if ordinal else ()))
 
     def part(row: dict) -> tuple[Cell, ...]:
@@ -75,17 +84,25 @@ def _agreement_parts(dimension: dict) -> list[Table]:
         ),
         Table(
             f"{title}: pairs of annotators",
-            ("Annotator", "Annotator ", "Units", "Agreement")
-            + intervals("Kappa", *(f"Kappa, {name}" for name in weighted), "Scott's pi"),
+            ("Annotator", "Annotator ", "Units", "Agreement", *intervals(*of_pair)),
             [
                 (row["a"], row["b"], row["n_pairable"], row["agreement"])
-                + sum((estimate(found) for found in (row, *(row[name] for name in weighted), row["scott_pi"])), ())
+                + sum((estimate(found) for found in _of_pair(row, weighted)), ())
                 for row in dimension["pairs"]
             ],
         ),
         Table(
-            f"{title}: by source",
-            ("Source", "Units", "With a pair", *of_part, *intervals("Alpha minus the rest's")),
+            f"{title}: pairs of annotators, intervals if units were independent",
+            ("Annotator", "Annotator ", *CLOSED_FORM),
+            [
+                (row["a"], row["b"], *_closed_form(name, found))
+                for row in dimension["pairs"]
+                for name, found in zip(of_pair, _of_pair(row, weighted), strict=True)
+            ],
+        ),
+        Table(
+            f"{title}: by {in_words(split)}",
+            (as_heading(split), "Units", "With a pair", *of_part, *intervals("Alpha minus the rest's")),
             [
                 (row["source"], row["n_units"], row["alpha_nominal"]["n_pairable"])
                 + (*part(row), *estimate(row["against_the_rest"]))
@@ -105,7 +122,31 @@ def _agreement_parts(dimension: dict) -> list[Table]:
             ("Arm", "minus", "Shared claims or units", *intervals("Difference")),
             [(row["a"], row["b"], row["n_shared"], *estimate(row)) for row in dimension["arm_differences"]],
         ),
+        Table(
+            f"{title}: by version of the guidelines",
+            ("Version", "Units", "Labels", "With a pair", *of_part),
+            [
+                (str(row["version"]), row["n_units"], row["n_labels"], row["alpha_nominal"]["n_pairable"], *part(row))
+                for row in dimension["by_version"]
+            ],
+            f"{n} labels of which the version is not known are left out."
+            if (n := dimension["n_labels_without_version"])
+            else "",
+        ),
+        Table(
+            f"{title}: difference of alpha between versions of the guidelines",
+            ("Version", "minus", "Shared claims or units", *intervals("Difference")),
+            [
+                (str(row["version"]), str(row["before"]), row["n_shared"], *estimate(row))
+                for row in dimension["version_differences"]
+            ],
+        ),
     ]
+
+
+def _of_pair(row: dict, weighted: tuple[str, ...]) -> tuple[dict, ...]:
+    """The figures of a pair, in the order of their columns."""
+    return row, *(row[name] for name in weighted), row["scott_pi"]
 
 
 def _annotators(result: dict) -> list[Table]:
@@ -130,9 +171,12 @@ def _comparison(result: dict) -> list[Table]:
         tables += run_tables.scores(result, dimension["title"], dimension["scores"] or [])
         if result["gives"] == "scores":
             continue
-        names = ("precision", "recall", "f1", "support", "predicted")
-        columns = ("Label", "Precision", "Recall", "F1", "People", "Checker")
-        per_label = [(row["title"], *(row[name] for name in names)) for row in dimension["per_label"]]
+        columns = ("Label", *intervals("Precision", "Recall", "F1"), "People", "Checker")
+        per_label = [
+            (row["title"], *estimate(row["precision"]), *estimate(row["recall"]), *estimate(row["f1"]))
+            + (row["support"], row["predicted"])
+            for row in dimension["per_label"]
+        ]
         tables.append(Table(f"{dimension['title']}: per label", columns, per_label))
         tables.append(confusion(f"{dimension['title']}: people (rows) and checker", dimension))
         if dimension["probabilities"]:

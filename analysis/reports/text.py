@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.reports import association_tables, run_tables, tabular
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import CLASSIFICATION
+from analysis.sources.splits import in_words, split_in
 
 
 def as_text(result: dict) -> str:
@@ -45,6 +46,8 @@ def _measure(found: dict, width: int = 42) -> str:
 
 def _agreement(result: dict) -> list[str]:
     lines = [f"{result['n_items']} items, {result['n_units']} units, {result['n_raters']} raters ({result['raters']})"]
+    split = split_in(result.get("made_from", {}))
+    groups = f"groups by {in_words(split)}" if split else "sources"
     for dimension in result["dimensions"]:
         lines += ["", f"{dimension['title']}: {dimension['n_labels']} labels"]
         lines += [_measure(found) for found in dimension["figures"]]
@@ -65,9 +68,14 @@ def _agreement(result: dict) -> list[str]:
             lines.append(f"  arm {row['arm']}: alpha {_value(alpha)}  n={alpha['n_pairable']}")
         for row in dimension["arm_differences"]:
             lines.append(f"  arm {row['a']} minus arm {row['b']}: {_value(row)}")
+        for row in dimension["by_version"]:
+            alpha = row["alpha_nominal"]
+            lines.append(f"  guidelines {row['version']}: alpha {_value(alpha)}  n={alpha['n_pairable']}")
+        for row in dimension["version_differences"]:
+            lines.append(f"  guidelines {row['version']} minus guidelines {row['before']}: {_value(row)}")
         if members := dimension["members_against_imported"]:
             lines.append(f"  members minus imported raters: {_value(members)}")
-        lines += _not_listed(dimension["n_sources_not_listed"], "sources")
+        lines += _not_listed(dimension["n_sources_not_listed"], groups)
     return lines
 
 
@@ -114,6 +122,7 @@ def _comparison(result: dict) -> list[str]:
         )
         if dimension["versus"]:
             parts += run_tables.versus(result, "Two runs", dimension["versus"])
+        parts += run_tables.scores(result, "Two scores", dimension["scores"] or [])
         if dimension["associations"]:
             parts += association_tables.associations(result, dimension["title"], dimension["associations"])
         lines += ["", tabular.as_text(parts)] if parts else []

@@ -57,4 +57,6 @@ def test_of(test: PairedTest) -> dict:
         "statistic": number(test.statistic),
         "p_value": number(test.p_value),
         "undefined": test.undefined,
+        "n_permutations": test.n_permutations or None,
+        "exact": test.exact,
     }

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from analysis.reports.equivalence import verdict
 from analysis.reports.tabular import Cell, Linked, Table, rounded, value_of
+from analysis.sources import splits
 
 CELL_DIGITS = 3
 SHOWN_ROWS = 200
@@ -20,7 +21,7 @@ register = template.Library()
 def estimate(figure: dict, digits: int = 3) -> str:
     if figure is None or figure["estimate"] is None:
         return "undefined"
-    return f"{figure['estimate']:.{digits}f}"
+    return f"{figure['estimate']:z.{digits}f}"
 
 
 @register.filter
@@ -66,7 +67,7 @@ def percent_interval(figure: dict) -> SafeString | str:
 
 @register.filter
 def left_out(figure: dict) -> str:
-    return "; ".join(f"{n} {reason}" for reason, n in figure["left_out"].items() if n) or "nothing"
+    return "; ".join(f"{n:,} {reason}" for reason, n in figure["left_out"].items() if n) or "nothing"
 
 
 @register.filter
@@ -81,7 +82,32 @@ def equivalence(found: dict) -> str:
 
 @register.filter
 def number(value: float | None, digits: int = 3) -> str:
-    return "undefined" if value is None else f"{value:.{digits}f}"
+    return "undefined" if value is None else f"{value:z.{digits}f}"
+
+
+@register.filter
+def p_value(value: float | None, digits: int = 4) -> str:
+    """Never 0 where it is only small."""
+    if value is None:
+        return "undefined"
+    text = f"{value:.{digits}f}"
+    return text if float(text) or not value else f"{value:.0e}"
+
+
+@register.filter
+def split_of(result: dict) -> str:
+    """What a result is split by; empty for the source."""
+    return splits.split_in(result.get("made_from", {}))
+
+
+@register.filter
+def split_words(split: str | None) -> str:
+    return splits.in_words(split or "")
+
+
+@register.filter
+def split_heading(split: str | None) -> str:
+    return splits.as_heading(split or "")
 
 
 @register.filter

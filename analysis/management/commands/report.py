@@ -19,6 +19,7 @@ from analysis.sources.selection import NAMES, SelectedSource, Selection, argumen
 from annotation.models import Project
 
 TYPES = {"count": int, "number": float}
+SPLIT = "in place of the source: a kind of content and a column of it, such as evidence.article or claim.verdict"
 
 
 class Command(BaseCommand):
@@ -44,9 +45,16 @@ class Command(BaseCommand):
             help="with --from-files: a release of another project on the same data set, for reports that join two",
         )
         parser.add_argument("--level", choices=["nominal", "ordinal", "interval"], help="tables: of the labels' scale")
-        parser.add_argument("--labels", help="tables: the labels in their order, lowest first, with commas between")
+        parser.add_argument(
+            "--labels",
+            action="append",
+            default=[],
+            metavar="[DIMENSION=]A,B,C",
+            help="tables: the labels in their order, lowest first; of several dimensions, for each of them",
+        )
         for name in NAMES:
-            parser.add_argument(argument_of(name), dest=f"only_{name}", help="only these labels count")
+            words = SPLIT if name == "split" else "only these labels count"
+            parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
         for option, reports in options_of_all().values():
             kind = {"type": TYPES.get(option.kind)}
             if option.kind == "flag":
@@ -71,7 +79,7 @@ class Command(BaseCommand):
         try:
             if beside and not from_files:
                 raise CommandError("--beside is for files; projects find each other on their data set")
-            source = self.source_of(subject, from_files, (level or "", labels or "", beside), conditions)
+            source = self.source_of(subject, from_files, (level or "", labels, beside), conditions)
             if reason := report.fits(source.type):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
@@ -99,7 +107,9 @@ class Command(BaseCommand):
             raise CommandError(f"--picture is one of {', '.join(pictures)}")
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
 
-    def source_of(self, subject: str, from_files: bool, how: tuple[str, str, list[Path]], conditions: dict) -> Source:
+    def source_of(
+        self, subject: str, from_files: bool, how: tuple[str, list[str], list[Path]], conditions: dict
+    ) -> Source:
         if from_files:
             source = source_of_files(Path(subject), *how)
             selection = Selection.of(conditions)

@@ -1,0 +1,63 @@
+"""A mean by people alone, with a checker's help, and by the checker alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis.reports.figures import number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from analysis.stats import PoweredMean
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Who judged which of some units (or responses), and what each of them comes in."""
+
+    by_people: np.ndarray
+    by_checker: np.ndarray
+    cluster: np.ndarray
+
+    def sides(self) -> dict[str, np.ndarray]:
+        people, checker = self.by_people, self.by_checker
+        return {
+            "both": people & checker,
+            "others": checker & ~people,
+            "people": people & ~checker,
+            "neither": ~(people | checker),
+        }
+
+
+def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str) -> dict:
+    """People alone over all that they judged, both together, and the checker's own mean of all that it judged. Values
+    lie in 0..1; `no_spread` says why there is no interval where people's are all equal."""
+    from analysis.stats import prediction_powered_mean
+
+    mine, cluster = judged.by_people, judged.cluster
+    both, others = (judged.sides()[name] for name in ("both", "others"))
+    alone = prediction_powered_mean(human[mine], machine[mine], human[:0], cluster[mine], cluster[:0], power=0.0)
+    powered = prediction_powered_mean(human[both], machine[both], machine[others], cluster[both], cluster[others])
+    of_checker = machine[judged.by_checker]
+    return {
+        "people": _figure(alone, no_spread),
+        "powered": _figure(powered, no_spread) | {"power": number(powered.power)},
+        "checker": number(of_checker.mean()) if len(of_checker) else None,
+    }
+
+
+def _figure(found: PoweredMean, no_spread: str) -> dict:
+    """A share cannot lie outside 0..1, whatever the normal approximation says of its interval."""
+    low, high = number(found.low), number(found.high)
+    return {
+        "estimate": number(found.estimate),
+        "low": None if low is None else max(low, 0.0),
+        "high": None if high is None else min(high, 1.0),
+        "undefined": found.undefined,
+        "interval": {"undefined": found.undefined or (no_spread if low is None else "")},
+        "n": found.n,
+        "n_others": found.n_others,
+        "n_clusters": found.n_clusters,
+    }
