@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.formats.druid import COLUMNS
 
@@ -151,11 +152,12 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
         researcher.goto(f"{project}comparison/")
         against = browser.figures(researcher, "Stance")
         labels = browser.stats(researcher, "Stance")
-        pictures = [
-            picture.locator(".count").all_text_contents() for picture in researcher.locator("svg.confusion").all()
-        ]
-        assert [len(cells) for cells in pictures] == [4, journey.stances**2]
-        assert sum(map(int, pictures[0])) == 10
+        # Numbers come first, pictures with the whole report.
+        confusions = researcher.locator("svg.plot[aria-labelledby*=confusion]")
+        expect(confusions).to_have_count(2, timeout=browser.JOB_MS)
+        matrices = [table.locator("td").all_text_contents() for table in researcher.locator("table.matrix").all()]
+        assert [len(cells) for cells in matrices] == [4, journey.stances**2]
+        assert sum(map(int, matrices[0])) == 10
         mark("comparison")
         files = browser.export(researcher, project, tmp_path / "first")
         mark("export")

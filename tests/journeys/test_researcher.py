@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.formats.druid import COLUMNS
 
 from . import browser
-from .browser import JOB_MS
+from . import researching as steps
 from .demo import manage, running_demo
+from .researching import Study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -85,101 +86,44 @@ def study(tmp_path_factory):
         manage(demo.folder, "import_dataset", *files, *arguments, "--owner", "researcher@demo.invalid")
         for checker in ("lexical", "embedding"):
             manage(demo.folder, "run_checker", SLUG, checker, "--here")
-        yield demo
-
-
-def go(page: Page, demo, where: str) -> None:
-    """A page of figures, once the whole report has been computed."""
-    page.goto(f"{demo.address}/projects/{SLUG}/{where}")
-    expect(page.locator("#state")).to_contain_text("Computed", timeout=JOB_MS)
-
-
-def section_of(page: Page, heading: str):
-    return page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
-
-
-def saved(page: Page, link, folder: Path) -> Path:
-    with page.expect_download() as started:
-        link.click()
-    target = folder / started.value.suggested_filename
-    started.value.save_as(target)
-    return target
-
-
-def train(page: Page, demo) -> None:
-    page.goto(f"{demo.address}/projects/{SLUG}/training/")
-    page.get_by_role("button", name="Train", exact=True).click()
-    page.wait_for_url("**/training/*/")
-    run_it = page.get_by_role("button", name="Run it over the project")
-    expect(run_it).to_be_visible(timeout=JOB_MS)
-    run_it.click()
-    page.wait_for_url("**/runs/*/")
-    expect(page.locator("#run-progress .badge")).to_have_text("done", timeout=JOB_MS)
+        yield Study(demo, SLUG)
 
 
 def test_from_labels_to_figures_that_others_compute_again(study, chromium, tmp_path):
-    with browser.person(chromium, study.address, "Researcher") as page:
-        train(page, study)
+    with browser.person(chromium, study.demo.address, "Researcher") as page:
+        steps.train(page, study)
 
-        go(page, study, "agreement/")
-        stance = section_of(page, "Stance")
-        alpha = (
-            stance.get_by_role("row", name=re.compile("^Krippendorff's alpha, nominal"))
-            .locator("td")
-            .first.inner_text()
-        )
+        steps.go(page, study, "agreement/")
+        stance, alpha = steps.section_of(page, "Stance"), steps.alpha_of(page, "Stance")
         assert stance.get_by_role("region", name="Stance: each label against the rest").locator("tbody tr").count() == 3
-        by_source = stance.get_by_role("region", name=re.compile("Stance: .*source")).first
-        assert {row.locator("th").first.inner_text() for row in by_source.locator("tbody tr").all()} == set(SOURCES)
-        go(page, study, f"agreement/?source={SOURCES[0]}")
-        part = section_of(page, "Stance").get_by_role("row", name=re.compile("^Krippendorff's alpha, nominal"))
-        assert part.locator("td").first.inner_text() != alpha
+        by_source = stance.get_by_role("region", name="Stance: by source")
+        assert set(steps.column(by_source, 1)) == set(SOURCES)
+        steps.go(page, study, f"agreement/?source={SOURCES[0]}")
+        assert steps.alpha_of(page, "Stance") != alpha
 
-        go(page, study, "comparison/")
-        page.get_by_label("Beside", exact=True).select_option(index=1)
-        expect(page.get_by_role("region", name="Stance: two runs against the same people")).to_be_visible(
-            timeout=JOB_MS
-        )
-        expect(page.get_by_text(re.compile("McNemar")).first).to_be_visible()
-        cell = page.locator("svg a[href*='behind']").first
-        cell.click()
-        expect(page.get_by_role("heading", name=re.compile("units? behind a figure"))).to_be_visible()
-        page.locator("ul.plain li.card a").first.click()
+        steps.go(page, study, "comparison/")
+        assert "p = " in steps.set_beside(page, "Stance", index=1).inner_text()
+        steps.open_an_item(page, page.locator("svg a[href*='behind']").first)
         expect(page.get_by_text("The river of town").first).to_be_visible()
 
-        go(page, study, "alternative-annotator/")
-        trained = page.get_by_role("row", name=re.compile("^trained")).first
-        expect(trained).to_be_visible()
+        steps.go(page, study, "alternative-annotator/")
+        expect(page.get_by_role("row", name=re.compile("^trained")).first).to_be_visible()
 
-        go(page, study, "reports/planning/")
+        steps.go(page, study, "reports/planning/")
         assert page.locator("table tbody tr").count() > 0
 
-        go(page, study, "agreement/")
-        tables = saved(page, page.get_by_role("link", name="LaTeX").first, tmp_path).read_text()
+        steps.go(page, study, "agreement/")
+        tables = steps.download_figures(page, tmp_path)
         assert r"\toprule" in tables and "Krippendorff's alpha, nominal" in tables
-        for form, head in (("SVG", b"<"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
-            link = page.get_by_role("link", name=re.compile(form)).first
-            assert saved(page, link, tmp_path).read_bytes().startswith(head)
         assert "Krippendorff" in page.locator("#methods").inner_text()
+        number, archive, sha256 = steps.freeze(page, study, tmp_path)
 
-        page.goto(f"{study.address}/projects/{SLUG}/releases/")
-        page.get_by_role("button", name="Freeze the labels as they are now").click()
-        page.wait_for_url(re.compile(r"/releases/\d+/$"))
-        number = page.url.rstrip("/").rpartition("/")[2]
-        link = page.get_by_role("link", name=f"{SLUG}-release-{number}.zip")
-        expect(link).to_be_visible(timeout=JOB_MS)
-        archive = saved(page, link, tmp_path)
-        sha256 = page.locator("code.hash").first.inner_text()
-
-    said = json.loads(manage(tmp_path, "report", str(archive), "agreement", "--from-files", "--format", "json"))
-    [dimension] = [one for one in said["dimensions"] if one["dimension"] == "stance"]
-    figures = {one["name"]: one["estimate"] for one in dimension["figures"]}
-    assert f"{figures['krippendorff_alpha_nominal']:.3f}" == alpha
+    compared = ("comparison", "--run", "trained")
+    said, there, here = steps.reports(
+        (tmp_path, (str(archive), "agreement", "--from-files")),
+        (tmp_path, (str(archive), *compared, "--from-files")),
+        (study.demo.folder, (f"{SLUG}@{number}", *compared)),
+    )
+    assert f"{steps.figure(steps.of_dimension(said, 'stance'), 'krippendorff_alpha_nominal'):.3f}" == alpha
     assert said["made_from"]["sha256"] == sha256
-    here = json.loads(
-        manage(study.folder, "report", f"{SLUG}@{number}", "comparison", "--run", "trained", "--format", "json")
-    )
-    there = json.loads(
-        manage(tmp_path, "report", str(archive), "comparison", "--from-files", "--run", "trained", "--format", "json")
-    )
     assert there == here
