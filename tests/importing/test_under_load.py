@@ -80,6 +80,7 @@ def import_elsewhere(path, owner):
 
 
 @pytest.mark.slow
+@pytest.mark.on_postgresql
 @pytest.mark.django_db(transaction=True)
 def test_people_submit_while_a_large_file_comes_in_and_a_checker_runs(tmp_path):
     path = write_druid_file(tmp_path / "large.tsv", PAIRS)

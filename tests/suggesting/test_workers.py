@@ -177,6 +177,7 @@ def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_pa
     assert [one.suggestions.filter(dimension="relevance").count() for one in (run, during, after)] == [3000, 50, 50]
 
 
+@pytest.mark.on_postgresql
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="a database server is what can go away")
 @pytest.mark.parametrize("broker", [EMBEDDED], indirect=True)
 def test_connections_that_the_database_cuts_lose_nothing_and_repeat_nothing(broker, tmp_path):

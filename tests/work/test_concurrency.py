@@ -92,6 +92,7 @@ class Worker(threading.Thread):
 
 
 @pytest.mark.slow
+@pytest.mark.on_postgresql
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
     dataset = make_dataset()
