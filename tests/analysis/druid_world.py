@@ -59,7 +59,10 @@ class PlantedSource(Source):
         frame = pd.concat(parts) if parts else empty(("unit", "dimension", "label", "rater"))
         frame["annotation"] = frame["unit"].astype(str) + frame["rater"]
         frame = frame.assign(number=1, is_latest=True, suggestion_shown=False, rater_kind="external")
-        return base.in_order(frame.assign(submitted_at=None, guideline_version=None), units, self.type)
+        return base.in_order(frame, units, self.type)
+
+    def revision_frame(self):
+        return empty(base.REVISION_COLUMNS)
 
     def content(self, kind):
         if kind == "claim":

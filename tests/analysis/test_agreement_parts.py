@@ -2,10 +2,13 @@
 
 import json
 
+import krippendorff
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
@@ -51,6 +54,10 @@ def test_weighted_kappas_are_those_of_scikit_learn(on_a_scale):
         expected = cohen_kappa_score(a, b, weights=weights, labels=range(6))
         assert pair[weights]["estimate"] == pytest.approx(expected)
         assert pair[weights]["low"] < expected < pair[weights]["high"]
+        table = [[codes.count((x, y)) for y in range(6)] for x in range(6)]
+        of_statsmodels = cohens_kappa(np.array(table), wt=weights)
+        expected = (of_statsmodels.kappa_low, min(1, of_statsmodels.kappa_upp))
+        assert (pair[weights]["analytic"]["low"], pair[weights]["analytic"]["high"]) == pytest.approx(expected)
     # Scott's pi by hand: the mean of both people's shares, squared.
     agreed = sum(x == y for x, y in codes) / 12
     chance = sum(((a.count(code) + b.count(code)) / 24) ** 2 for code in range(6))
@@ -68,8 +75,56 @@ def test_ac_and_brennan_prediger_by_hand_with_their_analytic_interval(on_a_scale
     ac1, bp = of_name(figures, "gwet_ac1"), of_name(figures, "brennan_prediger")
     assert ac1["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
     assert bp["estimate"] == pytest.approx((agreed - 1 / 6) / (5 / 6))
-    assert ac1["analytic"]["low"] < ac1["estimate"] < ac1["analytic"]["high"] and ac1["n_pairable"] == 12
+    assert ac1["n_pairable"] == 12
+    for figure in figures:
+        analytic = figure["analytic"]
+        assert analytic["low"] < figure["estimate"] < analytic["high"] <= 1, figure["name"]
+        assert "Cochran" in analytic["method"] if "pooled" in figure["name"] else "Gwet" in analytic["method"]
     assert of_name(figures, "gwet_ac2_ordinal")["estimate"] > ac1["estimate"]
+
+
+def test_each_label_against_the_rest_is_alpha_and_ac1_of_the_labels_recoded(on_a_scale):
+    project, codes = on_a_scale
+    rows = of_dimension(agreement(project), "stance")["per_label"]
+    assert [row["label"] for row in rows] == list(SCALE)
+    for code, row in enumerate(rows):
+        one = np.array([[said == code for said in both] for both in codes], dtype=int)  # unit, rater
+        alpha = krippendorff.alpha(one.T, level_of_measurement="nominal")
+        assert row["alpha"]["estimate"] == pytest.approx(alpha)
+        agreed, share = (one[:, 0] == one[:, 1]).mean(), one.mean()
+        chance = 2 * share * (1 - share)
+        assert row["gwet_ac1"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
+        assert row["percent_agreement"]["estimate"] == pytest.approx(agreed)
+        for name in ("alpha", "gwet_ac1"):
+            assert row[name]["low"] < row[name]["estimate"] <= row[name]["high"] <= 1
+    assert len({round(row["alpha"]["estimate"], 6) for row in rows}) == 3  # so that a mix-up of labels would be seen
+
+
+def test_each_label_against_the_rest_where_labels_are_missing():
+    project = project_of(6)
+    said = [(0, 0, 1), (1, None, 1), (2, 3, None), (0, None, None), (3, 3, 3), (1, 2, 1)]
+    raters = [make_rater(project) for _ in range(3)]
+    for item, codes in zip(items_of(project), said, strict=True):
+        for rater, code in zip(raters, codes, strict=True):
+            if code is not None:
+                say(item, rater, YES, SCALE[code])
+    rows = of_dimension(agreement(project), "stance")["per_label"]
+    for code, row in enumerate(rows[:4]):
+        one = np.array([[np.nan if each is None else each == code for each in unit] for unit in said])
+        alpha = krippendorff.alpha(one.T, level_of_measurement="nominal")
+        assert row["alpha"]["estimate"] == pytest.approx(alpha)
+        n = (~np.isnan(one)).sum(axis=1)
+        with_it = np.nansum(one, axis=1)
+        pairs = n > 1
+        same = with_it * (with_it - 1) + (n - with_it) * (n - with_it - 1)
+        agreed = (same[pairs] / (n * (n - 1))[pairs]).mean()
+        share = (with_it / n).mean()  # a unit with one label counts for chance, not for agreement
+        chance = 2 * share * (1 - share)
+        assert row["gwet_ac1"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
+        assert (row["alpha"]["n_pairable"], row["gwet_ac1"]["n_pairable"]) == (5, 5)
+    unused = rows[4]
+    assert unused["n"] == 0 and unused["alpha"]["estimate"] is None and "one label" in unused["alpha"]["undefined"]
+    assert unused["gwet_ac1"]["estimate"] == 1  # which is why both stand side by side
 
 
 def test_each_label_against_the_rest_opens_its_units(on_a_scale):
@@ -116,6 +171,24 @@ def test_one_arm_alone_has_no_table_of_arms():
         for item in items_of(project):
             in_arm(item, rater, "off", YES)
     assert of_dimension(agreement(project), "relevance")["by_arm"] == []
+
+
+def test_intervals_in_closed_form_stand_on_the_page_and_in_the_tables(client, on_a_scale, capsys):
+    project = on_a_scale[0]
+    client.force_login(project.created_by)
+    address = reverse("project_agreement", args=[project.slug])
+    client.get(address)
+    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+        jobs.run_here(job)
+    page = " ".join(client.get(address).content.decode().split())
+    stance = of_dimension(StoredReport.objects.get().result, "stance")
+    kappa = of_name(stance["figures"], "fleiss_kappa")["analytic"]
+    row = f'<td>{kappa["low"]:.3f} to {kappa["high"]:.3f}</td><td class="muted small">{kappa["method"]}</td>'
+    assert page.split("Intervals if units were independent</summary>")[-1].count(row) == 1
+    call_command("report", project.slug, "agreement", "--format", "csv")
+    printed = capsys.readouterr().out
+    assert "intervals if units were independent" in printed and "Everitt 1969" in printed
+    assert f"{stance['pairs'][0]['analytic']['low']:.4f}" in printed
 
 
 def test_members_and_imported_raters_are_compared_on_the_same_items():

@@ -6,8 +6,10 @@ from html import escape
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.models import StoredReport
+from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
 from analysis.stats import Labels, dawid_skene, mace
 from annotation.models import Job, Suggestion
@@ -154,6 +156,23 @@ def test_uncertain_units_come_first_and_all_can_be_had(project):
     assert highest == sorted(highest) and len(some["units"]) == some["n_uncertain"]
     with pytest.raises(ValueError, match="units is one of"):
         report_of(project, units="few")
+
+
+def test_first_figures_are_those_of_the_whole_without_intervals_and_fit_the_page(client, project):
+    whole = by_name(of_dimension(report_of(project), "relevance"))
+    with quickly():
+        first = report_of(project)
+    for person, row in by_name(of_dimension(first, "relevance")).items():
+        for model in ("dawid_skene", "mace"):
+            assert row[model]["estimate"] == whole[person][model]["estimate"] and row[model]["low"] is None
+        assert row["agreement"]["estimate"] == whole[person]["agreement"]["estimate"]
+    client.force_login(project.created_by)
+    address = reverse("project_annotators", args=[project.slug])
+    client.get(address)
+    first.pop("behind")
+    StoredReport.objects.update(result=first, is_partial=True, computed_at=timezone.now())
+    page = client.get(address).content.decode()
+    assert "Still being computed." in page and f"{whole['Cleo']['dawid_skene']['estimate']:.3f}" in page
 
 
 def test_the_page_shows_what_the_command_prints(client, project, capsys):

@@ -8,8 +8,9 @@ from analysis.reports.metrics import get_report
 from analysis.reports.tables import tables_of
 from analysis.reports.tabular import Table, as_markdown
 from analysis.reports.text import as_text
+from analysis.stats import correlation_test, holm
 from analysis.templatetags.figures import table_rows
-from annotation.models import Response, Unit
+from annotation.models import Judgement, Response, Unit
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
@@ -51,10 +52,80 @@ def test_a_score_that_follows_the_stance_is_told_from_one_that_does_not():
     # Claims of this world come from two sources.
     assert [row["over"] for row in found["levels"]] == ["within sources (partial)", "mean of sources"]
     assert all(0.6 < row["low"] < row["estimate"] for row in found["levels"])
+    within, mean = found["levels"]
+    assert mean["test"] is None and result["families"]["within"] == 1
+    assert within["test"]["p_value"] == within["test"]["holm"] == within["test"]["benjamini_hochberg"] == 0.001
+    assert within["test"]["statistic"] == pytest.approx(within["estimate"])
+    assert within["test"]["null"].endswith("among clusters of the same size and strata")
     assert of_dimension(result, "relevance")["associations"] is None
     assert "could the correlations with follows be chance?" in as_text(result)
     by_chance = of_dimension(comparison(run, score="wanders"), "stance")["associations"]["tests"]
     assert min(test["p_value"] for test in by_chance) > 0.05
+
+
+def test_a_score_that_only_tells_sources_apart_is_no_more_than_chance_within_them():
+    rng = random.Random(5)
+    project = project_of(60, claims=20)
+    run = make_suggestions(project, labels={"relevance": YES, "stance": "supports"})
+    rater, values = make_rater(project), {}
+    for item in items_of(project):
+        is_second = item.anchor.evidence.claim.source.startswith("source1")
+        say(item, rater, YES, rng.choice(STANCES[2:] if is_second else STANCES[:3]))
+        values[item.anchor_id] = rng.random() + 2 * is_second
+    make_scores(run, "place", values)
+    result = comparison(run)
+    found = of_dimension(result, "stance")["associations"]
+    plain, within = found["tests"][1], found["levels"][0]["test"]
+    assert plain["p_value"] == 0.001 and plain["statistic"] > 0.5
+    assert within["p_value"] > 0.05 and abs(within["statistic"]) < 0.3
+    # The p value is that of the statistic over the same units, whatever order they stand in.
+    units = [item.anchor_id for item in items_of(project)]
+    claims = [item.anchor.evidence.claim for item in items_of(project)]
+    places = [STANCES.index(one) for one in _stances_of(project, units)]
+    again = correlation_test(
+        [values[unit] for unit in units], places, "spearman", [c.source for c in claims], [c.key for c in claims]
+    )
+    assert again.statistic == pytest.approx(within["statistic"])
+    assert again.p_value == pytest.approx(within["p_value"], abs=0.06)
+    table = next(one for one in tables_of(result) if "segment and system level" in one.title)
+    row = next(row for row in table.rows if row[1] == "within sources (partial)")
+    assert row[table.columns.index("p")] == row[table.columns.index("Holm")] == within["p_value"]
+    assert "among clusters of the same size and strata" in table.note
+    assert "Spearman's within sources (the partial correlation) by permutations" in get_report("comparison").methods(
+        result
+    )
+
+
+def _stances_of(project, units: list[int]) -> list[str]:
+    said = dict(Judgement.objects.filter(dimension="stance").values_list("unit", "label"))
+    return [said[unit] for unit in units]
+
+
+def test_p_values_within_strata_are_adjusted_over_all_strata():
+    """Three models in two settings: two tests within strata are one family, the three of the models' means another."""
+    rng = random.Random(6)
+    project = project_of(18, "triplets/-/1", triplets=2)
+    for number, response in enumerate(Response.objects.order_by("pk")):
+        setting = ("zero", "noisy")[number // 3 % 2]
+        Response.objects.filter(pk=response.pk).update(model="abc"[number % 3], context_setting=setting)
+    run = make_suggestions(project, labels={E: E})
+    rater, values = make_rater(project), {}
+    for item in items_of(project):
+        labels = {index: rng.choice((E, N, C)) for index in range(2)}
+        say(item, rater, labels=labels)
+        units = item.item_units.order_by("index").values_list("unit_id", flat=True)
+        values |= {unit: (labels[index] == E) / 2 + rng.random() for index, unit in enumerate(units)}
+    make_scores(run, "support", values)
+    result = comparison(run)
+    tests = [row["test"] for row in of_dimension(result, E)["associations"]["levels"] if row["test"]]
+    within = [test for test in tests if test["name"] == "permutation within strata"]
+    assert (result["families"]["within"], result["families"]["systems"]) == (len(within), len(tests) - len(within))
+    assert [len(within), len(tests)] == [2, 5]
+    assert sorted(test["holm"] for test in within) == pytest.approx(
+        holm([test["p_value"] for test in sorted(within, key=lambda test: test["p_value"])]).tolist()
+    )
+    note = next(one.note for one in tables_of(result) if "segment and system level" in one.title)
+    assert "Adjusted for all 2 tests within strata and for all 3 tests at system level of this page." in note
 
 
 def test_scores_of_what_models_wrote_are_seen_over_pieces_and_over_models():
@@ -81,7 +152,7 @@ def test_scores_of_what_models_wrote_are_seen_over_pieces_and_over_models():
     assert len(system) == 9
     items = system["Spearman", "claims or questions"]
     assert items["estimate"] == 1 and items["n_labels"] == 4
-    assert items["p_value"] == pytest.approx(2 / 24)
+    assert items["test"]["p_value"] == pytest.approx(2 / 24) and items["test"]["n_permutations"] == 24
     assert system["Pearson", "models"]["estimate"] > 0.8
 
 

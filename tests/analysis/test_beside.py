@@ -3,6 +3,7 @@ their number and pictures to take away."""
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, roc_curve
 from statsmodels.stats.contingency_tables import mcnemar
@@ -13,7 +14,7 @@ from analysis.reports.metrics import get_report
 from analysis.stats import Labels, correlation_difference, dawid_skene
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
+from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
@@ -139,6 +140,10 @@ def test_tests_against_all_other_checkers_are_adjusted_for_their_number(project,
         raw.append(mcnemar(table, exact=True).pvalue)
     tests = [row["tests"][0] for row in rivals]
     assert [test["p_value"] for test in tests] == pytest.approx(raw)
+    (table,) = (
+        one for one in get_report("comparison").tables(report) if one.title.startswith("Relevance: first 1 and every")
+    )
+    assert "McNemar's test takes units as independent" in table.note
     of_stance = [row["tests"][0] for row in of_dimension(report, "stance")["rivals"]]
     assert all(test["p_value"] is None and test["holm"] is None for test in of_stance)  # nobody gave a stance
     assert report["families"]["rivals"] == 2
@@ -174,7 +179,7 @@ def scored():
     return run
 
 
-def test_two_scores_are_compared_by_williams_and_steiger(scored):
+def test_two_scores_are_compared_by_swaps_of_claims_by_williams_and_steiger(scored, capsys):
     report = compare(scored, other_score="length", margin=0.5)
     found = of_dimension(report, "stance")["scores"]
     place = [
@@ -190,12 +195,40 @@ def test_two_scores_are_compared_by_williams_and_steiger(scored):
     for row in found:
         expected = correlation_difference(a, b, label, row["name"])
         assert row["estimate"] == pytest.approx(expected.difference.estimate)
-        assert row["tests"][0]["p_value"] == pytest.approx(expected.williams.p_value)
-        assert row["tests"][1]["p_value"] == pytest.approx(expected.steiger.p_value)
+        by_swaps, *others = [test["p_value"] for test in row["tests"]]
+        assert others == pytest.approx([expected.williams.p_value, expected.steiger.p_value])
+        # Other swaps of as many claims are drawn: three standard errors.
+        assert by_swaps == pytest.approx(expected.permutation.p_value, abs=0.012)
+        assert [test["n_permutations"] for test in row["tests"]] == [2000, None, None]
         assert row["equivalence"]["equivalent"] is not None
     assert [row["name"] for row in found] == ["pearson", "spearman"]
     assert report["score_pair"] == [["support", ""], ["length", ""]]
     assert of_dimension(report, "relevance")["scores"] == []  # relevant or not is no order
+    tables = {table.title: table for table in get_report("comparison").tables(report)}
+    tests = tables["Stance: tests of the difference between support and length"]
+    assert [row[:2] for row in tests.rows[:2]] == [("Pearson", "paired permutation"), ("Pearson", "Williams's t")]
+    assert "Williams's t and Steiger's Z take units as independent" in tests.note
+    names = ("--run", "first", "--other-score", "length", "--margin", "0.5")
+    for form in ("table", "md", "latex", "csv"):
+        call_command("report", scored.project.slug, "comparison", *names, "--format", form)
+        assert "paired permutation" in capsys.readouterr().out
+
+
+def test_scores_of_units_of_one_claim_are_swapped_together():
+    """Six claims leave 32 swaps that differ by more than the sign: all are tried, and none beats the data's."""
+    project = project_of(N, claims=6)
+    anna = make_rater(project, "Anna")
+    for number, item in enumerate(items_of(project)):
+        say(item, anna, YES, ("refutes", "insufficient-neutral", "supports")[number % 3])
+    run = make_suggestions(project, checker="first", labels={"relevance": YES, "stance": "supports"})
+    units = [item.anchor_id for item in items_of(project)]
+    make_scores(run, "support", {unit: number % 3 + 0.1 * (number % 5) for number, unit in enumerate(units)})
+    make_scores(run, "length", {unit: number % 7 for number, unit in enumerate(units)})
+    report = compare(run, other_score="length")
+    test = of_name(of_dimension(report, "stance")["scores"], "pearson")["tests"][0]
+    assert (test["name"], test["exact"], test["n_permutations"]) == ("paired permutation", True, 32)
+    assert test["p_value"] == 1 / 32
+    assert "(all 32 swaps; Deutsch" in get_report("comparison").methods(report)
 
 
 def test_a_score_is_not_compared_with_itself(scored):

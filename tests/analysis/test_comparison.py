@@ -3,7 +3,9 @@
 import pytest
 from django.core.management import call_command
 
+from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
+from analysis.reports.tables import tables_of
 from annotation.models import Annotation, Decision, Item, Project
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
@@ -208,6 +210,37 @@ def test_scores_are_correlated_by_choice_and_a_constant_one_says_that_it_is():
     assert steady["estimate"] is None and steady["undefined"] == "the score is the same for every item"
     with pytest.raises(ValueError, match="it has overlap, steady"):
         comparison(run, score="nothing")
+
+
+def test_precision_recall_and_f1_of_each_label_carry_their_intervals():
+    """Claims are drawn whole: of eight claims two have an evidence that the checker takes for relevant and people do
+    not, so that precision is 22 / 24."""
+    project = project_of(24, claims=8)
+    run = make_suggestions(project, labels=SUGGESTED)
+    rater = make_rater(project)
+    for number, item in enumerate(items_of(project)):
+        say(item, rater, NO if number in (3, 12) else YES)
+    report = comparison(run)
+    relevant, not_relevant = of_dimension(report, "relevance")["per_label"]
+    assert relevant["precision"]["estimate"] == pytest.approx(22 / 24) and relevant["precision"]["n_pairable"] == 24
+    assert relevant["precision"]["low"] < 22 / 24 < relevant["precision"]["high"] <= 1
+    assert relevant["precision"]["interval"]["n_clusters"] == 8
+    assert "rests on only 8 clusters" in relevant["precision"]["interval"]["note"]
+    # Whatever is drawn is found: resampling cannot tell how sure that is.
+    assert relevant["recall"]["estimate"] == 1 and relevant["recall"]["low"] is None
+    assert relevant["recall"]["interval"]["undefined"].startswith("every resample gives the same figure")
+    assert relevant["f1"]["estimate"] == pytest.approx(44 / 46) and relevant["f1"]["high"] > 44 / 46
+    assert not_relevant["precision"]["undefined"] == "the label is never predicted (0/0)"
+    assert (not_relevant["recall"]["estimate"], not_relevant["support"], not_relevant["predicted"]) == (0, 2, 0)
+    table = next(one for one in tables_of(report) if one.title == "Relevance: per label")
+    assert len(table.columns) == len(table.rows[0]) == 12 and table.columns[2:4] == (
+        "Precision, low",
+        "Precision, high",
+    )
+    with quickly():
+        first = of_dimension(comparison(run), "relevance")["per_label"][0]
+    assert first["f1"]["estimate"] == relevant["f1"]["estimate"] and first["f1"]["low"] is None
+    assert first["f1"]["interval"]["undefined"] == PENDING
 
 
 def test_cells_list_exactly_their_units():

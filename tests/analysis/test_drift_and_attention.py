@@ -1,5 +1,6 @@
 """Annotators over time, across versions of the guidelines, and on units with known answers."""
 
+import copy
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +10,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.models import StoredReport
+from analysis.reports.drift import methods, tables
 from analysis.reports.metrics import get_report
 from annotation.models import Decision, Job
 from annotation.services import jobs
@@ -59,6 +61,18 @@ def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):
     assert people["Anna"]["trend"]["estimate"] > 0
     assert sum(block["agreement"]["n_pairable"] for block in drift["blocks"]) == 3 * N
     assert drift["within"]["interval"]["n_clusters"] == [3, N]
+
+
+def test_people_whose_answers_are_about_few_claims_are_warned_of(project):
+    """The same answers, about twelve claims: their intervals say more than they know."""
+    many = relevance(project)["drift"]
+    assert "claims or questions: with ten" not in tables("Relevance", many)[0].note
+    few = copy.deepcopy(many)
+    for one in few["people"][:2]:
+        one["trend"]["interval"]["n_clusters"] = [12]
+    assert " 2 answered about fewer than 20 claims or questions: with ten" in tables("Relevance", few)[0].note
+    words = [methods([{"drift": drift}]) for drift in (many, few)]
+    assert ["fewer than 20 claims or questions" in text for text in words] == [False, True]
 
 
 def test_agreement_by_version_and_its_change_within_people(project):

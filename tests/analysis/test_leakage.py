@@ -11,9 +11,11 @@ from analysis.reports.leakage_texts import Texts
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from annotation.models import Claim, Evidence, RankedPassage
+from annotation.models import Claim, Evidence, Item, Judgement, RankedPassage
+from models_runtime.overlap import BertScored
 from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
 from tests.analysis.planted import decide, score, suggest
+from tests.analysis.world import make_rater, say
 from tests.factories import make_project
 
 pytestmark = pytest.mark.django_db
@@ -230,6 +232,87 @@ def test_page_parts_and_words_are_made_of_what_was_computed(pairs):
     with quickly():
         first = report(pairs, run=str(run.uuid), similarity="rouge-l")
     assert first["families"][0]["measures"]["recall@5"]["groups"]["matched"]["low"] is None and kind.body(first)
+
+
+NO_WORDS = f"Harbour {N - 1} froze in 1."
+
+
+def alike(text: str, reference: str) -> float | None:
+    """Of a claim's two pieces of gold evidence: taking the greatest entry first (0.9) would leave 0.1 for the other."""
+    if reference == NO_WORDS:
+        return None
+    if text.rpartition(" in ")[0] != reference.rpartition(" in ")[0]:
+        return 0.0
+    return {("0.", "0."): 0.9, ("0.", "1."): 0.8, ("1.", "0."): 0.7, ("1.", "1."): 0.1}[text[-2:], reference[-2:]]
+
+
+class FixedMeteor:
+    wordnet = "3.0"
+
+    def score(self, text, reference):
+        return alike(text, reference)
+
+
+class FixedBertScore:
+    def __init__(self, model):
+        pass
+
+    def score(self, pairs):
+        found = [alike(*pair) for pair in pairs]
+        return [None if f1 is None else BertScored(f1, f1, f1, False) for f1 in found]
+
+
+@pytest.mark.parametrize(("measure", "title"), [("meteor", "METEOR"), ("bertscore", "BERTScore by MiniLM")])
+def test_the_best_assignment_counts_and_undefined_pairs_are_no_zeros(pairs, monkeypatch, measure, title):
+    monkeypatch.setattr("models_runtime.overlap.Meteor", FixedMeteor)
+    monkeypatch.setattr("models_runtime.overlap.BertScore", FixedBertScore)
+    retrieve(pairs, 0)
+    result = report(pairs, similarity=measure)
+    (family,) = result["families"]
+    means = {
+        k: {group: found["estimate"] for group, found in family["measures"][f"similarity@{k}"]["groups"].items()}
+        for k in (5, 10)
+    }
+    # Both pieces found: (0.8 + 0.7) / 2. One of them at the seventh place: 0.9 / 2 of the first ten passages.
+    assert means[5]["matched"] == means[10]["matched"] == pytest.approx(0.75)
+    assert (means[5]["unmatched"], means[10]["unmatched"]) == (0, pytest.approx(0.45))
+    assert means[10]["all"] == pytest.approx((20 * 0.75 + 19 * 0.45) / 39)
+    unmatched = family["measures"]["similarity@10"]["groups"]["unmatched"]
+    assert (unmatched["n_pairable"], unmatched["left_out"]) == (19, {"no value": 1})
+    (note,) = [note for note in result["notes"] if "is undefined for" in note]
+    assert note.startswith(f"{title} is undefined for 10 of ")
+    assert f"{title}, best assignment @10" in str(get_report("leakage").tables(result))
+
+
+def test_a_passage_without_words_has_no_rouge(pairs):
+    retrieve(pairs, 0)
+    RankedPassage.objects.filter(document=f"{claim(N - 1)}/g0").update(text="...")
+    (family,) = report(pairs, similarity="rouge-l")["families"]
+    unmatched = {k: family["measures"][f"similarity@{k}"]["groups"]["unmatched"] for k in (5, 10)}
+    # It stands in the seventh place.
+    assert {k: row["n_pairable"] for k, row in unmatched.items()} == {5: 20, 10: 19}
+
+
+def test_beside_a_checker_only_labels_it_did_not_touch_count(dataset):
+    """Two documents are matched by people, one of them after the checker's suggestions had been shown."""
+    project = make_project(dataset, PAIRS)
+    run = suggest(project, pair_labels(E, NO), "entailment")
+    rater = make_rater(project)
+    for number, shown in ((1, True), (2, False)):
+        for place in range(2):
+            item = Item.objects.get(project=project, anchor__key=f"{document(number, 0)}/p{place}")
+            revision = say(item, rater, shown=shown)
+            Judgement.objects.create(
+                revision=revision, unit=item.anchor, dimension="entailment", label=NO if place else E
+            )
+    options = {"reference": "majority"}, {"run": str(run.uuid)}, {"run": str(run.uuid), "touched": True}
+    alone, beside, touched = (report(project, **{"reference": "majority"} | more) for more in options)
+    people = [result["generators"][0]["sides"]["people"] for result in (alone, beside, touched)]
+    assert [side["matched"] for side in people] == [2, 1, 2]
+    counts = [result["comparisons"][0]["counts"] for result in (beside, touched)]
+    assert [(one["both"], one["neither"]) for one in counts] == [(1, 1), (2, 2)]
+    words = "labels given after a suggestion of that checker was shown did not count"
+    assert [words in get_report("leakage").methods(result) for result in (beside, touched)] == [True, False]
 
 
 def test_files_of_two_projects_give_the_same_numbers_as_the_database(dataset, pairs, tmp_path):

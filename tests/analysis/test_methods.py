@@ -6,9 +6,11 @@ import pytest
 
 from analysis.reports.methods import paragraph
 from analysis.reports.metrics import get_report
-from annotation.models import Suggestion
+from annotation import __version__
+from annotation.models import Decision, Suggestion
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.kinds import make_kind_project
 
 pytestmark = pytest.mark.django_db
 N = 34
@@ -53,6 +55,7 @@ def said_of(name: str, project, **options) -> tuple[str, dict]:
     assert said.startswith(report.methods(result)) and said != report.methods(result)
     assert not re.search(r"None|\bnan\b|\{|\}|  | ,|\.\.|\(\)", said), said
     assert said.endswith(".") and said[0].isupper()
+    assert f"Computed with Assay {__version__} from the labels of {project.slug}" in said
     return said, result
 
 
@@ -64,6 +67,7 @@ def test_agreement_names_its_coefficients_levels_and_what_is_left_out(project):
     assert "Krippendorff's alpha (ordinal)" in said and "Gwet's AC2 (ordinal weights)" in said
     assert "1,000 bootstrap resamples of whole claims or questions" in said and "17 at most" in said
     assert f"{stance['chance']['n_permutations']:,} permutations" in said
+    assert "Units with a single label form no pair; nothing was put in the place of missing labels" in said
     only, _ = said_of("agreement", project, raters="members")
     assert "members of the project" in only
     nobody, _ = said_of("agreement", project, raters="imported")
@@ -79,7 +83,11 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     assert "Only labels count that were given before a suggestion of the checker was seen" in said
     n = of_dimension(result, "stance")["accuracy"]["n_pairable"]
     assert f"For stance n = {n} (left out:" in said and n < N
-    assert "It was set against second 1" in said and "McNemar's exact test" in said and "Brier score" in said
+    assert (
+        "It was set against second 1" in said
+        and "McNemar's exact test, which takes units as independent" in said
+        and "Brier score" in said
+    )
     assert "within 0.05 (Schuirmann 1987)" in said and "(2 at most) were adjusted" in said
     assert "The score support was correlated" in said and "Williams" not in said
     other, _ = said_of(
@@ -91,7 +99,9 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
         margin=0.1,
         reference="dawid-skene",
     )
-    assert "Correlations of support and of length" in other and "Williams's t and Steiger's Z" in other
+    assert "Correlations of support and of length with the same labels were compared by a paired permutation" in other
+    assert "for whole claims or questions (2,000 swaps; Deutsch, Dror and Roth 2021)" in other
+    assert "Williams's t and Steiger's Z" in other and "take units as independent" in other.partition("Steiger")[2]
     assert "All labels of people count" in other and "within 0.1 (" in other
     assert "Dawid and Skene's model (1979) of the people" in other
 
@@ -121,3 +131,32 @@ def test_rates_say_how_they_are_averaged():
     said, result = said_of("rates", project)
     assert "in 4 answers" in said and "unweighted" in said and "1 answers without a decided label" in said
     assert "The abstain rate is the share of answers in which there is nothing to judge" in said
+
+
+def test_coverage_says_what_counts_as_covered_and_what_is_left_out():
+    project = make_kind_project("aspect-coverage/-/1")  # six answers to two questions with two aspects each
+    items = items_of(project)
+    units = [[link.unit for link in item.item_units.order_by("index")] for item in items]
+    assert [len(found) for found in units] == [2] * 6
+    nobody, _ = said_of("coverage", project)
+    assert "Means are over the 0 answers that have a coverage (left out: 6 with too few labels)" in nobody
+    for item, found in zip(items[:4], units, strict=False):
+        for name, labels in (("Anna", ("covered", "covered")), ("Ben", ("covered", "not_covered"))):
+            rater, _ = project.raters.get_or_create(name=name, kind="external")
+            annotation = item.annotations.create(rater=rater)
+            revision = annotation.revisions.create(number=1, suggestion_shown=None)
+            for unit, label in zip(found, labels, strict=True):
+                revision.judgements.create(unit=unit, dimension="coverage", label=label)
+    said, _ = said_of("coverage", project)
+    assert "12 aspects in 6 answers to 2 questions" in said and "(16 labels)" in said
+    assert "judged covered if more" in said
+    assert "Tied aspects count neither as covered nor among the aspects (4)" in said
+    assert "4 aspects have no label; nothing was put in the place of missing labels" in said
+    assert "over the 4 answers that have a coverage (left out: 2 with too few labels)" in said
+    strict, _ = said_of("coverage", project, k=3, ties="not_covered")
+    assert "12 aspects have fewer than 3 labels" in strict and "Tied aspects count as not covered (0)" in strict
+    for unit in units[0]:
+        Decision.objects.create(project=project, unit=unit, dimension="coverage", label="covered", method="imported")
+    decided, _ = said_of("coverage", project, reference="imported")
+    assert "by imported decisions (2 of them)" in decided and "Tied aspects" not in decided
+    assert "10 aspects have no label" in decided and "1 answers that have a coverage" in decided

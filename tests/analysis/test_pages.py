@@ -164,7 +164,7 @@ def test_cells_of_the_confusion_open_exactly_their_units(client, page, project):
     dimension = of_dimension(report.result, "relevance")
     values = [label["label"] for label in dimension["labels"]]
     html = page("project_comparison").content.decode()
-    assert f"{run.checker} says" in html
+    assert f"confusion of people and {run.checker}" in html
     for row, counts in enumerate(dimension["confusion"]):
         for column, count in enumerate(counts):
             figure = f"relevance/{values[row]}/{values[column]}"
@@ -215,9 +215,16 @@ def test_pages_ask_the_database_no_more_for_more_labels(page, project, name):
     compute()
     with CaptureQueriesContext(connection) as many:
         page(name)
-    # Three of them for the choice of labels: releases, people, versions of the guidelines. The comparison asks for two
-    # more: whether anybody has a name, so that a model of them can be learned, and what scores there are.
-    assert len(many) <= len(few) <= 21
+    # Nine of them for the choice of labels: releases, people, versions of the guidelines, and columns of claims,
+    # questions and evidence from both ends. The comparison asks for two more: whether anybody has a name, so that a
+    # model of them can be learned, and what scores there are.
+    assert len(many) <= len(few) <= 27
+
+
+def test_whose_labels_can_be_chosen_before_anything_is_computed(page, project):
+    assert 'name="raters"' not in page("project_agreement").content.decode()
+    make_rater(project, "Of a file", "external")
+    assert 'name="raters"' in page("project_agreement").content.decode()
 
 
 def test_a_project_without_runs_says_how_to_get_one(page):

@@ -1,16 +1,13 @@
 """The pages of figures in a browser, with every part folded out: nothing that axe calls grave, nothing wider than a
 phone but tables, which scroll by themselves."""
 
-import os
-
 import pytest
 from django.urls import reverse
 
-from annotation.models import Job, Suggestion
-from annotation.services import jobs
+from annotation.models import Suggestion
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
 from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_suggestions
-from tests.web.looks import grave_problems
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 36
@@ -57,29 +54,11 @@ def pages_of(project) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"),
-    [
-        ("dark", 1280),
-        pytest.param("light", 1280, marks=pytest.mark.slow),
-        pytest.param("light", 390, marks=pytest.mark.slow),
-    ],
-)
+@in_every_look
 def test_pages_of_figures_look_right(open_context, client, project, scheme, width):
-    client.force_login(project.created_by)
-    for address in pages_of(project).values():
-        client.get(address)
-    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
-    size = {"width": width, "height": 900}
-    page = open_context(project.created_by, color_scheme=scheme, viewport=size).new_page()
-    for name, address in pages_of(project).items():
-        page.goto(address)
+    for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
         for summary in page.locator("#figures > section > details > summary, #figures details summary").all():
             if summary.is_visible() and not summary.evaluate("element => element.parentElement.open"):
                 summary.click()
         assert page.locator("#figures table").count() > 1, name
-        assert grave_problems(page) == [], name
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-        if folder := os.environ.get("SCREENSHOTS"):
-            page.screenshot(path=f"{folder}/{name}-{scheme}-{width}.png", full_page=True)
+        is_fit_to_be_seen(page, name, scheme, width)

@@ -1,18 +1,15 @@
 """The pages on trials and planning, and the sections on selection, time and known answers, in a browser."""
 
-import os
-
 import pytest
 from django.urls import reverse
 
-from annotation.models import Decision, Job
-from annotation.services import jobs
+from annotation.models import Decision
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
 from tests.analysis.test_drift_and_attention import START, truth
 from tests.analysis.test_prefill_trial import show
 from tests.analysis.test_selected import ask_for_more, draw
 from tests.analysis.world import make_rater, project_of, say
 from tests.factories import make_suggestions
-from tests.web.looks import grave_problems
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 30
@@ -51,30 +48,12 @@ def pages_of(project) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"),
-    [
-        ("dark", 1280),
-        pytest.param("light", 1280, marks=pytest.mark.slow),
-        pytest.param("light", 390, marks=pytest.mark.slow),
-    ],
-)
+@in_every_look
 def test_pages_look_right(open_context, client, project, scheme, width):
-    client.force_login(project.created_by)
-    for address in pages_of(project).values():
-        client.get(address)
-    for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
-    size = {"width": width, "height": 900}
-    page = open_context(project.created_by, color_scheme=scheme, viewport=size).new_page()
     headings = {"selection": "Without the choice of items", "time": "Over time", "planning": "The pilot"}
-    for name, address in pages_of(project).items():
-        page.goto(address)
+    for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
         assert page.get_by_role("heading", name=headings.get(name, "Answers compared")).first.is_visible()
-        assert grave_problems(page) == [], name
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-        if folder := os.environ.get("SCREENSHOTS"):
-            page.screenshot(path=f"{folder}/{name}-{scheme}-{width}.png", full_page=True)
+        is_fit_to_be_seen(page, name, scheme, width)
     page.goto(reverse("project_detail", args=[project.slug]))
     page.get_by_role("link", name="How many more labels?").click()
     assert "target=0.1" in page.url

@@ -3,7 +3,9 @@
 import itertools
 import json
 import random
+from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from django.core.management import call_command
@@ -19,6 +21,7 @@ from analysis.reports.refchecker_texts import copying
 from analysis.reports.tabular import Linked, Table
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.selection import SelectedSource, Selection
 from annotation.models import (
     Annotation,
     Evidence,
@@ -154,20 +157,34 @@ def of_setting(rows: list[dict], setting: str) -> dict:
     return found
 
 
+def answers_of(labels: dict[int, str]) -> dict[tuple[str, str], dict[int, list[str]]]:
+    """Per setting and model the labels of each answer's pieces."""
+    found: dict = defaultdict(lambda: defaultdict(list))
+    columns = ("pk", "triplet__response__context_setting", "triplet__response__model", "triplet__response_id")
+    for unit, setting, model, response in Unit.objects.filter(pk__in=labels).values_list(*columns):
+        found[setting, model][response].append(labels[unit])
+    return found
+
+
 def test_planted_rates_of_models_are_found_by_each_rule():
     project, labels = planted()
     label_all(project, labels)
+    said = answers_of(labels)
     result = compute(project)
     assert [row["setting"] for row in result["rates"]] == list(SETTINGS)
     for one in result["rates"]:
         soft, strict, major = one["rules"]
         assert [rule["rule"] for rule in one["rules"]] == ["soft", "strict", "major"]
-        for row in soft["models"]:
-            share = row["shares"][C]
-            assert share["estimate"] == pytest.approx(CONTRADICTED[row["model"]], abs=0.15)
-        for row in strict["models"]:  # any of four contradicted
-            expected = 1 - (1 - CONTRADICTED[row["model"]]) ** PIECES
-            assert row["shares"][C]["estimate"] == pytest.approx(expected, abs=0.3)
+        for row in soft["models"]:  # the mean over answers of the share of their pieces
+            answers = said[one["setting"], row["model"]].values()
+            for label in (E, N, C):
+                expected = fmean(answer.count(label) / len(answer) for answer in answers)
+                assert row["shares"][label]["estimate"] == pytest.approx(expected), (row["model"], label)
+        for row in strict["models"]:  # the worst label that occurs
+            answers = said[one["setting"], row["model"]].values()
+            worst = [next(label for label in (C, N, E) if label in answer) for answer in answers]
+            for label in (E, N, C):
+                assert row["shares"][label]["estimate"] == pytest.approx(worst.count(label) / len(worst))
             assert sum(share["estimate"] for share in row["shares"].values()) == pytest.approx(1)
         assert [figure["estimate"] for figure in one["abstained"]["models"]] == [0, 0, 0, 0.25]
         assert one["abstained"]["mean"]["estimate"] == 0.0625
@@ -211,6 +228,9 @@ def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
         assert figures == pytest.approx([1, 1, 1])
         assert row["n_factual"] == row["n_predicted_factual"]
         assert (row["n"], row["n_abstained"], row["n_responses"]) == (75, 5, 80)
+    [table, _] = [one for one in refchecker.body(result) if one.title.endswith("checkers against people, answers")]
+    of_noisy = dict(zip(table.columns, table.rows[1], strict=True))
+    assert of_noisy["Strict macro-F1"] == poor["answers"][0]["strict_macro_f1"]["estimate"] < 1
     for row in poor["answers"]:
         assert row["accuracy"]["estimate"] < 0.95 and 0.3 < row["pearson"]["estimate"] < 0.98
     units = [unit for setting in SETTINGS for unit in result["behind"][f"cell/{C}/{E}/{poor['run']}/{setting}"]]
@@ -450,3 +470,8 @@ def test_the_public_files_have_the_published_figures():
         assert tuple(sum(row) for row in confusion) == n_pieces
         answers = of_setting(checker["answers"], setting)
         assert (answers["n"], answers["n_factual"]) == six
+    zero = SelectedSource(DatabaseSource(project), Selection(source="zero_context"))
+    with quickly():
+        [alone] = refchecker.compute(zero)["rates"]
+    assert 100 * alone["abstained"]["mean"]["estimate"] == pytest.approx(12.43, abs=0.005)
+    assert (alone["n_responses"], alone["n_abstained"]) == (700, 87)

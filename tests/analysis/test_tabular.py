@@ -3,7 +3,10 @@
 import csv
 import io
 
+import pytest
+
 from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text
+from analysis.templatetags.figures import number, p_value
 
 ODD = Table(
     "A_title & more",
@@ -36,3 +39,15 @@ def test_text_stands_in_columns():
     lines = as_text([ODD]).split("\n")
     assert lines[0] == "A_title & more"
     assert len({line.rstrip().rfind(end) for line, end in zip(lines[1:], ("n", "3", "0", "1"), strict=True)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "undefined"), (0.5, "0.5000"), (0.0004, "0.0004"), (6.2e-13, "6e-13"), (2e-5, "2e-05"), (0.0, "0.0000")],
+)
+def test_a_p_value_that_is_only_small_is_not_written_as_nothing(value, text):
+    assert p_value(value) == text
+
+
+def test_numbers_that_round_to_nothing_have_no_sign():
+    assert (number(-0.0004), number(-0.0006)) == ("0.000", "-0.001")

@@ -124,7 +124,8 @@ def test_page_and_command(client, project, capsys):
     page = client.get(address, query).content.decode()
     stored = StoredReport.objects.get()
     dimension = of_dimension(stored.result, "relevance")
-    assert f"p = {dimension['versus']['tests'][0]['p_value']:.4f}" in page and "reliability picture" in page
+    assert f"p = {dimension['versus']['tests'][0]['p_value']:.4f}" in page
+    assert "reliability of probabilities: picture" in page
     assert f"{dimension['probabilities']['ece']['estimate']:.3f}" in page and f"--other {second.uuid}" in page
     names = ("--run", "first", "--other", "second")
     command = ("report", project.slug, "comparison", *names, "--reference", "majority", "--format")

@@ -77,7 +77,7 @@ def test_cells_open_the_items_behind_them():
     root = parsed(samples.confusion(), address=address)
     links = root.findall(".//a")
     assert [link.get("href") for link in links] == [address(f"stance/{cell}") for cell in ("s/s", "s/r", "r/r")]
-    assert links[0].get("aria-label") == "Supports, Supports: 50" == links[0].find("title").text
+    assert links[0].get("aria-label") == "Supports; Supports: 50 (94% share of the row)" == links[0].find("title").text
     assert root.get("role") == "group"  # inside one image, links would not be heard of
     assert len(parsed(samples.models(), address=address).findall(".//a")) == 8
     assert len(parsed(samples.dots(), address=address).findall(".//a")) == 1

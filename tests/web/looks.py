@@ -8,10 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 GRAVE = ("serious", "critical")
 
 
-def picture(page, name: str) -> None:
+def picture(page, name: str, *, full_page: bool = False) -> None:
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=f"{folder}/{name}.png")
+        page.screenshot(path=f"{folder}/{name}.png", full_page=full_page)
 
 
 def grave_problems(page) -> list[str]:

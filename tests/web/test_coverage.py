@@ -31,7 +31,7 @@ def project():
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
     page = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme).new_page()
     page.goto("/projects/web-track/coverage/")
@@ -48,7 +48,7 @@ def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
     page.keyboard.press("Enter")
     page.get_by_text("behind a figure").first.wait_for()
     picture(page, f"coverage-behind-{size}-{scheme}")
-    assert page.locator("ul.plain > li").count() == count
+    assert page.locator("ol.plain > li.card").count() == count
     assert grave_problems(page) == []
 
 

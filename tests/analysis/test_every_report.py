@@ -1,0 +1,101 @@
+"""What every report has: each form by the command, and its numbers on the page before their intervals."""
+
+import copy
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from analysis.models import StoredReport
+from analysis.reports.metrics import REPORTS, get_report
+from annotation import __version__
+from annotation.models import Job
+from annotation.services import jobs
+from tests.analysis.study import WORLDS
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_there_is_a_project_for_every_report():
+    assert list(WORLDS) == list(REPORTS)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys):
+    project, options = WORLDS[name]()
+    report = get_report(name)
+    arguments = [part for option, value in options.items() for part in (f"--{option.replace('_', '-')}", value)]
+
+    def written(form: str, *more: str) -> str:
+        call_command("report", project.slug, name, *arguments, "--format", form, *more)
+        return capsys.readouterr().out
+
+    whole, results = report.load().compute, []
+    monkeypatch.setattr(
+        f"{report.module}.compute", lambda *given, **more: results.append(whole(*given, **more)) or results[0]
+    )
+    result = json.loads(written("json"))
+    assert (result["report"], result["project"]) == (name, project.slug)
+    # The other forms are written from the same numbers, which need not be computed again.
+    known = results[0]
+    monkeypatch.setattr(f"{report.module}.compute", lambda *given, **more: copy.deepcopy(known))
+    tables = report.tables(result)
+    assert tables and any(table.rows for table in tables)
+    assert name in written("table")
+    markdown = written("md")
+    assert all(table.title in markdown.replace("\\", "") for table in tables)
+    assert written("latex").count(r"\begin{tabular}") == len(tables)
+    assert len(list(csv.reader(io.StringIO(written("csv"))))) > sum(len(table.rows) for table in tables)
+    said = written("methods").strip()
+    assert f"Computed with Assay {__version__} from the labels of {project.slug}" in said
+    assert said.index("Computed with Assay") > 0 and said.endswith(".")  # its own sentences come first
+    pictures = report.pictures(result)
+    for picture in pictures:
+        assert "</svg>" in written("svg", "--picture", picture.name)
+    if not pictures:
+        with pytest.raises(CommandError, match="has no picture"):
+            written("svg")
+
+
+def ends_of(value) -> int:
+    """How many intervals a result has."""
+    if isinstance(value, dict):
+        return (value.get("low") is not None) + sum(map(ends_of, value.values()))
+    return sum(map(ends_of, value)) if isinstance(value, list) else 0
+
+
+QUICK = [name for name, report in REPORTS.items() if getattr(report.load(), "HAS_QUICK_PASS", False)]
+
+
+def test_reports_that_take_long_have_a_first_pass():
+    assert {"agreement", "comparison", "annotators", "spans", "icat", "refchecker", "leakage", "druid"} <= set(QUICK)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_pages_show_numbers_before_their_intervals(name, monkeypatch):
+    project, options = WORLDS[name]()
+    report = get_report(name)
+    client = client_of(project.created_by)
+    address = reverse(report.page, args=report.address(project.slug))
+    client.get(address, options)
+    seen = []
+    whole = report.load().compute
+
+    def looked_at(source, **given):
+        stored = StoredReport.objects.get()
+        seen.append((client.get(address, options).content.decode(), stored.is_partial, stored.result))
+        return whole(source, **given)
+
+    monkeypatch.setattr(f"{report.module}.compute", looked_at)
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT, state="queued"))
+    (before, _, nothing), (first, is_partial, numbers) = seen
+    assert not nothing and "<td" not in before.partition('id="figures"')[2]
+    assert is_partial and "<td" in first and 'id="methods"' not in first
+    stored = StoredReport.objects.get()
+    last = client.get(address, options).content.decode()
+    assert not stored.is_partial and 'id="methods"' in last
+    assert ends_of(numbers) < ends_of(stored.result)
