@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from analysis.reports.agreement_behind import of_all, of_dimension, opened
 from analysis.reports.agreement_figures import against_chance, difference, figures_of, pairs, per_label, rows_of
 from analysis.reports.agreement_pictures import pictures
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.figures import figure, is_quick
 from analysis.reports.methods_people import agreement as methods
+from analysis.reports.opened import Behind, part_of
 from analysis.reports.selected import chances_of_units, selected
 from analysis.sources import Source
 from analysis.sources.base import MEMBER, SLOT, dimensions_to_show
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from analysis.stats import Labels
 
-__all__ = ["GROUPS", "compute", "methods", "of_group", "pictures"]
+__all__ = ["GROUPS", "compute", "methods", "of_group", "opened", "pictures"]
 
 # Whose labels are looked at.
 GROUPS = {
@@ -52,6 +54,13 @@ def compute(source: Source, raters: str = "all") -> dict:
     # Versions need every revision's moment, which takes long to read: first figures come without them.
     labels = labels if is_quick() and chances is None else source.with_moments(labels)
     of_selection = {dimension.slug: selected(dimension, units, labels, chances) for dimension in dimensions}
+    found, behind = [], {}
+    for dimension in dimensions:
+        result, ids = _dimension(dimension, kind.metrics, units, labels, everybody)
+        chosen, of_chosen = of_selection[dimension.slug]
+        found.append({"derived_from": origins.get(dimension.slug)} | result | {"selected": chosen})
+        behind |= ids | of_chosen
+    sources = dict.fromkeys(row["source"] for one in found for row in one["by_source"])
     return {
         "report": "agreement",
         "project": source.slug,
@@ -63,35 +72,9 @@ def compute(source: Source, raters: str = "all") -> dict:
         "n_units": len(units),
         "n_raters": int(labels["rater"].nunique()),
         "exchangeable": bool((labels["rater_kind"] == SLOT).any()),
-        "dimensions": [
-            {"derived_from": origins.get(dimension.slug)}
-            | _dimension(dimension, kind.metrics, units, labels, everybody)
-            | {"selected": of_selection[dimension.slug][0]}
-            for dimension in dimensions
-        ],
-        "behind": _behind([dimension.slug for dimension in dimensions], units, labels)
-        | {key: ids for _, behind in of_selection.values() for key, ids in behind.items()},
+        "dimensions": found,
+        "behind": of_all(units, list(sources)) | behind,
     }
-
-
-def _behind(dimensions: list[str], units: pd.DataFrame, labels: pd.DataFrame) -> dict[str, list[int]]:
-    """Units by what their labels say about agreement, in the order of work."""
-    behind = {}
-    order = units["unit"]
-    for dimension in dimensions:
-        mine = labels[labels["dimension"] == dimension]
-        of_unit = mine.groupby("unit")["label"]
-        n, distinct = of_unit.size(), of_unit.nunique()
-        found = {
-            "agree": n.index[(n > 1) & (distinct == 1)],
-            "disagree": n.index[(n > 1) & (distinct > 1)],
-            "single": n.index[n == 1],
-        }
-        found |= {f"label/{label}": part for label, part in mine.groupby("label")["unit"]}
-        for name, ids in found.items():
-            behind[f"{dimension}/{name}"] = order[order.isin(ids)].tolist()
-        behind[f"{dimension}/unlabelled"] = order[~order.isin(n.index)].tolist()
-    return behind
 
 
 def of_group(raters: pd.DataFrame, group: str) -> pd.DataFrame:
@@ -107,7 +90,8 @@ def _groups_present(raters: pd.DataFrame) -> list[str]:
 
 def _dimension(
     dimension: Dimension, metrics: tuple[Metric, ...], units: pd.DataFrame, labels: pd.DataFrame, raters: pd.DataFrame
-) -> dict:
+) -> tuple[dict, Behind]:
+    """Figures of one dimension, and the units behind them."""
     mine = labels[labels["dimension"] == dimension.slug]
     coded = _coded(mine, units, dimension.values)
     result = {
@@ -129,10 +113,16 @@ def _dimension(
         "members_against_imported": _members_against_imported(coded, mine, dimension.level),
         "with_unasked": None,
     }
+    behind = of_dimension(result, coded, mine, units["unit"].to_numpy())
+    result["n_paired"] = sum(len(behind[f"{dimension.slug}/{name}"]) for name in ("agree", "disagree"))
+    if members := result["members_against_imported"]:
+        for group in ("members", "imported"):
+            members[f"n_paired_{group}"] = len(behind[f"{dimension.slug}/group/{group}/pair"])
     for metric in metrics:
         if measured_by(metric) == dimension.slug and metric.missing_as:
-            result["with_unasked"] = _with_unasked(dimension, metric, units, labels)
-    return result
+            result["with_unasked"], of_unasked = _with_unasked(dimension, metric, units, labels)
+            behind |= of_unasked
+    return result, behind
 
 
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
@@ -167,6 +157,7 @@ def _by_source(coded: Labels, units: pd.DataFrame, level: str) -> dict:
         rows.append(
             {
                 "source": name,
+                "key": part_of(name),
                 "n_units": int(sizes[name]),
                 **_part(coded.select_units(here), level),
                 "against_the_rest": difference(rows_of(coded, inside), rows_of(coded, ~inside), level),
@@ -238,15 +229,21 @@ def _members_against_imported(coded: Labels, labels: pd.DataFrame, level: str) -
     return difference(rows_of(coded, is_member), rows_of(coded, ~is_member), level)
 
 
-def _with_unasked(dimension: Dimension, metric: Metric, units: pd.DataFrame, labels: pd.DataFrame) -> dict | None:
+def _with_unasked(
+    dimension: Dimension, metric: Metric, units: pd.DataFrame, labels: pd.DataFrame
+) -> tuple[dict | None, Behind]:
     """The dimension with 'not asked' as one more label, given by everybody whose earlier answer left it unasked."""
+    import numpy as np
     import pandas as pd
 
     condition = dimension.asked_when
     asked = labels[labels["dimension"] == dimension.slug]
     unasked = labels[(labels["dimension"] == condition.dimension) & ~labels["label"].isin(condition.labels)]
     if unasked.empty:
-        return None
+        return None, {}
     both = pd.concat([asked, unasked.assign(label=metric.missing_as)])
     coded = _coded(both, units, (*dimension.values, metric.missing_as))
-    return {"label": metric.missing_as, "n_labels": len(both), "figures": figures_of(coded, "nominal")}
+    several = np.bincount(coded.unit, minlength=coded.n_units) > 1
+    found = {"label": metric.missing_as, "n_labels": len(both), "n_paired": int(several.sum())}
+    found["figures"] = figures_of(coded, "nominal")
+    return found, {f"{dimension.slug}/with-unasked": units["unit"].to_numpy()[several].tolist()}

@@ -135,13 +135,15 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
 
     pseudonyms = sorted(coded.rater_names)
     table = cohen_kappa_table(coded)
-    named = [(sorted((names[kappa.rater_a], names[kappa.rater_b])), kappa) for kappa in table]
+    named = [(sorted((names[who], who) for who in (kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
     listed = sorted(named, key=lambda row: (-row[1].n_pairable, row[0]))[:MAX_PAIRS]
     rows = []
-    for both, kappa in listed:
+    for ((a, a_id), (b, b_id)), kappa in listed:
         people = sorted((kappa.rater_a, kappa.rater_b), key=pseudonyms.index)
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
-        row = {"a": both[0], "b": both[1], "agreement": float(kappa.agreement), **_with_analytic(plain)}
+        n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
+        row = {"a": a, "b": b, "a_id": a_id, "b_id": b_id, "n_agree": n_agree, "n_differ": kappa.n_pairable - n_agree}
+        row |= {"agreement": float(kappa.agreement), **_with_analytic(plain)}
         row["scott_pi"] = _with_analytic(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):
             row[weights] = _with_analytic(cohen_kappa(coded, *people, weights)) if level != "nominal" else None

@@ -59,7 +59,14 @@ def _by_source(result: dict, dimension: dict) -> Intervals:
         caption=_caption(result, dimension, f"{most}Units with a pair of labels: {n}", rows[0]["alpha_nominal"]),
         alt=_in_words(rows, "source", "alpha_nominal"),
         items=tuple(
-            _interval(row["source"], row[name], title if ordinal else "") for row in rows for name, title in measures
+            _interval(
+                row["source"],
+                row[name],
+                title if ordinal else "",
+                f"{dimension['dimension']}/source/{row['key']}" if row[name]["n_pairable"] else "",
+            )
+            for row in rows
+            for name, title in measures
         ),
         values=Axis("Krippendorff's alpha", high=1),
         rows_title=as_heading(split),

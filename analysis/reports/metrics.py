@@ -44,7 +44,9 @@ class Report:
     - ``body(result) -> list[Table | Picture]``: what its page shows, in order;
     - ``pictures(result) -> list[Picture]``, where its page has a template of its own;
     - ``methods(result) -> str``: what was done, in sentences for a paper;
-    - ``in_words(kind, figure) -> str``: what the items behind a figure are.
+    - ``in_words(kind, figure) -> str``: what the items behind a figure are;
+    - ``opened(behind, figure)``: units of a figure whose list is not stored as it is (`analysis.reports.opened`), None
+      where there is no such figure.
     """
 
     name: str
@@ -116,6 +118,13 @@ class Report:
     def in_words(self, kind: TaskType, figure: str) -> str:
         in_words = getattr(self.load(), "in_words", None)
         return in_words(kind, figure) if in_words else figure
+
+    def units_behind(self, behind: dict[str, list[int]], figure: str) -> list[int] | None:
+        """The units behind a figure, of what is stored beside the result; None where there is no such figure."""
+        if figure in behind:
+            return behind[figure]
+        opened = getattr(self.load(), "opened", None)
+        return opened(behind, figure) if opened else None
 
 
 def references_here(source: Source) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.coding import coded_labels
 from analysis.reports.figures import figure
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Linked, Table
+from analysis.reports.tabular import Table, linked
 from analysis.sources import Source
 from analysis.sources.base import MEMBER
 from annotation.task_types import Dimension
@@ -86,13 +86,17 @@ def selected(
         rows.append(row)
     several = _several(everything)
     groups = {"drawn": several & drawn, "chosen": several & chances["chosen"].to_numpy() & ~drawn}
+    rows_behind = {"random": _several(first) & drawn, "weighted": _several(first), "naive": several}
     ids = units["unit"].to_numpy()
     return {
         "level": level,
         "rows": rows,
         **{f"n_{name}": int(where.sum()) for name, where in groups.items()},
         "n_chosen_and_drawn": int((several & drawn & chances["chosen"].to_numpy()).sum()),
-    }, {f"{dimension.slug}/{name}": ids[where].tolist() for name, where in groups.items()}
+    }, {
+        f"{dimension.slug}/{name}": ids[where].tolist()
+        for name, where in (groups | {f"selection/{row}": where for row, where in rows_behind.items()}).items()
+    }
 
 
 def _as_planned(labels: pd.DataFrame, chances: pd.DataFrame) -> np.ndarray:
@@ -118,11 +122,10 @@ def tables(dimension: dict) -> list[Table]:
     found = dimension["selected"]
     if not found:
         return []
-    groups = {"random": ("drawn", found["n_drawn"])}
     rows = []
     for row in found["rows"]:
         n = row["alpha"]["n_pairable"]
-        cell = Linked(n, f"{dimension['dimension']}/{groups[row['name']][0]}") if row["name"] in groups else n
+        cell = linked(n, f"{dimension['dimension']}/selection/{row['name']}")
         rows.append(
             (row["title"], cell, row.get("effective_n"))
             + (*estimate(row["percent_agreement"]), *estimate(row["alpha"]))

@@ -26,7 +26,7 @@ REST_PER_SECOND = 5
 
 
 # Raised when results get another shape, so that pages do not meet one that was stored before.
-SHAPE = 7
+SHAPE = 8
 
 
 def parameters_hash(parameters: dict, scope: dict | None = None) -> str:

@@ -53,6 +53,11 @@ class Table:
         return replace(self, rows=[tuple(value_of(cell) for cell in row) for row in self.rows])
 
 
+def linked(n: int, figure: str) -> Cell:
+    """A count that opens what it counts; behind 0 there is nothing to open."""
+    return Linked(n, figure) if n else n
+
+
 def value_of(cell: Cell) -> str | int | float | None:
     return cell.value if isinstance(cell, Linked) else cell
 

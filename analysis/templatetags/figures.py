@@ -120,6 +120,17 @@ def at(rows: list, index: int):
     return rows[index]
 
 
+@register.simple_tag(takes_context=True)
+def opens(context, n: int, *key: str, of: str) -> SafeString | str:
+    """A count of units that opens them; `key` are the parts of the figure's key as they are stored, `of` says which
+    units they are to whoever hears the link alone."""
+    if not n:
+        return "0"
+    address = f"{context['behind']}&figure={quote('/'.join(key))}"
+    words = f"{n:,} unit{'' if n == 1 else 's'}: {of}"
+    return format_html('<a href="{}" aria-label="{}">{}</a>', address, words, f"{n:,}")
+
+
 @register.simple_tag
 def table_rows(table: Table, behind: str = "") -> SafeString:
     """Head and body of a table, its first SHOWN_ROWS rows. Written here and not by a template: a report has thousands
