@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Protocol, runtime_checkable
+from functools import cache, cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,8 @@ DRAWS_PER_BINOMIAL = 16
 LEFT_OUT_MEMBERS = 20_000
 # The same where every member's leaving costs a pass over all units.
 LEFT_OUT_WEIGHTS = 1_000
+# Up to so many clusters times patterns a full table is quicker than a sparse one.
+FULL_TABLE = 100_000
 
 
 class Sample(Protocol):
@@ -40,7 +42,6 @@ class Sample(Protocol):
         """The statistic in each resample, (n_resamples,), nan where undefined."""
 
 
-@runtime_checkable
 class SkewSample(Sample, Protocol):
     """Data that can also say how skewed the statistic is, so that its interval is accelerated."""
 
@@ -82,9 +83,7 @@ class SumSample:
         return float(self.statistic(self.sums())[0])
 
     def n_drawn(self, clusters: bool) -> tuple[int, bool]:
-        if clusters and self.cluster is not None:
-            return len(np.unique(self.cluster)), True
-        return len(self.pattern), False
+        return len(self.members(clusters)[1]), clusters and self.cluster is not None
 
     def values(self, n_resamples: int, rng: np.random.Generator, clusters: bool) -> np.ndarray:
         features, index = self.members(clusters)
@@ -110,11 +109,14 @@ class SumSample:
     def members(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
         """What is drawn: the sums of each kind of member, and the kind of each member."""
         if clusters and self.cluster is not None:
-            return sum_by_cluster(self.features, self.pattern, self.cluster)
+            return self._of_clusters
         return self.features, self.pattern
 
+    @cached_property
+    def _of_clusters(self) -> tuple[np.ndarray, np.ndarray]:
+        return sum_by_cluster(self.features, self.pattern, self.cluster)
 
-@runtime_checkable
+
 class PartedSample(Sample, Protocol):
     """Data of several parts that are resampled each by itself: the smallest may decide how well the spread is known."""
 
@@ -218,11 +220,18 @@ def sum_by_cluster(features: np.ndarray, pattern: np.ndarray, cluster: np.ndarra
     (n_kinds, n_features) float array, (n_clusters,) int array
     """
     _, dense = np.unique(cluster, return_inverse=True)
-    n_clusters = int(dense.max()) + 1
-    table = sparse.csr_array((np.ones(len(pattern)), (dense, pattern)), shape=(n_clusters, len(features)))
+    n_clusters, n_patterns = int(dense.max(initial=-1)) + 1, len(features)
+    tag = np.random.default_rng(20250704).integers(0, 2**64, n_patterns, dtype=np.uint64)
+    # Sums of tags wrap around.
+    if n_clusters * n_patterns <= FULL_TABLE:
+        times = np.bincount(dense * n_patterns + pattern, minlength=n_clusters * n_patterns)
+        table = times.reshape(n_clusters, n_patterns)
+        content = table.astype(np.uint64) @ tag
+        _, first, kind = np.unique(content, return_index=True, return_inverse=True)
+        return table[first].astype(float) @ features, kind
+    table = sparse.csr_array((np.ones(len(pattern)), (dense, pattern)), shape=(n_clusters, n_patterns))
     table.sum_duplicates()
-    tag = np.random.default_rng(20250704).integers(0, 2**64, len(features), dtype=np.uint64)
-    # Sums wrap around, and every cluster has at least one entry, so reduceat meets no empty row.
+    # Every cluster has at least one entry, so reduceat meets no empty row.
     content = np.add.reduceat(tag[table.indices] * table.data.astype(np.uint64), table.indptr[:-1])
     _, first, kind = np.unique(content, return_index=True, return_inverse=True)
     return np.asarray(table[first] @ features), kind
@@ -297,8 +306,8 @@ def bootstrap_interval(
         return undefined_interval(sample, level, clusters, reason)
     with one_blas_thread():
         values = sample.values(n_resamples, np.random.default_rng(seed), clusters)
-        influence = sample.influences(clusters) if isinstance(sample, SkewSample) else NO_INFLUENCE
-        n_effective = sample.effective_n(clusters) if isinstance(sample, PartedSample) else n_drawn
+        influence = sample.influences(clusters) if hasattr(sample, "influences") else NO_INFLUENCE
+        n_effective = sample.effective_n(clusters) if hasattr(sample, "effective_n") else n_drawn
     return resampled_interval(values, estimate, influence, n_drawn, clustered, level, min(n_effective, n_drawn))
 
 
@@ -356,5 +365,5 @@ class Estimate:
 
 def divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Quotient, nan without a warning where the denominator is 0."""
-    numerator, denominator = np.broadcast_arrays(numerator, denominator)
-    return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator != 0)
+    shape = np.broadcast(numerator, denominator).shape
+    return np.divide(numerator, denominator, out=np.full(shape, np.nan), where=np.not_equal(denominator, 0))

@@ -119,10 +119,10 @@ def clustered_effect(
             return start.undefined(NO_CONTRAST_WITHIN)
     if np.linalg.matrix_rank(columns) < columns.shape[1]:
         return start.undefined(NOT_TOLD_APART)
-    import statsmodels.api as sm
-
-    fit = sm.OLS(y, columns).fit()
-    return start.effect(float(fit.params[0]), _variance(fit, codes), few)
+    inverse = np.linalg.pinv(columns)
+    coefficients = inverse @ y
+    scores = columns * (y - columns @ coefficients)[:, None]
+    return start.effect(float(coefficients[0]), _variance(scores, (inverse @ inverse.T)[0], codes), few)
 
 
 def clustered_logit(
@@ -170,13 +170,16 @@ def clustered_logit(
     shares = [float(y[of == side].mean()) for side in (1, 0)]
     if any(share in (0.0, 1.0) for share in shares):
         return start.undefined(SEPARATED), start.effect(shares[0] - shares[1], np.nan, SEPARATED)
-    import statsmodels.api as sm
-
-    fit = sm.Logit(y, np.column_stack([of, np.ones(len(of))])).fit(disp=False)
+    # With one column of two sides the fitted chances are the shares, and everything else follows in closed form.
+    log_odds = float(special.logit(shares[0]) - special.logit(shares[1]))
+    spread = [share * (1 - share) for share in shares]
+    by_one, by_zero = (1 / (spread[k] * (of == side).sum()) for k, side in enumerate((1, 0)))
+    bread = np.array([[by_one + by_zero, -by_zero], [-by_zero, by_zero]])
+    scores = np.column_stack([of, np.ones(len(of))]) * (y - np.where(of == 1, *shares))[:, None]
     few = _few_clusters(of[:, None], codes)
-    odds = start.effect(float(fit.params[0]), _variance(fit, codes), few).exponentiated()
-    slope = np.array([shares[0] * (1 - shares[0]), shares[0] * (1 - shares[0]) - shares[1] * (1 - shares[1])])
-    return odds, start.effect(shares[0] - shares[1], _variance(fit, codes, slope), few)
+    odds = start.effect(log_odds, _variance(scores, bread[0], codes), few).exponentiated()
+    slope = np.array([spread[0], spread[0] - spread[1]])
+    return odds, start.effect(shares[0] - shares[1], _variance(scores, bread @ slope, codes), few)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +224,7 @@ def _observed(n_rows: int, codes: list[np.ndarray], level: float, what: str) -> 
     return Observed(
         n=len(codes[0]),
         n_left_out=n_rows - len(codes[0]),
-        n_clusters=tuple(len(np.unique(code)) for code in codes),
+        n_clusters=tuple(_n_clusters(code) for code in codes),
         level=level,
         method=f"{what}, clustered in {'two ways' if len(codes) == 2 else 'one way'}",
     )
@@ -237,11 +240,17 @@ def _kept(outcome: np.ndarray, of: np.ndarray, groups: Sequence[np.ndarray]) -> 
 
 def _few_clusters(columns: np.ndarray, codes: list[np.ndarray]) -> str:
     """A side with one cluster tells nothing about how much clusters differ, and makes the sandwich far too small."""
-    sides, side = np.unique(columns, axis=0, return_inverse=True)
-    side = side.ravel() if len(sides) <= MOST_SIDES else np.zeros(len(columns), dtype=int)
+    side = np.zeros(len(columns), dtype=np.int64)
+    for column in columns.T:
+        values, place = np.unique(column, return_inverse=True)
+        side = np.unique(side * len(values) + place, return_inverse=True)[1]
+    n_sides = int(side.max(initial=-1)) + 1
+    if n_sides > MOST_SIDES:
+        side, n_sides = np.zeros(len(columns), dtype=np.int64), 1
     for code in codes:
-        of_side = np.unique(np.column_stack([side, code]), axis=0)[:, 0]
-        if np.bincount(of_side).min() < 2:
+        n_clusters = _n_clusters(code)
+        of_side = np.bincount(side * n_clusters + code, minlength=n_sides * n_clusters).reshape(n_sides, n_clusters)
+        if (of_side > 0).sum(axis=1).min() < 2:
             return ONE_CLUSTER
     return ""
 
@@ -258,13 +267,27 @@ def two_ways(of_one: float, of_other: float, of_both: float) -> float:
     return max(of_one + of_other - of_both, min(of_one, of_other))
 
 
-def _variance(fit, codes: list[np.ndarray], of: np.ndarray | None = None) -> float:
-    """Variance of the first coefficient, or of the combination `of` of the coefficients."""
-    from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
+def _variance(scores: np.ndarray, of: np.ndarray, codes: list[np.ndarray]) -> float:
+    """Sandwich variance of one coefficient, or of a combination of them.
 
-    if fit.df_resid <= 0 or any(len(np.unique(code)) < 2 for code in codes):
+    `scores` are what each row adds to the equations that the coefficients solve, (n, k); `of` is the coefficient's row
+    of the inverse of their derivative.
+    """
+    n, k = scores.shape
+    if n <= k or any(_n_clusters(code) < 2 for code in codes):
         return np.nan
-    found = [cov_cluster(fit, codes[0])] if len(codes) == 1 else cov_cluster_2groups(fit, codes[0], codes[1])
-    weights = np.eye(len(fit.params))[0] if of is None else of
-    values = [float(weights @ np.asarray(one) @ weights) for one in found]
-    return values[0] if len(codes) == 1 else two_ways(values[1], values[2], values[1] + values[2] - values[0])
+    by_row = scores @ of
+
+    def clustered(code: np.ndarray) -> float:
+        sums, n_clusters = np.bincount(code, by_row), _n_clusters(code)
+        return float(n_clusters / (n_clusters - 1) * (n - 1) / (n - k) * (sums @ sums))
+
+    if len(codes) == 1:
+        return clustered(codes[0])
+    both = np.unique(codes[0] * _n_clusters(codes[1]) + codes[1], return_inverse=True)[1]
+    return two_ways(clustered(codes[0]), clustered(codes[1]), clustered(both))
+
+
+def _n_clusters(code: np.ndarray) -> int:
+    """`code` numbers the clusters from 0, each of which has a row."""
+    return int(code.max(initial=-1)) + 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from .annotators import LatentTruth
-from .bootstrap import one_blas_thread
+from .bootstrap import BATCH_NUMBERS, one_blas_thread
 from .intervals import ROUNDING, expanded_tail
 from .labels import Labels
 from .patterns import rater_patterns
@@ -71,12 +72,17 @@ def competence_intervals(
         return _nothing(unlabelled, level, FEW_UNITS, n_clusters)
     model = _Fit(patterns.said, labels.n_raters, len(labels.categories), found.confusion is None)
     rng = np.random.default_rng(seed)
+    n_at_once = max(1, BATCH_NUMBERS // 4 // (len(first) * len(labels.categories)))
     with one_blas_thread():
         start = model.start(found.posterior[units[first]], found.competence, patterns.times)
         values = np.empty((n_resamples, labels.n_raters))
-        for row in values:
-            drawn = np.bincount(rng.integers(0, len(distinct), len(distinct)), minlength=len(distinct))
-            row[:] = model.competence(start, np.bincount(pattern, drawn[group], len(first)))
+        for begin in range(0, n_resamples, n_at_once):
+            rows = values[begin : begin + n_at_once]
+            weight = np.empty((len(first), len(rows)))
+            for column in weight.T:
+                drawn = np.bincount(rng.integers(0, len(distinct), len(distinct)), minlength=len(distinct))
+                column[:] = np.bincount(pattern, drawn[group], len(first))
+            rows[:] = model.competence(start, weight)
     low, high = unlabelled.copy(), unlabelled.copy()
     for rater in np.flatnonzero((~np.isnan(values)).sum(axis=0) > 1):
         if np.nanmax(values[:, rater]) - np.nanmin(values[:, rater]) <= ROUNDING:
@@ -96,68 +102,107 @@ def _nothing(unlabelled: np.ndarray, level: float, reason: str, n_clusters: int 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """EM of either model over weighted patterns. `said` is (n_patterns, n_raters * q)."""
+    """EM of either model over patterns with weights, (n_patterns, n_fits), many fits at once. A fit that has come to
+    rest takes no further steps, so what it ends at does not depend on those beside it.
+
+    `said` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q).
+    """
 
     said: sparse.csr_array
     n_raters: int
     q: int
     is_mace: bool
 
+    @cached_property
+    def by_rater(self) -> sparse.csr_array:
+        return sparse.csr_array(self.said.T)
+
     def start(self, posterior: np.ndarray, competence: np.ndarray, weight: np.ndarray):
         """Where all resamples begin: the posterior (Dawid-Skene), or what MACE ends at on all data."""
         if not self.is_mace:
             return posterior
-        expected = self._expected(posterior, weight)
+        [expected] = self._expected(posterior[:, None], weight[:, None]).transpose(2, 0, 1, 3)
         wrong = expected.sum(axis=2) - np.einsum("jll->jl", expected)
         habit = wrong + 0.1
-        begin = np.nan_to_num(competence, nan=0.5), habit / habit.sum(axis=1, keepdims=True)
-        return self._mace(begin, weight)
+        theta, habit = np.nan_to_num(competence, nan=0.5), habit / habit.sum(axis=1, keepdims=True)
+        theta, habit = self._mace((theta, habit), weight[:, None])
+        return theta[0], habit[0]
 
     def competence(self, start, weight: np.ndarray) -> np.ndarray:
+        """Of each rater in each fit, (n_fits, n_raters)."""
         if self.is_mace:
-            labelled = (self.said.T @ weight).reshape(self.n_raters, self.q).sum(axis=1) > 0
+            labelled = (self.by_rater @ weight).reshape(self.n_raters, self.q, -1).sum(axis=1).T > 0
             return np.where(labelled, self._mace(start, weight)[0], np.nan)
         return self._dawid_skene(start, weight)
 
     def _expected(self, posterior: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Labels of each rater by label and true category, (n_raters, q, q)."""
-        return (self.said.T @ (weight[:, None] * posterior)).reshape(self.n_raters, self.q, self.q)
+        """Labels of each rater by label and true category, (n_raters, q, n_fits, q)."""
+        of_pattern = (weight[:, :, None] * posterior).reshape(len(weight), -1)
+        return (self.by_rater @ of_pattern).reshape(self.n_raters, self.q, -1, self.q)
 
     def _posterior(self, prior: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        logs = np.log(np.maximum(chance, SMALL)).reshape(-1, self.q)
-        evidence = np.log(np.maximum(prior, SMALL)) + self.said @ logs
-        share = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-        return share / share.sum(axis=1, keepdims=True)
+        logs = np.log(np.maximum(chance, SMALL)).reshape(self.n_raters * self.q, -1)
+        evidence = np.log(np.maximum(prior, SMALL)) + (self.said @ logs).reshape(self.said.shape[0], -1, self.q)
+        evidence -= _folded(np.maximum, evidence)
+        share = np.exp(evidence, out=evidence)
+        share /= _folded(np.add, share)
+        return share
 
     def _dawid_skene(self, posterior: np.ndarray, weight: np.ndarray, max_iterations: int = 60) -> np.ndarray:
-        before = np.full(self.n_raters, np.inf)
-        for _ in range(max_iterations):
-            prior = weight @ posterior / weight.sum()
-            expected = self._expected(posterior, weight)
+        found = np.empty((weight.shape[1], self.n_raters))
+        at = np.arange(weight.shape[1])
+        posterior, before = posterior[:, None], np.full(found.shape, np.inf)
+        for iteration in range(max_iterations):
+            weighted = weight[:, :, None] * posterior
+            prior = weighted.sum(axis=0) / weight.sum(axis=0)[:, None]
+            expected = (self.by_rater @ weighted.reshape(len(weight), -1)).reshape(self.n_raters, self.q, -1, self.q)
             total = expected.sum(axis=1, keepdims=True)
             chance = np.divide(expected, total, out=np.zeros_like(expected), where=total > 0)
-            found = np.einsum("jkk->jk", chance) @ prior
-            if np.abs(found - before).max(initial=0) < 1e-5:
+            now = np.einsum("jkbk,bk->bj", chance, prior)
+            moving = np.abs(now - before).max(axis=1, initial=0) >= 1e-5
+            ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
+            labelled = (total.sum(axis=(1, 3)) > 0).T
+            found[at[ends]] = np.where(labelled, now, np.nan)[ends]
+            if ends.all():
                 break
-            before = found
+            before = now
+            if not moving.all():
+                at, weight, before = at[moving], weight[:, moving], now[moving]
+                prior, chance = prior[moving], chance[:, :, moving]
             posterior = self._posterior(prior, chance)
-        return np.where(total.sum(axis=(1, 2)) > 0, found, np.nan)
+        return found
 
-    def _mace(self, start, weight: np.ndarray, max_iterations: int = 60):
-        theta, habit = start
+    def _mace(self, start, weight: np.ndarray, max_iterations: int = 60) -> tuple[np.ndarray, np.ndarray]:
+        """What each rater knows, (n_fits, n_raters), and guesses, (n_fits, n_raters, q)."""
+        n_fits = weight.shape[1]
+        theta, habit = (np.repeat(part[None], n_fits, axis=0) for part in start)
+        known_at_end, habit_at_end, at = np.empty_like(theta), np.empty_like(habit), np.arange(n_fits)
         smoothing = 0.01 / self.q
-        knows = np.eye(self.q)[None]
-        for _ in range(max_iterations):
-            guess = (1 - theta)[:, None] * habit
-            chance = guess[:, :, None] + theta[:, None, None] * knows
+        knows = np.eye(self.q)[:, None]
+        for iteration in range(max_iterations):
+            guess = (1 - theta)[:, :, None] * habit
+            chance = guess.transpose(1, 2, 0)[..., None] + theta.T[:, None, :, None] * knows
             expected = self._expected(self._posterior(np.full(self.q, 1 / self.q), chance), weight)
-            right = np.einsum("jll->jl", expected)
-            share = theta[:, None] + guess
-            known = right * np.divide(theta[:, None], share, out=np.zeros_like(share), where=share > 0)
-            knowing = known.sum(axis=1) + smoothing
-            guessing = expected.sum(axis=2) - known + smoothing
-            before, theta = theta, knowing / (knowing + guessing.sum(axis=1) - (self.q - 1) * smoothing)
-            habit = guessing / guessing.sum(axis=1, keepdims=True)
-            if np.abs(theta - before).max(initial=0) < 1e-5:
+            right = np.einsum("jlbl->bjl", expected)
+            share = theta[:, :, None] + guess
+            known = right * np.divide(theta[:, :, None], share, out=np.zeros_like(share), where=share > 0)
+            knowing = known.sum(axis=2) + smoothing
+            guessing = expected.sum(axis=3).transpose(2, 0, 1) - known + smoothing
+            before, theta = theta, knowing / (knowing + guessing.sum(axis=2) - (self.q - 1) * smoothing)
+            habit = guessing / guessing.sum(axis=2, keepdims=True)
+            moving = np.abs(theta - before).max(axis=1, initial=0) >= 1e-5
+            ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
+            known_at_end[at[ends]], habit_at_end[at[ends]] = theta[ends], habit[ends]
+            if ends.all():
                 break
-        return theta, habit
+            if not moving.all():
+                at, weight, theta, habit = at[moving], weight[:, moving], theta[moving], habit[moving]
+        return known_at_end, habit_at_end
+
+
+def _folded(fold: np.ufunc, table: np.ndarray) -> np.ndarray:
+    """Over the categories, which are few: one of them after the other is quicker than numpy's own way."""
+    result = table[..., 0].copy()
+    for code in range(1, table.shape[-1]):
+        fold(result, table[..., code], out=result)
+    return result[..., None]

@@ -65,7 +65,7 @@ class WeightSample:
         of_item = self._members(clusters)
         members = np.arange(int(of_item.max()) + 1)
         # A statistic holds a few arrays the size of the weights; small batches also stay in the processor's cache.
-        work = max(len(of_item), BATCH_NUMBERS // 16)
+        work = max(len(of_item), min(16 * len(of_item), BATCH_NUMBERS // 16))
         batches = draw_weights(members, len(members), n_resamples, rng, work)
         return np.concatenate([self.statistic(self.items, weights[:, of_item]) for weights in batches])
 
@@ -255,13 +255,13 @@ def _kendall_tau_b(items: Items, weights: np.ndarray) -> np.ndarray:
 def kendall_parts(items: Items, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``C - D``, and the pairs of items not tied in the score, and in the label; each (batch,)."""
     group, level = sums_of(weights, items.group), sums_of(weights, items.level)
-    balance = np.zeros(len(weights))
+    balance, below = np.zeros(len(weights)), np.zeros_like(group)
     for position in range(level.shape[1]):
         here = sums_of(weights * (items.level == position), items.group)
-        above = sums_of(weights * (items.level > position), items.group)
-        below = sums_of(weights * (items.level < position), items.group)
+        above = group - below - here
         lower_score = np.cumsum(below - above, axis=1)
         balance += (here[:, 1:] * lower_score[:, :-1]).sum(axis=1)
+        below = below + here
     n = weights.sum(axis=1)
     return balance, (n**2 - (group**2).sum(axis=1)) / 2, (n**2 - (level**2).sum(axis=1)) / 2
 

@@ -50,7 +50,7 @@ class SortedScores:
         """How often each unit occurs in each resample, in batches."""
         group = self._members(clusters)
         members = np.arange(int(group.max()) + 1)
-        work = max(len(group), BATCH_NUMBERS // 16)
+        work = max(len(group), min(16 * len(group), BATCH_NUMBERS // 16))
         for weights in draw_weights(members, len(members), n_resamples, rng, work):
             yield weights[:, group]
 

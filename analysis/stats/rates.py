@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import NO_INFLUENCE, Estimate, Sample, SkewSample, SumSample, divide, effective_n_of_parts
+from .bootstrap import NO_INFLUENCE, Estimate, Sample, SumSample, divide, effective_n_of_parts
 from .labels import code_column
 
 NO_RESPONSE = "the model has no response"
@@ -70,14 +70,14 @@ class MeanSample:
         return np.mean([part.values(n_resamples, rng, clusters) for part in self.parts], axis=0)
 
     def influences(self, clusters: bool) -> tuple[np.ndarray, np.ndarray]:
-        if not all(isinstance(part, SkewSample) for part in self.parts):
+        if not all(hasattr(part, "influences") for part in self.parts):
             return NO_INFLUENCE
         parts = [part.influences(clusters) for part in self.parts]
         falls = [value / len(parts) for value, _ in parts]
         return np.concatenate(falls), np.concatenate([times for _, times in parts])
 
     def effective_n(self, clusters: bool) -> float:
-        if not all(isinstance(part, SkewSample) for part in self.parts):
+        if not all(hasattr(part, "influences") for part in self.parts):
             return np.inf
         return effective_n_of_parts([part.influences(clusters) for part in self.parts])
 
