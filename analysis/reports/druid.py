@@ -6,6 +6,7 @@ with its use. Each part says what to start where what it needs is not there.
 
 from __future__ import annotations
 
+from analysis.reports.behind_sets import UnitSets
 from analysis.reports.druid_content import content
 from analysis.reports.druid_data import (
     FEATURES,
@@ -17,7 +18,15 @@ from analysis.reports.druid_data import (
     perplexity_runs,
     stance_dimension,
 )
-from analysis.reports.druid_features import Characteristic, characteristics_of, correlations, described, side_by_side
+from analysis.reports.druid_features import (
+    Characteristic,
+    characteristics_of,
+    correlations,
+    described,
+    opened,
+    side_by_side,
+)
+from analysis.reports.druid_models import Model, models
 from analysis.reports.druid_pictures import pictures_of
 from analysis.reports.druid_tables import (
     beside_tables,
@@ -26,7 +35,7 @@ from analysis.reports.druid_tables import (
     correlation_tables,
     usage_tables,
 )
-from analysis.reports.druid_usage import Model, models, usage
+from analysis.reports.druid_usage import usage
 from analysis.reports.druid_words import in_words, methods
 from analysis.reports.figures import is_quick
 from analysis.reports.reference import REFERENCES
@@ -34,7 +43,7 @@ from analysis.reports.tabular import Table
 from analysis.sources import Run, Source
 from annotation.task_types import TaskType
 
-__all__ = ["body", "compute", "fits", "in_words", "methods"]
+__all__ = ["body", "compute", "fits", "in_words", "methods", "opened"]
 
 HAS_QUICK_PASS = True
 EVERY, NEWEST = "all", "newest"
@@ -118,7 +127,7 @@ def compute(
     of_answers = _chosen(answer_runs(runs), probabilities, EVERY, "probabilities")
     of_features = _chosen(feature_runs(runs), characteristics, NEWEST, "characteristics")
     pairs = pairs_of(source, reference)
-    its_content, behind = content(source, pairs)
+    its_content, sets = content(source, pairs)
     result = {
         "report": "druid",
         "project": source.slug,
@@ -144,7 +153,7 @@ def compute(
         "usage": None,
         "correlations": [],
         "notes": [],
-        "behind": behind,
+        "behind": sets.behind,
     }
     if is_quick():  # scores of every pair take longer to read than first figures may take
         return result | {"notes": ["Characteristics and the use of context are still being computed."]}
@@ -152,7 +161,7 @@ def compute(
     measured = characteristics_of(source, pairs, of_features, perplexities)
     others = _others(source, evidence_beside, reference)
     result["beside"] = side_by_side([(source, pairs, measured), *others]) if others else []
-    return result | _of_scores(source, pairs, of_answers, of_features, perplexities, measured, result)
+    return result | _of_scores(source, pairs, sets, of_answers, of_features, perplexities, measured, result)
 
 
 def _others(source: Source, wanted: str, reference: str) -> list[tuple[Source, Pairs, list[Characteristic]]]:
@@ -173,24 +182,26 @@ def _others(source: Source, wanted: str, reference: str) -> list[tuple[Source, P
 def _of_scores(
     source: Source,
     pairs: Pairs,
+    sets: UnitSets,
     of_answers: list[Run],
     of_features: list[Run],
     perplexities: list[Run],
     measured: list[Characteristic],
     result: dict,
 ) -> dict:
-    found, behind = {}, dict(result["behind"])
+    found: dict = {}
     asked = models(source, pairs, of_answers) if result["n_stances"] else []
     if measured:
-        found["described"], ids = described(pairs, measured)
-        behind |= ids
+        found["described"] = described(pairs, measured, sets)
+        own = next((row for row in result["beside"] if row["project"] == source.slug), {"characteristics": []})
+        for one, cell in zip(own["characteristics"], found["described"]["groups"][0]["cells"], strict=False):
+            one |= {name: cell[name] for name in ("figure", "without")}
     if asked:
-        found["usage"], ids = usage(pairs, asked)
-        behind |= ids
+        found["usage"] = usage(pairs, asked, sets)
     if measured and asked:
         found["correlations"] = [correlations(pairs, model, measured, result["test"]) for model in asked]
     notes = _notes(result["n_stances"], of_answers, of_features, perplexities, measured, asked)
-    return found | {"notes": notes, "behind": behind}
+    return found | {"notes": notes}
 
 
 def _chosen(runs: list[Run], wanted: str, default: str, name: str) -> list[Run]:

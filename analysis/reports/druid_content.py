@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from analysis.reports.behind_sets import UnitSets, key
 from analysis.reports.coding import coded_labels
-from analysis.reports.druid_data import MAX_SOURCES, NOT_RELEVANT, Pairs, relevance_dimension
+from analysis.reports.druid_data import (
+    MAX_SOURCES,
+    NOT_RELEVANT,
+    SHOWN_SOURCES,
+    Pairs,
+    relevance_dimension,
+    stance_dimension,
+)
 from analysis.reports.figures import figure
 from analysis.sources import Source
 from analysis.sources.base import SLOT
@@ -22,68 +30,80 @@ MAX_VERDICTS = 50
 NO_REASON = {"tied": "people are divided", "unlabelled": "nobody has labelled it"}
 
 
-def content(source: Source, pairs: Pairs) -> tuple[dict, dict[str, list[int]]]:
+def content(source: Source, pairs: Pairs) -> tuple[dict, UnitSets]:
     """The part of the result, and the units behind its figures."""
     import numpy as np
 
     from analysis.stats import inter_context_conflicts
+    from analysis.stats.shifts import AGAINST, FOR
 
-    of_source = pairs.units["source"].to_numpy()
-    claims = source.content("claim").set_index("key")
+    sets = UnitSets(pairs.units["unit"].to_numpy())
     is_gold = _is_gold(source, pairs)
     coded = {
-        f"{metric.name}, {metric.level}": _coded(pairs, metric)
+        f"{metric.name}, {metric.level}": (metric.name, *_coded(pairs, metric))
         for metric in pairs.kind.metrics
         if not metric.derived and not pairs.kind.dimension(metric.dimension).is_hidden
     }
     found = inter_context_conflicts(pairs.cluster, pairs.n_claims, pairs.stances)
+    has_both = found.n_stances > 1
+    is_decided, has_stance = pairs.has_stance(AGAINST, FOR), pairs.has_stance(*pairs.names)
     rows: list[dict] = []
-    behind: dict[str, list[int]] = {}
-    for name in (ALL, *pairs.sources):
-        here = np.ones(len(of_source), dtype=bool) if name == ALL else of_source == name
+    for place, name in enumerate((ALL, *pairs.sources)):
+        here = pairs.source_code == place - 1 if place else np.ones(len(pairs.units), dtype=bool)
         # Those with evidence of the source: evidence of one claim may be split.
         its_claims = np.bincount(pairs.cluster[here], minlength=pairs.n_claims) > 0
-        conflicting = found.conflicting & its_claims
-        behind[f"source/{name}"] = pairs.ids(here)
-        behind[f"conflicts/{name}"] = pairs.ids(conflicting[pairs.cluster] & _is_decided(pairs))
+        conflicting, with_both = found.conflicting & its_claims, has_both & its_claims
+        of_source = key("source", name)
+        sets.put(here, of_source)
+        sets.put(conflicting[pairs.cluster] & is_decided, key("conflicts", name))
         rows.append(
             {
                 "source": name,
+                "figure": of_source,
                 "n_claims": int(its_claims.sum()),
                 "n_pairs": int(here.sum()),
                 "n_gold": int(is_gold[here].sum()) if is_gold is not None else None,
+                "gold": sets.add(is_gold & here, key("gold", name), of_source) if is_gold is not None else "",
                 "alpha": [
-                    {"name": metric, **figure(_alpha(labels, level, here))} for metric, (labels, level) in coded.items()
+                    {
+                        "name": title,
+                        **figure(_alpha(labels, level, here)),
+                        "figure": sets.add(_is_pairable(labels) & here, key("pairable", metric, name), of_source),
+                    }
+                    for title, (metric, labels, level) in coded.items()
                 ],
-                "n_claims_with_both": int((its_claims & (found.n_stances > 1)).sum()),
-                "conflicts": _share_of_claims(conflicting, its_claims & (found.n_stances > 1)),
+                "n_claims_with_both": int(with_both.sum()),
+                "with_both": sets.add(with_both[pairs.cluster] & has_stance, key("several", name), of_source),
+                "conflicts": _share_of_claims(conflicting, with_both),
             }
         )
-    dimensions, ids = _labels(pairs)
-    verdicts = Counter(claims["verdict"].reindex(pairs.units["claim"].dropna().unique()).fillna("").tolist())
+    verdicts, n_verdicts = _verdicts(source, pairs, sets)
     return {
         "sources": rows,
         "n_sources_not_listed": max(0, int(pairs.units["source"].nunique()) - MAX_SOURCES),
         "metrics": list(coded),
-        "dimensions": dimensions,
-        "verdicts": [
-            {"verdict": verdict, "n_claims": n}
-            for verdict, n in sorted(verdicts.items(), key=lambda row: (-row[1], row[0]))
-        ][:MAX_VERDICTS],
-        "n_verdicts_not_listed": max(0, len(verdicts) - MAX_VERDICTS),
-    }, behind | ids
+        "dimensions": _labels(pairs, sets),
+        "verdicts": verdicts,
+        "n_verdicts_not_listed": max(0, n_verdicts - MAX_VERDICTS),
+    }, sets
+
+
+def _verdicts(source: Source, pairs: Pairs, sets: UnitSets) -> tuple[list[dict], int]:
+    """Claims by verdict, the most frequent first, and how many verdicts there are; behind each, their evidence."""
+    claims = source.content("claim").set_index("key")["verdict"]
+    names = claims.reindex(pairs.units["claim"].dropna().unique()).fillna("")
+    counts = Counter(names.tolist())
+    of_pair = pairs.units["claim"].map(names).to_numpy(dtype=object)
+    listed = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:MAX_VERDICTS]
+    for verdict, _ in listed:
+        sets.put(of_pair == verdict, key("verdict", verdict))
+    return [{"verdict": verdict, "n_claims": n} for verdict, n in listed], len(counts)
 
 
 def _is_gold(source: Source, pairs: Pairs) -> np.ndarray | None:
     """Where the evidence is the claim's gold evidence; None where the data do not say of any."""
     evidence = source.content("evidence").set_index("key")["is_gold"].reindex(pairs.units["evidence"])
     return evidence.eq(True).fillna(False).to_numpy(dtype=bool) if evidence.notna().any() else None
-
-
-def _is_decided(pairs: Pairs) -> np.ndarray:
-    from analysis.stats.shifts import AGAINST, FOR
-
-    return pairs.has_stance(AGAINST) | pairs.has_stance(FOR)
 
 
 def _coded(pairs: Pairs, metric: Metric) -> tuple[Labels, str]:
@@ -107,6 +127,13 @@ def _alpha(labels: Labels, level: str, here: np.ndarray) -> Estimate:
     return krippendorff_alpha(labels if here.all() else labels.select_units(here), level)
 
 
+def _is_pairable(labels: Labels) -> np.ndarray:
+    """Units with two labels or more, which is what agreement is about."""
+    import numpy as np
+
+    return np.bincount(labels.unit, minlength=labels.n_units) > 1
+
+
 def _share_of_claims(conflicting: np.ndarray, counted: np.ndarray) -> dict:
     """Of claims with a stance of at least two pieces of evidence, the share in conflict; claims are independent."""
     from analysis.stats import mean_share
@@ -114,15 +141,15 @@ def _share_of_claims(conflicting: np.ndarray, counted: np.ndarray) -> dict:
     return figure(mean_share(conflicting[counted].astype(float))) | {"n": int(conflicting.sum())}
 
 
-def _labels(pairs: Pairs) -> tuple[list[dict], dict[str, list[int]]]:
+def _labels(pairs: Pairs, sets: UnitSets) -> list[dict]:
     """How many pairs have each label, by source, and those without one by reason."""
     import numpy as np
 
-    of_source = pairs.units["source"].to_numpy()
+    of_source = [pairs.source_code == place for place in range(len(pairs.sources))]
     relevance = relevance_dimension(pairs.kind)
     dimensions = [(relevance, pairs.relevance)] if relevance is not None else []
-    dimensions.append((next(one for one in pairs.kind.dimensions if one.role == "stance"), pairs.stance))
-    found, behind = [], {}
+    dimensions.append((stance_dimension(pairs.kind), pairs.stance))
+    found = []
     for dimension, reference in dimensions:
         places = [(label.value, label.title, reference.code == place) for place, label in enumerate(dimension.labels)]
         if reference.not_asked.any():
@@ -130,18 +157,23 @@ def _labels(pairs: Pairs) -> tuple[list[dict], dict[str, list[int]]]:
         n_decided = sum(int(where.sum()) for _, _, where in places)
         rows = []
         for value, title, where in places:
-            behind[f"label/{dimension.slug}/{value}"] = pairs.ids(where)
+            sets.put(where, key("label", dimension.slug, value))
             rows.append(
                 {
                     "label": value,
                     "title": title,
                     "n": int(where.sum()),
                     "share": int(where.sum()) / n_decided if n_decided else None,
-                    "by_source": [int((where & (of_source == name)).sum()) for name in pairs.sources],
+                    "by_source": [int((where & here).sum()) for here in of_source],
+                    "figures": [
+                        sets.add(where & here, key("label", dimension.slug, value, name), key("source", name))
+                        for name, here in zip(pairs.sources[:SHOWN_SOURCES], of_source, strict=False)
+                    ],
                 }
             )
         none = {"tied": reference.tied, "unlabelled": (reference.code < 0) & ~reference.tied & ~reference.not_asked}
-        behind |= {f"label/{dimension.slug}/{name}": pairs.ids(where) for name, where in none.items()}
+        for name, where in none.items():
+            sets.put(where, key("label", dimension.slug, name))
         found.append(
             {
                 "dimension": dimension.slug,
@@ -153,4 +185,4 @@ def _labels(pairs: Pairs) -> tuple[list[dict], dict[str, list[int]]]:
                 ],
             }
         )
-    return found, behind
+    return found

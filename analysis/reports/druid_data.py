@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from analysis.reports.reference import Reference, references
@@ -22,6 +23,7 @@ ANSWER_SCORES = tuple(f"p_{answer}_{mode}" for mode in MODES for answer in ANSWE
 PERPLEXITY = "perplexity"
 # Sources beyond these are in no table of their own; figures over all are over all.
 MAX_SOURCES = 50
+SHOWN_SOURCES = 12  # columns that still fit beside each other; every source has rows in other tables
 
 
 SHARE, BOUNDED = "share", "bounded"
@@ -109,7 +111,7 @@ class Pairs:
     def n_claims(self) -> int:
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
-    @property
+    @cached_property
     def sources(self) -> list[str]:
         """Those with most pairs first; none where all pairs come from one, which says nothing beside all of them."""
         sizes = self.units["source"].value_counts()
@@ -117,13 +119,25 @@ class Pairs:
             return []
         return sorted(sizes.index, key=lambda name: (-sizes[name], name))[:MAX_SOURCES]
 
-    def ids(self, where: np.ndarray) -> list[int]:
-        return self.units["unit"].to_numpy()[where].tolist()
+    @cached_property
+    def source_code(self) -> np.ndarray:
+        """The place of each pair's source in `sources`; -1 for one that is not there."""
+        import pandas as pd
 
-    def has_stance(self, name: str) -> np.ndarray:
+        return pd.Categorical(self.units["source"], categories=self.sources).codes
+
+    @cached_property
+    def _stance_code(self) -> np.ndarray:
         import numpy as np
 
-        return np.array([stance == name for stance in self.stances], dtype=bool)
+        place = {name: code for code, name in enumerate(self.names)}
+        return np.array([place.get(stance, -1) for stance in self.stances], dtype=int)
+
+    def has_stance(self, *names: str) -> np.ndarray:
+        """Pairs with any of the stances."""
+        import numpy as np
+
+        return np.isin(self._stance_code, [self.names.index(name) for name in names if name in self.names])
 
     def values(self, frame: pd.DataFrame) -> np.ndarray:
         """A score of each pair; nan where it is undefined, failed, or was not computed."""

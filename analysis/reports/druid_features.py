@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.reports.druid_data import FEATURES, PERPLEXITY, Feature, Pairs, model_names
+from analysis.reports.behind_sets import UnitSets, key, parts_of
+from analysis.reports.druid_data import FEATURES, PERPLEXITY, Feature, Pairs, model_names, stance_dimension
 from analysis.reports.druid_means import mean_table
-from analysis.reports.druid_usage import Model
+from analysis.reports.druid_models import Model
 from analysis.reports.figures import number
 from analysis.sources import Run, Source
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PERMUTATIONS = 999
 COEFFICIENTS = ("spearman", "pearson")
+EVERYTHING = ("source", "")  # the key of all pairs
+MAX_NAMED = 3  # characteristics that are named where they have the same pairs behind them
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,25 +59,79 @@ def _characteristic(source: Source, pairs: Pairs, run: Run, key: str, feature: F
     return Characteristic(key, feature.title, feature.scale, run, values)
 
 
-def described(pairs: Pairs, found: list[Characteristic]) -> tuple[dict, dict[str, list[int]]]:
-    """Mean and deviation of each, over all pairs, by stance and by source, and the pairs where it is undefined."""
+def described(pairs: Pairs, found: list[Characteristic], sets: UnitSets) -> dict:
+    """Mean and deviation of each, over all pairs, by stance and by source."""
     import numpy as np
 
-    of_source = pairs.units["source"].to_numpy()
-    groups = [("all", "", np.ones(len(of_source), dtype=bool))]
-    groups += [("stance", name, pairs.has_stance(name)) for name in pairs.names]
-    groups += [("source", name, of_source == name) for name in pairs.sources]
-    table = mean_table(np.column_stack([one.values for one in found]), [where for *_, where in groups], pairs.cluster)
-    rows = [
-        {"by": by, "group": name, "n": int(where.sum()), "cells": table[place]}
-        for place, (by, name, where) in enumerate(groups)
+    stance = stance_dimension(pairs.kind).slug
+    groups = [("all", "", EVERYTHING, np.ones(len(pairs.units), dtype=bool))]
+    groups += [("stance", name, ("label", stance, name), pairs.has_stance(name)) for name in pairs.names]
+    groups += [
+        ("source", name, ("source", name), pairs.source_code == place) for place, name in enumerate(pairs.sources)
     ]
-    behind = {f"without/{one.title}": pairs.ids(np.isnan(one.values)) for one in found}
+    table = mean_table(np.column_stack([one.values for one in found]), [where for *_, where in groups], pairs.cluster)
+    together = known_together(found)
+    for words, is_known in together:
+        sets.add(~is_known, key("without", words))
+    rows = [
+        {
+            "by": by,
+            "group": name,
+            "n": int(where.sum()),
+            "cells": [cell | _behind(cell, words, of) for cell, (words, _) in zip(table[place], together, strict=True)],
+        }
+        for place, (by, name, of, where) in enumerate(groups)
+    ]
     columns = [
         {"key": one.key, "title": one.title, "scale": one.scale, "run": one.run.uuid, "checker": one.run.name}
         for one in found
     ]
-    return {"columns": columns, "groups": rows}, behind
+    return {"columns": columns, "groups": rows}
+
+
+def _behind(cell: dict, words: str, of: tuple[str, ...]) -> dict[str, str]:
+    """Keys of the pairs of a group with a value and without one: see `opened`."""
+    with_value, without = (key(name, words, *(of if of != EVERYTHING else ())) for name in ("value", "without"))
+    n, n_without = cell["n"], cell["n_undefined"]
+    return {
+        "figure": (with_value if n_without else key(*of)) if n else "",
+        "without": (without if n else key(*of)) if n_without else "",
+    }
+
+
+def opened(behind: dict[str, list[int]], figure: str) -> list[int] | None:
+    """Pairs with a value of a characteristic, or without one. Where it is undefined is stored once, of all pairs; what
+    that leaves of a stance, of a source, or of the pairs with context usage is found when it is opened."""
+    what, *parts = parts_of(figure)
+    if what == "both" and len(parts) == 3:
+        group, title = key("usage", *parts[:2]), parts[2]
+    elif what in ("value", "without") and parts:
+        group, title = key(*(parts[1:] or EVERYTHING)), parts[0]
+    else:
+        return None
+    within, undefined = behind.get(group), behind.get(key("without", title))
+    if within is None or undefined is None:
+        return None
+    known = set(undefined)
+    return [unit for unit in within if (unit in known) == (what == "without")]
+
+
+def known_together(found: list[Characteristic]) -> list[tuple[str, np.ndarray]]:
+    """Of each characteristic where it is defined, and what to call these pairs: after all characteristics that are
+    defined for the very same ones, since they share what is behind their cells."""
+    import numpy as np
+
+    known = [~np.isnan(one.values) for one in found]
+    alike: dict[bytes, list[str]] = {}
+    for one, where in zip(found, known, strict=True):
+        alike.setdefault(where.tobytes(), []).append(one.title)
+    return [(_titles(alike[where.tobytes()]), where) for where in known]
+
+
+def _titles(names: list[str]) -> str:
+    if len(names) > MAX_NAMED:
+        return f"{names[0]} and {len(names) - 1} other characteristics"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def side_by_side(found: list[tuple[Source, Pairs, list[Characteristic]]]) -> list[dict]:
@@ -110,12 +167,17 @@ def correlations(pairs: Pairs, model: Model, found: list[Characteristic], test: 
         for name in COEFFICIENTS
     }
     bounds = {name: table.confidence_intervals() for name, table in tables.items()}
+    together, is_used = known_together(found), model.usage.reason < 0
     rows = []
     for place, stance in enumerate(pairs.names):
-        for column, one in enumerate(found):
+        of_stance = key("usage", model.name, stance)
+        n_used = int((is_used & (stratum == place)).sum())
+        for column, (one, (words, _)) in enumerate(zip(found, together, strict=True)):
             cell, first = (place, column), tables[COEFFICIENTS[0]]
             row = {"stance": stance, "feature": one.title, "n": int(first.n[cell])}
             row["n_clusters"] = int(first.n_clusters[cell])
+            both = of_stance if row["n"] == n_used else key("both", model.name, stance, words)
+            row["figure"] = both if row["n"] else ""
             rows.append(row | {name: _cell(table, cell, bounds[name]) for name, table in tables.items()})
     n_tests = {name: int((~np.isnan(table.p_value)).sum()) for name, table in tables.items()}
     return {"run": model.run.uuid, "model": model.name, "n_tests": n_tests, "rows": rows}

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Matrix, Picture
-from analysis.reports.druid_tables import SHOWN_SOURCES, stance_titles
+from analysis.reports.behind_sets import key
+from analysis.reports.druid_data import SHOWN_SOURCES
+from analysis.reports.druid_tables import stance_titles
 from analysis.sources.splits import as_heading, in_words, split_in
 
 ACU = {"mean": ("acu_mean", 1), "sum": ("acu_sum", 3)}
@@ -53,6 +55,7 @@ def _shares(result: dict) -> Matrix | None:
         rows=tuple(result["described"]["columns"][place]["title"] for place in shares),
         columns=tuple(titles[row["group"]] for row in groups),
         values=tuple(tuple(row["cells"][place]["estimate"] for row in groups) for place in shares),
+        figures=tuple(tuple(row["cells"][place]["figure"] for row in groups) for place in shares),
         value_title="Share of pairs",
         rows_title="Characteristic",
         columns_title="Stance",
@@ -86,7 +89,10 @@ def _beside(result: dict) -> Iterator[tuple[str, Intervals | None]]:
 
 def _interval(cell: dict, row: str, series: str = "") -> Interval:
     bounds = _bounds(cell["low"], cell["high"])
-    return Interval(row, cell["estimate"], *bounds, n=cell["n"], series=series, undefined=cell["undefined"])
+    behind = cell.get("figure", "")
+    return Interval(
+        row, cell["estimate"], *bounds, n=cell["n"], series=series, undefined=cell["undefined"], figure=behind
+    )
 
 
 def _side_by_side(result: dict, name: str, title: str, values: str, items: list[Interval]) -> Intervals:
@@ -133,6 +139,9 @@ def _against_all(result: dict, by: str) -> Matrix | None:
         rows=tuple(one["title"] for one in found["columns"]),
         columns=tuple(titles.get(row["group"], row["group"]) for row in groups),
         values=values,
+        figures=tuple(
+            tuple(row["cells"][place]["figure"] for row in groups) for place in range(len(everything["cells"]))
+        ),
         value_title="Difference in standard deviations",
         rows_title="Characteristic",
         columns_title=as_heading(split) if split else by.capitalize(),
@@ -171,7 +180,7 @@ def _usage(result: dict) -> Intervals | None:
                     n=cell["n"],
                     series=model["model"],
                     undefined=cell["undefined"],
-                    figure=f"usage/{model['model']}/{row['stance']}",
+                    figure=key("usage", model["model"], row["stance"]),
                 )
             )
     if not items:
@@ -201,6 +210,7 @@ def _correlations(result: dict, place: int) -> Matrix | None:
     stances = list(dict.fromkeys(row["stance"] for row in found["rows"] if row["n"]))
     features = list(dict.fromkeys(row["feature"] for row in found["rows"]))
     cells = {(row["feature"], row["stance"]): row["spearman"] for row in found["rows"]}
+    behind = {(row["feature"], row["stance"]): row["figure"] for row in found["rows"]}
     values = tuple(tuple(cells[feature, stance]["estimate"] for stance in stances) for feature in features)
     if all(value is None for row in values for value in row):
         return None
@@ -221,7 +231,7 @@ def _correlations(result: dict, place: int) -> Matrix | None:
         rows_title="Characteristic",
         columns_title="Stance",
         marks=marks,
-        figures=tuple(tuple(f"usage/{found['model']}/{stance}" for stance in stances) for _ in features),
+        figures=tuple(tuple(behind[feature, stance] for stance in stances) for feature in features),
         scale="diverging",
         low=-bound,
         high=bound,

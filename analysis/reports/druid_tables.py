@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from analysis.reports.behind_sets import key, opens
+from analysis.reports.druid_data import SHOWN_SOURCES
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 from analysis.sources.splits import as_heading, in_words, split_in
 
-SHOWN_SOURCES = 12  # columns that still fit beside each other; every source has rows in other tables
 ANSWERS = ("False", "None", "True")
 SIGNS = {1: "+", -1: "-"}
 
@@ -24,10 +25,11 @@ def content_tables(result: dict) -> list[Table]:
         + intervals(*(f"Alpha, {name}" for name in found["metrics"])),
         [
             (
-                Linked(row["source"] or "all", f"source/{row['source']}"),
-                *(row["n_claims"], row["n_pairs"], row["n_gold"]),
+                Linked(row["source"] or "all", row["figure"]),
+                *(Linked(row[name], row["figure"]) for name in ("n_claims", "n_pairs")),
+                opens(row["n_gold"], row["gold"]),
                 row["n_pairs"] / row["n_claims"] if row["n_claims"] else None,
-                *sum((estimate(one) for one in row["alpha"]), ()),
+                *sum((_estimate(one, one["figure"]) for one in row["alpha"]), ()),
             )
             for row in found["sources"]
         ],
@@ -38,10 +40,11 @@ def content_tables(result: dict) -> list[Table]:
         (as_heading(split), "Claims", "With two stances or more", "In conflict", *intervals("Share")),
         [
             (
-                row["source"] or "all",
-                *(row["n_claims"], row["n_claims_with_both"]),
-                Linked(row["conflicts"]["n"], f"conflicts/{row['source']}"),
-                *estimate(row["conflicts"]),
+                Linked(row["source"] or "all", row["figure"]),
+                Linked(row["n_claims"], row["figure"]),
+                opens(row["n_claims_with_both"], row["with_both"]),
+                Linked(row["conflicts"]["n"], key("conflicts", row["source"])),
+                *_estimate(row["conflicts"], row["with_both"]),
             )
             for row in found["sources"]
         ],
@@ -51,7 +54,10 @@ def content_tables(result: dict) -> list[Table]:
     verdicts = Table(
         "Claims by verdict",
         ("Verdict", "Claims"),
-        [(row["verdict"] or "none", row["n_claims"]) for row in found["verdicts"]],
+        [
+            (row["verdict"] or "none", Linked(row["n_claims"], key("verdict", row["verdict"])))
+            for row in found["verdicts"]
+        ],
         note=f"{found['n_verdicts_not_listed']} further verdicts." if found["n_verdicts_not_listed"] else "",
     )
     return [sources, verdicts, conflicts, *(_labels(result, one) for one in found["dimensions"])]
@@ -62,11 +68,12 @@ def _labels(result: dict, dimension: dict) -> Table:
     names = names[:SHOWN_SOURCES] if len(names) > 1 else []
     slug = dimension["dimension"]
     rows: list[tuple[Cell, ...]] = [
-        (row["title"], Linked(row["n"], f"label/{slug}/{row['label']}"), row["share"], *row["by_source"][: len(names)])
+        (row["title"], Linked(row["n"], key("label", slug, row["label"])), row["share"])
+        + tuple(map(opens, row["by_source"][: len(names)], row["figures"]))
         for row in dimension["labels"]
     ]
     rows += [
-        (f"no label: {row['title']}", Linked(row["n"], f"label/{slug}/{row['reason']}"), None, *[None] * len(names))
+        (f"no label: {row['title']}", Linked(row["n"], key("label", slug, row["reason"])), None, *[None] * len(names))
         for row in dimension["without"]
     ]
     title = f"{dimension['title']} of evidence (tables 8 and 9)"
@@ -84,7 +91,7 @@ def characteristics_tables(result: dict) -> list[Table]:
             "Characteristics of evidence (table 10)",
             ("Characteristic", *intervals("Mean"), "SD", "Pairs", "Undefined", "Measured by"),
             [
-                (one["title"], *_mean(cell), Linked(cell["n_undefined"], f"without/{one['title']}"), one["checker"])
+                (one["title"], *_mean(cell), _undefined(cell), one["checker"])
                 for one, cell in zip(columns, everything["cells"], strict=True)
             ],
             note="Means of what is 0 or 1 are shares of pairs: "
@@ -99,7 +106,7 @@ def characteristics_tables(result: dict) -> list[Table]:
             continue
         rows = [
             (one["title"], titles.get(row["group"], row["group"]) if by == "stance" else row["group"])
-            + (*_mean(row["cells"][place]), row["cells"][place]["n_undefined"])
+            + (*_mean(row["cells"][place]), _undefined(row["cells"][place]))
             for place, one in enumerate(columns)
             for row in groups
             if row["n"]
@@ -116,7 +123,7 @@ def beside_tables(result: dict) -> list[Table]:
     for title in titles:
         for data in found:
             cell = next((one for one in data["characteristics"] if one["title"] == title), None)
-            measured = (*_mean(cell), cell["n_undefined"]) if cell else ("not measured", None, None, None, 0, None)
+            measured = (*_mean(cell), _undefined(cell)) if cell else ("not measured", None, None, None, 0, None)
             rows.append((title, data["title"], *measured))
     columns = ("Characteristic", "Data", *intervals("Mean"), "SD", "Pairs", "Undefined")
     note = "; ".join(f"{data['title']}: {data['n_pairs']:,} pairs, {data['n_claims']:,} claims" for data in found)
@@ -124,7 +131,23 @@ def beside_tables(result: dict) -> list[Table]:
 
 
 def _mean(cell: dict) -> tuple[Cell, ...]:
-    return *estimate(cell), cell["sd"], cell["n"]
+    """Only pairs of this project can be opened: cells of the data sets beside it have no key."""
+    figure = cell.get("figure", "")
+    return *_estimate(cell, figure), opens(cell["sd"], figure), opens(cell["n"], figure)
+
+
+def _undefined(cell: dict) -> Cell:
+    return opens(cell["n_undefined"], cell.get("without", ""))
+
+
+def _estimate(cell: dict, figure: str) -> tuple[Cell, Cell, Cell]:
+    """An estimate that opens what it was computed from, with its interval."""
+    value, low, high = estimate(cell)
+    return opens(value, figure), low, high
+
+
+def _with_sd(cell: dict) -> tuple[Cell, ...]:
+    return *_estimate(cell, cell["figure"]), opens(cell["sd"], cell["figure"])
 
 
 def usage_tables(result: dict) -> list[Table]:
@@ -137,17 +160,15 @@ def usage_tables(result: dict) -> list[Table]:
     for model in found["models"]:
         for row in model["stances"]:
             name = titles[row["stance"]]
-            pairs = Linked(row["acu_mean"]["n"], f"usage/{model['model']}/{row['stance']}")
-            undefined = row["acu_mean"]["n_undefined"]
-            of_mean, of_sum = row["acu_mean"], row["acu_sum"]
-            means.append(
-                (model["model"], name, *estimate(of_mean), of_mean["sd"], *estimate(of_sum), of_sum["sd"])
-                + (pairs, undefined)
-            )
-            cells = sum(((*estimate(row[key]), row[key]["sd"]) for key in ("dp_false", "dp_none", "dp_true")), ())
-            signed.append((model["model"], name, _signs(row["desired"]), *cells, of_sum["estimate"], pairs))
+            pairs = Linked(row["acu_mean"]["n"], key("usage", model["model"], row["stance"]))
+            undefined = opens(row["acu_mean"]["n_undefined"], row["without"])
+            of_sum = row["acu_sum"]
+            means.append((model["model"], name, *_with_sd(row["acu_mean"]), *_with_sd(of_sum), pairs, undefined))
+            cells = sum((_with_sd(row[change]) for change in ("dp_false", "dp_none", "dp_true")), ())
+            mean = opens(of_sum["estimate"], of_sum["figure"])
+            signed.append((model["model"], name, _signs(row["desired"]), *cells, mean, pairs))
     undefined = [
-        (model["model"], row["reason"], Linked(row["n"], f"undefined/{model['model']}/{place}"))
+        (model["model"], row["reason"], Linked(row["n"], key("undefined", model["model"], str(place))))
         for model in found["models"]
         for place, row in enumerate(model["undefined"])
     ]
@@ -164,8 +185,9 @@ def usage_tables(result: dict) -> list[Table]:
             "Difference of context usage between models, on the same pairs",
             ("Model", "minus", "Stance", *intervals("acu_mean", "acu_sum"), "Pairs"),
             [
-                (one["a"], one["b"], titles[row["stance"]], *estimate(row["acu_mean"]), *estimate(row["acu_sum"]))
-                + (row["acu_mean"]["n"],)
+                (one["a"], one["b"], titles[row["stance"]])
+                + sum((_estimate(row[name], row["figure"]) for name in ("acu_mean", "acu_sum")), ())
+                + (opens(row["acu_mean"]["n"], row["figure"]),)
                 for one in found["differences"]
                 for row in one["rows"]
             ],
@@ -188,26 +210,22 @@ def _shifts(result: dict, titles: dict[str, str]) -> list[Table]:
     for model in result["usage"]["models"]:
         name, of_stance = model["model"], {row["stance"]: row for row in model["stances"]}
         for row in model["shifts"]["rows"]:
-            counts = [
-                cell
-                for answer, after, change in zip(ANSWERS, row["after"], row["change"], strict=True)
-                for cell in (Linked(after, f"answer/{name}/{row['stance']}/{answer.lower()}"), change)
-            ]
-            found = of_stance[row["stance"]]
-            decided = row["stance"] in ("refutes", "supports")
-            conflicts = row["memory_conflicts"]
+            found, figures = of_stance[row["stance"]], row["figures"]
             rows.append(
-                (name, titles[row["stance"]], _signs(row["desired"]), row["n"], *counts, row["desired_moves"])
-                + estimate(found["desired_move"])
-                + (Linked(conflicts, f"conflict/{name}/{row['stance']}") if decided else conflicts,)
-                + estimate(found["memory_conflict"])
+                (name, titles[row["stance"]], _signs(row["desired"]), opens(row["n"], figures["all"]))
+                + _answers(row)
+                + (opens(row["desired_moves"], figures["moves"]),)
+                + _estimate(found["desired_move"], found["desired_move"]["figure"])
+                + (opens(row["memory_conflicts"], figures["conflict"]),)
+                + _estimate(found["memory_conflict"], found["memory_conflict"]["figure"])
             )
         for row in model["shifts"]["paper"]:
-            pairs = zip(row["after"], row["change"], strict=True)
+            figures = row["figures"]
             share = row["memory_conflicts"] / row["n"] if row["n"] else None
             paper.append(
-                (name, ", ".join(titles[one] for one in row["stances"]), row["n"], *sum(pairs, ()))
-                + (row["desired_moves"], share)
+                (name, ", ".join(titles[one] for one in row["stances"]), opens(row["n"], figures["all"]))
+                + _answers(row)
+                + (opens(row["desired_moves"], figures["moves"]), opens(share, figures["conflict"]))
             )
     return [
         Table(
@@ -228,6 +246,12 @@ def _shifts(result: dict, titles: dict[str, str]) -> list[Table]:
     ]
 
 
+def _answers(row: dict) -> tuple[Cell, ...]:
+    """For each answer how many pairs have it with the evidence, and how many more than without it."""
+    counts = zip(row["after"], row["figures"]["after"], row["change"], row["figures"]["change"], strict=True)
+    return tuple(cell for n, with_it, change, moved in counts for cell in (Linked(n, with_it), opens(change, moved)))
+
+
 def _signs(desired: list[int] | None) -> str:
     return " ".join(SIGNS[sign] for sign in desired) if desired else ""
 
@@ -243,9 +267,10 @@ def correlation_tables(result: dict) -> list[Table]:
             f"Correlation of characteristics with context usage, {found['model']} (figure 4)",
             columns,
             [
-                (titles[row["stance"]], row["feature"], row["n"], row["n_clusters"])
-                + _correlation(row["spearman"])
-                + _correlation(row["pearson"])
+                (titles[row["stance"]], row["feature"])
+                + tuple(opens(row[name], row["figure"]) for name in ("n", "n_clusters"))
+                + _correlation(row["spearman"], row["figure"])
+                + _correlation(row["pearson"], row["figure"])
                 for row in found["rows"]
             ],
             note=f"Corrected for {found['n_tests']['spearman']} tests.",
@@ -254,6 +279,6 @@ def correlation_tables(result: dict) -> list[Table]:
     ]
 
 
-def _correlation(cell: dict) -> tuple[Cell, ...]:
+def _correlation(cell: dict, figure: str) -> tuple[Cell, ...]:
     p_value = cell["p_value"] if not cell["no_p_value"] else f"undefined: {cell['no_p_value']}"
-    return *estimate(cell), p_value, cell["p_holm"], cell["p_bh"], cell["p_units"]
+    return *_estimate(cell, figure), p_value, cell["p_holm"], cell["p_bh"], cell["p_units"]

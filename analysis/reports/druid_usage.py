@@ -1,114 +1,100 @@
-"""How language models use evidence (DRUID, sections 4.2 and 5.3, tables 11, 21 and 22, figure 3)."""
+"""How language models use evidence (DRUID, sections 4.2 and 5.3, tables 11 and 22, figure 3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from analysis.reports.druid_data import ANSWERS, MODES, NOT_RELEVANT, Pairs, model_names
+from analysis.reports.behind_sets import UnitSets, key
+from analysis.reports.druid_data import NOT_RELEVANT, Pairs, stance_dimension
 from analysis.reports.druid_means import mean_table
-from analysis.sources import Run, Source
+from analysis.reports.druid_models import Model, desired, known_stances
+from analysis.reports.druid_shifts import shifts
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from analysis.stats import ContextUsage
-
 ALL_STANCES = ""  # the row of all relevant evidence
 COLUMNS = ("acu_mean", "acu_sum", "dp_false", "dp_none", "dp_true", "memory_conflict", "desired_move")
-# Rows of the paper's table 21; the one in the middle leaves out evidence that leans in favour.
-PAPER_ROWS = {
-    "refutes": ("refutes",),
-    "insufficient": ("insufficient-refutes", "insufficient-contradictory", "insufficient-neutral"),
-    "supports": ("supports",),
+# What the pairs that have a value of a column are called.
+KNOWN = {
+    "acu_mean": "usage",
+    "acu_sum": "usage",
+    "dp_false": "change-false",
+    "dp_none": "change-none",
+    "dp_true": "change-true",
+    "memory_conflict": "before",
+    "desired_move": "answered",
 }
 MAX_COMPARED = 6  # runs of which every pair is compared
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
-    """One run's probabilities, in the order of pairs, and what follows from them."""
-
-    run: Run
-    name: str
-    without: np.ndarray  # (n, 3)
-    with_evidence: np.ndarray  # (n, 3)
-    usage: ContextUsage
-
-
-def models(source: Source, pairs: Pairs, runs: list[Run]) -> list[Model]:
-    import numpy as np
-
-    from analysis.stats import context_usage
-
-    names, found = model_names(runs), []
-    stances = known_stances(pairs)
-    for run in runs:
-        without, with_evidence = (
-            np.column_stack([pairs.values(source.score_frame(run, f"p_{answer}_{mode}")) for answer in ANSWERS])
-            for mode in MODES
-        )
-        usage = context_usage(without, with_evidence, stances)
-        found.append(Model(run, names[run.uuid], without, with_evidence, usage))
-    return found
-
-
-def known_stances(pairs: Pairs) -> list[str | None]:
-    """The stances of which it is known what use of context would be; other labels have none."""
-    from analysis.stats.usage import DESIRED
-
-    return [stance if stance in DESIRED else None for stance in pairs.stances]
-
-
-def usage(pairs: Pairs, found: list[Model]) -> tuple[dict, dict[str, list[int]]]:
-    """The part of the result about every model, and the units behind its figures."""
+def usage(pairs: Pairs, found: list[Model], sets: UnitSets) -> dict:
+    """The part of the result about every model."""
     import numpy as np
 
     relevant = np.array([stance not in (None, NOT_RELEVANT) for stance in known_stances(pairs)], dtype=bool)
     rows = [(ALL_STANCES, relevant), *((name, pairs.has_stance(name)) for name in pairs.names)]
     values = [_columns(pairs, model) for model in found]
     differences = list(combinations(range(len(found)), 2)) if len(found) <= MAX_COMPARED else []
-    values += [(values[a][:, :2] - values[b][:, :2]) for a, b in differences]
-    table = mean_table(np.column_stack(values), [where for _, where in rows], pairs.cluster)
-    parts, behind, start = [], {}, 0
-    for model in found:
-        its_rows = [
-            {"stance": name, "desired": _desired(name), **dict(zip(COLUMNS, table[place][start:], strict=False))}
-            for place, (name, _) in enumerate(rows)
-        ]
-        for name, where in rows:
-            behind[f"usage/{model.name}/{name}"] = pairs.ids(where & (model.usage.reason < 0))
-        shifts, ids = _shifts(pairs, model)
-        undefined, more = _undefined(pairs, model)
-        behind |= ids | more
+    both = [(values[a][:, :2] - values[b][:, :2]) for a, b in differences]
+    table = mean_table(np.column_stack(values + both), [where for _, where in rows], pairs.cluster)
+    parts, start = [], 0
+    for model, own in zip(found, values, strict=True):
+        its_rows = []
+        for place, (name, where) in enumerate(rows):
+            sets.put(where & (model.usage.reason < 0), key("usage", model.name, name))
+            cells = dict(zip(COLUMNS, table[place][start:], strict=False))
+            its_rows.append(
+                {
+                    "stance": name,
+                    "desired": desired(name),
+                    **_linked(pairs, model, cells, own, name, where, sets),
+                    "without": sets.add(where & (model.usage.reason >= 0), key("unused", model.name, name)),
+                }
+            )
         parts.append(
             {
                 "run": model.run.uuid,
                 "model": model.name,
                 "checker": model.run.name,
                 "stances": its_rows,
-                "shifts": shifts,
-                "undefined": undefined,
+                "shifts": shifts(pairs, model, sets),
+                "undefined": _undefined(model, sets),
             }
         )
         start += len(COLUMNS)
-    compared = [
-        {
-            "a": found[a].name,
-            "b": found[b].name,
-            "rows": [
-                {
-                    "stance": name,
-                    "acu_mean": table[row][start + 2 * place],
-                    "acu_sum": table[row][start + 2 * place + 1],
-                }
-                for row, (name, _) in enumerate(rows)
-            ],
-        }
-        for place, (a, b) in enumerate(differences)
-    ]
-    return {"models": parts, "differences": compared}, behind
+    compared = []
+    for place, (a, b) in enumerate(differences):
+        names = found[a].name, found[b].name
+        compared.append({"a": names[0], "b": names[1], "rows": []})
+        for row, (stance, where) in enumerate(rows):
+            cells = table[row][start + 2 * place :][:2]
+            same = (key("usage", name, stance) for name in names)
+            where = where & ~np.isnan(both[place][:, 0])
+            figure = sets.add(where, key("compared", *names, stance), *same)
+            compared[-1]["rows"].append({"stance": stance, "figure": figure, "acu_mean": cells[0], "acu_sum": cells[1]})
+    return {"models": parts, "differences": compared}
+
+
+def _linked(
+    pairs: Pairs,
+    model: Model,
+    cells: dict[str, dict],
+    values: np.ndarray,
+    stance: str,
+    where: np.ndarray,
+    sets: UnitSets,
+) -> dict[str, dict]:
+    """Cells of one row with the keys of the pairs that have a value."""
+    import numpy as np
+
+    same = (key("usage", model.name, stance), key("label", stance_dimension(pairs.kind).slug, stance))
+    found = {}
+    for place, (column, cell) in enumerate(cells.items()):
+        is_known = where & ~np.isnan(values[:, place])
+        found[column] = cell | {"figure": sets.add(is_known, key(KNOWN[column], model.name, stance), *same)}
+    return found
 
 
 def _columns(pairs: Pairs, model: Model) -> np.ndarray:
@@ -130,77 +116,13 @@ def _columns(pairs: Pairs, model: Model) -> np.ndarray:
     )
 
 
-def _desired(stance: str) -> list[int] | None:
-    """Signs of the desired changes, in the order of ANSWERS; None where rows of several signs are together."""
-    from analysis.stats.usage import DESIRED
-
-    return list(DESIRED[stance]) if stance in DESIRED else None
-
-
-def _shifts(pairs: Pairs, model: Model) -> tuple[dict, dict[str, list[int]]]:
-    """Counts of answers before and after, by stance and by the paper's rows, and the pairs in every cell."""
-    import numpy as np
-
-    from analysis.stats import prediction_shifts
-    from analysis.stats.shifts import predicted_answers
-
-    stances = known_stances(pairs)
-    names = [name for name in pairs.names if _desired(name)]
-    found = prediction_shifts(model.without, model.with_evidence, stances, names)
-    rows = [
-        {
-            "stance": stance,
-            "desired": _desired(stance),
-            "n": int(found.n_pairs[place]),
-            "before": found.before[place].tolist(),
-            "after": found.after[place].tolist(),
-            "change": found.change[place].tolist(),
-            "transitions": found.transitions[place].tolist(),
-            "desired_moves": int(found.desired_moves[place]),
-            "memory_conflicts": int(found.memory_conflicts[place]),
-        }
-        for place, stance in enumerate(found.stances)
-    ]
-    behind = {}
-    before, after = predicted_answers(model.without), predicted_answers(model.with_evidence)
-    known = (before >= 0) & (after >= 0)
-    for name in names:
-        here = pairs.has_stance(name) & known
-        for place, answer in enumerate(ANSWERS):
-            behind[f"answer/{model.name}/{name}/{answer}"] = pairs.ids(here & (after == place))
-    conflicts = np.array([stance == "refutes" for stance in stances]) & (before == ANSWERS.index("true"))
-    conflicts |= np.array([stance == "supports" for stance in stances]) & (before == ANSWERS.index("false"))
-    for name in ("refutes", "supports"):
-        behind[f"conflict/{model.name}/{name}"] = pairs.ids(conflicts & pairs.has_stance(name))
-    return {"rows": rows, "paper": _paper_rows(rows), "left_out": found.left_out}, behind
-
-
-def _paper_rows(rows: list[dict]) -> list[dict]:
-    """The three rows of table 21, where the task type has all of their stances."""
-    by_name = {row["stance"]: row for row in rows}
-    if not set(sum(PAPER_ROWS.values(), ())) <= set(by_name):
-        return []
-    found = []
-    for name, stances in PAPER_ROWS.items():
-        mine = [by_name[stance] for stance in stances]
-        summed = {
-            key: [sum(cells) for cells in zip(*(row[key] for row in mine), strict=True)] for key in ("after", "change")
-        }
-        # The row of undecided evidence is counted as if all of it wanted the answer None, which the paper does.
-        signs = _desired(stances[-1])
-        moves = sum(sign * change for sign, change in zip(signs, summed["change"], strict=True))
-        counts = {key: sum(row[key] for row in mine) for key in ("n", "memory_conflicts")}
-        found.append({"row": name, "stances": list(stances), **summed, **counts, "desired_moves": moves})
-    return found
-
-
-def _undefined(pairs: Pairs, model: Model) -> tuple[list[dict], dict[str, list[int]]]:
+def _undefined(model: Model, sets: UnitSets) -> list[dict]:
     """Pairs without context use, by reason."""
     from analysis.stats.usage import REASONS
 
-    found, behind = [], {}
+    found = []
     for place, reason in enumerate(REASONS):
         where = model.usage.reason == place
-        behind[f"undefined/{model.name}/{place}"] = pairs.ids(where)
+        sets.put(where, key("undefined", model.name, str(place)))
         found.append({"reason": reason, "n": int(where.sum())})
-    return found, behind
+    return found

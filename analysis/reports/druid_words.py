@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from analysis.reports.behind_sets import parts_of
 from analysis.reports.druid_data import relevance_dimension, stance_dimension
+from analysis.reports.druid_shifts import TOGETHER
 from annotation.task_types import TaskType
 
 TESTS = {
@@ -60,17 +62,22 @@ def _with_n(model: dict) -> str:
 
 def in_words(kind: TaskType, figure: str) -> str:
     """What the items behind a figure have in common."""
-    what, *parts = figure.split("/")
+    what, *parts = parts_of(figure)
     return _WORDS[what](kind, *parts)
 
 
-def _stance(kind: TaskType, name: str) -> str:
-    """The stance in words; of everything relevant, and of what is not relevant."""
+def _stances(kind: TaskType, names: str) -> str:
+    """The stances of a row in words; of everything relevant, and of what is not relevant."""
     labels = {label.value: label.title for label in stance_dimension(kind).labels}
-    return {"": "any stance"}.get(name) or labels.get(name, "not relevant")
+    titles = [labels.get(name, "not relevant") for name in names.split(TOGETHER) if name]
+    return f"stance: {' or '.join(titles) or 'any'}"
 
 
-def _label(kind: TaskType, dimension: str, name: str) -> str:
+def _label(kind: TaskType, dimension: str, name: str, *source: str) -> str:
+    return f"{_of_label(kind, dimension, name)}{_under(*source)}"
+
+
+def _of_label(kind: TaskType, dimension: str, name: str) -> str:
     found = kind.dimension(dimension)
     other = {"tied": "people are divided", "unlabelled": "no label"}
     relevance = relevance_dimension(kind)
@@ -80,25 +87,59 @@ def _label(kind: TaskType, dimension: str, name: str) -> str:
     return f"{found.title}: {other.get(name, f'not asked, because of the {condition}')}"
 
 
+def _under(source: str = "") -> str:
+    return f", under {source}" if source else ""
+
+
+def _group(kind: TaskType, of: str = "", *name: str) -> str:
+    """Which pairs a mean is of, besides those that have its characteristic."""
+    return f"; {_stances(kind, name[-1])}" if of == "label" else _under(*name)
+
+
 def _undefined(kind: TaskType, model: str, place: str) -> str:
     from analysis.stats.usage import REASONS
 
     return f"without context usage of {model}: {REASONS[int(place)]}"
 
 
+def _changed(answer: str):
+    return lambda kind, model, stance: f"change of P({answer}) by {model} is defined, {_stances(kind, stance)}"
+
+
 _WORDS = {
-    "source": lambda kind, *name: f"evidence under {'/'.join(name)}" if "/".join(name) else "all evidence",
-    "conflicts": lambda kind, *name: (
-        "evidence that supports or refutes claims in conflict" + (f", under {'/'.join(name)}" if "/".join(name) else "")
+    "source": lambda kind, name: f"evidence under {name}" if name else "all evidence",
+    "gold": lambda kind, name: f"gold evidence{_under(name)}",
+    "pairable": lambda kind, metric, name: f"with two labels or more ({metric}){_under(name)}",
+    "several": lambda kind, name: f"evidence with a stance, of claims with two stances or more{_under(name)}",
+    "conflicts": lambda kind, name: f"evidence that supports or refutes claims in conflict{_under(name)}",
+    "verdict": lambda kind, name: (
+        f"evidence of claims with the verdict {name}" if name else "of claims without verdict"
     ),
     "label": _label,
-    "usage": lambda kind, model, stance: f"context usage of {model} is defined, stance: {_stance(kind, stance)}",
+    "value": lambda kind, title, *group: f"defined: {title}{_group(kind, *group)}",
+    "without": lambda kind, title, *group: f"undefined: {title}{_group(kind, *group)}",
+    "usage": lambda kind, model, stance: f"context usage of {model} is defined, {_stances(kind, stance)}",
+    "unused": lambda kind, model, stance: f"without context usage of {model}, {_stances(kind, stance)}",
     "undefined": _undefined,
+    "compared": lambda kind, a, b, stance: f"context usage of {a} and {b} is defined, {_stances(kind, stance)}",
+    "change-false": _changed("False"),
+    "change-none": _changed("None"),
+    "change-true": _changed("True"),
+    "before": lambda kind, model, stance: f"{model} has one answer without evidence, {_stances(kind, stance)}",
+    "answered": lambda kind, model, stance: (
+        f"{model} has one answer without and with evidence, {_stances(kind, stance)}"
+    ),
     "answer": lambda kind, model, stance, answer: (
-        f"stance: {_stance(kind, stance)}; with the evidence {model} answers " + answer.capitalize()
+        f"{_stances(kind, stance)}; with the evidence {model} answers {answer.capitalize()}"
     ),
-    "conflict": lambda kind, model, stance: (
-        f"stance: {_stance(kind, stance)}; without evidence {model} answers the opposite"
+    "moved": lambda kind, model, stance, answer: (
+        f"{_stances(kind, stance)}; with the evidence {model} comes to the answer {answer.capitalize()} or leaves it"
     ),
-    "without": lambda kind, *title: f"undefined: {'/'.join(title)}",
+    "desired": lambda kind, model, stance: (
+        f"{_stances(kind, stance)}; with the evidence {model} moves towards a desired answer or away from one"
+    ),
+    "conflict": lambda kind, model, stance: f"{_stances(kind, stance)}; without evidence {model} answers the opposite",
+    "both": lambda kind, model, stance, title: (
+        f"{_stances(kind, stance)}; defined: {title}, and context usage of {model}"
+    ),
 }

@@ -1,5 +1,6 @@
 """DRUID's analyses in a project: its page, the items behind a cell, the command, and the same numbers from files."""
 
+import html
 import io
 import json
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from analysis.models import StoredReport
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
+from analysis.reports.tabular import Linked
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.models import CheckerRun, Job
@@ -41,7 +43,7 @@ def project():
         scores[f"p_{answer}_with"] = {key: found[place] for key, found in with_evidence.items()}
     run = score(project, "answer-probabilities", scores)
     CheckerRun.objects.filter(pk=run.pk).update(provenance={"model": "org/yes-model"})
-    lengths = {key: float(10 * (place % 5)) for place, key in enumerate(sorted(said))}
+    lengths = {key: float(10 * (place % 5)) if place % 4 else None for place, key in enumerate(sorted(said))}
     score(project, "characteristics", {"evidence_length": lengths, "hedging": dict.fromkeys(said, 1.0)})
     return project
 
@@ -63,6 +65,16 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
     answer = client.get(behind, query)
     assert len(answer.context["rows"]) == 3
     assert "stance: Refutes; with the evidence yes-model answers False" in answer.content.decode()
+    kind = get_report("druid")
+    cells = [cell for table in kind.tables(report.result) for row in table.rows for cell in row]
+    figures = {cell.figure.partition("/")[0]: cell.figure for cell in cells if isinstance(cell, Linked)}
+    assert {"source", "label", "value", "usage", "answer", "moved", "conflict", "verdict", "without"} <= set(figures)
+    for figure in figures.values():  # one of each kind
+        answer = client.get(behind, {"report": report.parameters_hash, "figure": figure})
+        assert len(answer.context["rows"]) == len(kind.units_behind(report.behind, figure)) <= 12
+        assert html.escape(kind.in_words(project.type, figure)) in answer.content.decode().replace("&#x27;", "&#39;")
+    for nothing in ("value/Perplexity", "both/x/y", "nothing"):
+        assert client.get(behind, {"report": report.parameters_hash, "figure": nothing}).status_code == 404
     assert client.get(address, {"evidence_beside": "nothing-of-the-kind"}).status_code == 404
 
 
