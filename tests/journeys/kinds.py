@@ -2,8 +2,8 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.core.management import call_command
@@ -16,7 +16,7 @@ from annotation.task_types import task_type
 from tests.exporting.world import files_in
 from tests.factories import join, make_dataset, make_project, make_user
 
-from . import browser
+from . import browser, outbox
 from .plans import Mark, Plan, Said, Sheet
 
 MAPPING = {"pair_id": "No", "premise": "Evidence", "hypothesis": "Sentence"}
@@ -108,9 +108,8 @@ NEXT = """(before) => new Promise((done, fail) => {
   const look = () => {
     const shown = stage.querySelector("[data-item]");
     if (shown && shown.dataset.item !== before && shown.querySelector(".is-current")) {
-      const { item, assignment, units, dimensions, unit_picks } = JSON.parse(shown.querySelector('script').textContent);
       const texts = [...shown.querySelectorAll("[data-field]")].map((text) => [text.dataset.field, text.textContent]);
-      return { item, assignment, units, dimensions, unit_picks, texts: Object.fromEntries(texts) };
+      return { ...JSON.parse(shown.querySelector("script").textContent), texts: Object.fromEntries(texts) };
     }
     return stage.querySelector("[data-empty]") && { item: null };
   };
@@ -218,9 +217,21 @@ class Desk:
     project: Project
     person: int
     last: str = ""  # the assignment that was answered last
+    answered: dict[str, tuple[Sheet, dict]] = field(default_factory=dict)  # by assignment
+    sent: dict[str, dict] = field(default_factory=dict)  # the same, where the page is listened to
+
+    def listen(self) -> "Desk":
+        """Keep what the page sends, for `check_sent`."""
+
+        def keep(request) -> None:
+            if request.url.endswith("/submit"):
+                self.sent[request.url.split("/")[-2]] = request.post_data_json
+
+        self.page.on("request", keep)
+        return self
 
     def open(self) -> "Desk":
-        self.page.goto(f"/projects/{self.project.slug}/work/")
+        self.page.goto(f"/projects/{self.project.slug}/work/", timeout=browser.STEP_MS)
         return self
 
     def look(self) -> tuple[Sheet, dict] | None:
@@ -229,8 +240,8 @@ class Desk:
         if shown is None:
             return None
         sheet = self.plan.sheets[Item.objects.values_list("key", flat=True).get(uuid=shown["item"])]
-        for field, text in sheet.texts.items():
-            assert shown["texts"][field] == text
+        for name, text in sheet.texts.items():
+            assert shown["texts"][name] == text
         return sheet, shown
 
     def press(self, keys: Iterable[str]) -> None:
@@ -242,6 +253,7 @@ class Desk:
         if (found := self.look()) is None:
             return False
         sheet, shown = found
+        self.answered[shown["assignment"]] = found
         if note := self.plan.notes[self.person].get(sheet.key):
             self.press("t")
             self.page.keyboard.type(note)
@@ -257,20 +269,43 @@ class Desk:
     def is_saved(self) -> None:
         expect(self.page.locator("[data-save-state=saved]")).to_be_visible(timeout=browser.STEP_MS)
 
+    def leave(self) -> None:
+        self.is_saved()
+        self.page.context.close()
 
-def label_all(open_context, plan: Plan, project: Project) -> None:
-    """Everything that everybody has to do, all at the same time: each answers an item in turn."""
-    people = people_of(plan, project)
-    desks = [Desk(open_context(user).new_page(), plan, project, person) for person, user in enumerate(people)]
-    answered = dict.fromkeys(range(plan.people), 0)
-    at_work = [desk.open() for desk in desks]
-    while at_work:
-        at_work = [desk for desk in at_work if desk.answer()]
-        for desk in at_work:
-            answered[desk.person] += 1
+    def check_sent(self) -> None:
+        assert self.sent.keys() == self.answered.keys()
+        said, notes = self.plan.said[self.person], self.plan.notes[self.person]
+        for assignment, (sheet, shown) in self.answered.items():
+            outbox.check_sent(self.sent[assignment], outbox.body_of(sheet, said, notes.get(sheet.key, ""), shown))
+
+
+def everybody_in_chromium(open_context, plan: Plan, project: Project) -> None:
+    """Everybody by keyboard alone. What their pages send is what `Sender` sends."""
+    people = enumerate(people_of(plan, project))
+    desks = [Desk(open_context(user).new_page(), plan, project, person).listen() for person, user in people]
+    _label_all(desks, plan)
     for desk in desks:
-        desk.is_saved()
-        desk.page.context.close()
+        desk.check_sent()
+
+
+def one_in_chromium(open_context, plan: Plan, project: Project) -> None:
+    """The first person by keyboard alone, the others by the requests of the page's outbox."""
+    first, *others = people_of(plan, project)
+    senders = [outbox.Sender.of(user, plan, project, person) for person, user in enumerate(others, 1)]
+    _label_all([Desk(open_context(first).new_page(), plan, project, 0), *senders], plan)
+
+
+def _label_all(people: Sequence[Desk | outbox.Sender], plan: Plan) -> None:
+    """Everything that everybody has to do, all at the same time: each answers an item in turn."""
+    answered = dict.fromkeys(range(plan.people), 0)
+    at_work = [one.open() for one in people]
+    while at_work:
+        at_work = [one for one in at_work if one.answer()]
+        for one in at_work:
+            answered[one.person] += 1
+    for one in people:
+        one.leave()
     assert answered == dict.fromkeys(range(plan.people), len(plan.sheets))
 
 

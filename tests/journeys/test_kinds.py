@@ -2,8 +2,13 @@
 brought into an empty Assay, and with an agreement that was computed by hand.
 
 `make test` goes the whole way with some ten items of each kind, the slow tests at the papers' sizes (papers.py says
-which, and what the papers leave open). Labels go round in cycles of units, so the coincidences of the whole are those
-of one cycle times the number of cycles k. What stands beside each journey is worked out from one cycle:
+which, and what the papers leave open). With some ten items everybody sits before Chromium with a keyboard, and each
+answer that a page sends is held to what `outbox.body_of` says. At the papers' sizes the first person does the same with
+all items; the others send such requests themselves, in the order in which they get the items and to the same addresses
+(`outbox.Sender`): an answer in Chromium takes many times the processor time of its request.
+
+Labels go round in cycles of units, so the coincidences of the whole are those of one cycle times the number of cycles
+k. What stands beside each journey is worked out from one cycle:
 
     percent agreement     the mean over units of the share of pairs of labels that are equal
     Cohen's kappa         (Po - Pe) / (1 - Pe), Pe from the two persons' own label counts
@@ -211,9 +216,9 @@ def same_figures(report: dict, before: dict) -> None:
         assert sorted(pair["estimate"] for pair in one["pairs"]) == sorted(pair["estimate"] for pair in other["pairs"])
 
 
-def go_the_whole_way(open_context, folder, capsys, journey: Journey, plan: Plan, empty_assay) -> None:
+def go_the_whole_way(open_context, folder, capsys, journey: Journey, plan: Plan, label_all, empty_assay) -> None:
     project = journey.begin(open_context, plan, folder)
-    kinds.label_all(open_context, plan, project)
+    label_all(open_context, plan, project)
     kinds.check_stored(plan, project)
     report = kinds.agreement(capsys, project.slug)
     check_figures(journey, plan, report)
@@ -242,7 +247,9 @@ def test_the_whole_way_with_some_ten_items(open_context, tmp_path, capsys, journ
     def emptied(source, folder, slug, kind):
         return kinds.in_an_emptied_assay(source, folder, slug, kind), kinds.agreement(capsys, slug)
 
-    go_the_whole_way(open_context, tmp_path, capsys, journey, journey.make(paper=False), emptied)
+    go_the_whole_way(
+        open_context, tmp_path, capsys, journey, journey.make(paper=False), kinds.everybody_in_chromium, emptied
+    )
 
 
 @pytest.mark.slow
@@ -252,4 +259,12 @@ def test_the_whole_way_at_the_papers_size(open_context, tmp_path, capsys, journe
         files = through_an_empty_assay(source, folder, slug, kind)
         return files, kinds.by_dimension(json.loads((folder / "out-agreement.json").read_text(encoding="utf-8")))
 
-    go_the_whole_way(open_context, tmp_path, capsys, journey, journey.make(paper=True), with_a_database_of_its_own)
+    go_the_whole_way(
+        open_context,
+        tmp_path,
+        capsys,
+        journey,
+        journey.make(paper=True),
+        kinds.one_in_chromium,
+        with_a_database_of_its_own,
+    )
