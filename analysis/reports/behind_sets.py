@@ -6,8 +6,11 @@ files, so a slash in one is written as %2F, and a key always falls into the part
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from typing import TYPE_CHECKING
 
+from analysis.reports.opened import UNITS, Behind, together
 from analysis.reports.tabular import Cell, Linked
 
 if TYPE_CHECKING:
@@ -24,6 +27,30 @@ def key(*parts: str) -> str:
 
 def parts_of(figure: str) -> list[str]:
     return [part.replace("%2F", "/").replace("%25", "%") for part in figure.split("/")]
+
+
+OR = "+"
+MOST_JOINED = 100  # lists; keys come from addresses
+
+
+def either(*names: str) -> str:
+    """The part of a key that stands for several lists, of which each has one of the names there."""
+    return OR.join(names)
+
+
+def joined(behind: Behind, figure: str, n_parts: int) -> list[int] | None:
+    """Units of all the lists that a key stands for, as ``a/b+c`` stands for ``a/b`` and ``a/c``; None where it stands
+    for none. Only its first parts are looked at, so that a name at the end may hold anything.
+
+    >>> joined({"units": [3, 1, 2], "a/b/x+y": [1], "a/c/x+y": [3]}, "a/b+c/x+y", 2)
+    [3, 1]
+    """
+    parts = figure.split("/")
+    names = [part.split(OR) for part in parts[:n_parts]]
+    if UNITS not in behind or not 1 < math.prod(map(len, names)) <= MOST_JOINED:
+        return None
+    keys = ["/".join([*some, *parts[n_parts:]]) for some in product(*names)]
+    return together(behind, keys) if any(key in behind for key in keys) else None
 
 
 def opens(value: str | int | float | None, figure: str) -> Cell:

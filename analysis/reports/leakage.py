@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports import leakage_body
+from analysis.reports import leakage_behind, leakage_body
 from analysis.reports.figures import figure, is_quick, number
+from analysis.reports.leakage_behind import behind_comparisons, behind_generators, behind_retrievals
 from analysis.reports.leakage_matching import (
-    GENERATION,
-    GENERATOR,
     Judged,
     Said,
     judged,
@@ -21,7 +20,6 @@ from analysis.reports.leakage_matching import (
     matching_dimension,
     proportions,
     set_against,
-    tuples,
 )
 from analysis.reports.leakage_retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.reports.leakage_texts import MEASURES, Texts
@@ -105,6 +103,8 @@ def compute(
     n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
     measures = _measures(texts.is_on, verdict_run is not None)
     comparisons = _comparisons(source, found, checker, others.get(documents), reference)
+    made = [_family(place, one, list(measures)) for place, one in enumerate(retrieved)]
+    is_of_pairs = source.type.unit_kind == UnitKind.PAIR
     result = {
         "report": "leakage",
         "project": source.slug,
@@ -128,9 +128,11 @@ def compute(
         "generators": proportions(found),
         "comparisons": comparisons,
         "measures": measures,
-        "families": [_family(place, one, list(measures)) for place, one in enumerate(retrieved)],
+        "families": made,
         "notes": _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity),
-        "behind": _behind(found, retrieved, comparisons, source),
+        "behind": behind_generators(found)
+        | behind_comparisons(found, comparisons, is_of_pairs)
+        | behind_retrievals(found, retrieved, made, measures),
     }
     _adjust(result["families"])
     return result
@@ -247,30 +249,6 @@ def _comparisons(
     return rows
 
 
-def _behind(found: Judged, retrieved: list[Family], comparisons: list[dict], source: Source) -> dict[str, list[int]]:
-    """Units behind generators' counts, cells of comparisons, and groups of claims."""
-    behind = {}
-    units = found.units
-    for place, (_, mine) in enumerate(units.groupby(GENERATOR, sort=True)):
-        for side in found.sides:
-            verdicts = found.verdicts(side, GENERATION)
-            status = verdicts.reindex(tuples(mine, GENERATION)).to_numpy()
-            for name, code in (("matched", 1), ("unmatched", 0), ("undecided", -1)):
-                behind[f"generator{place}/{side}/{name}"] = mine["unit"][status == code].tolist()
-    by_document = {document: mine["unit"].tolist() for document, mine in units.groupby("document", sort=False)}
-    level = "pairs" if source.type.unit_kind == UnitKind.PAIR else "documents"
-    for row in comparisons:
-        for cell, keys in row.pop("cells").items():
-            own = row["level"] == level == "pairs" or row["people"] == "people"
-            behind[f"{row['figure']}/{cell}"] = keys if own else [unit for key in keys for unit in by_document[key]]
-    by_claim = {claim: mine["unit"].tolist() for claim, mine in units.groupby("claim", sort=False)}
-    for place, family in enumerate(retrieved):
-        for name, code in (("matched", 1), ("unmatched", 0)):
-            queries = dict.fromkeys(family.rows["query"][family.rows["matched"] == code])
-            behind[f"retrieval{place}/{name}"] = [unit for query in queries for unit in by_claim.get(query, [])]
-    return behind
-
-
 def _notes(
     found: Judged,
     retrieved: list[Family],
@@ -324,4 +302,4 @@ def _notes(
 HAS_QUICK_PASS = True
 body = leakage_body.body
 methods = leakage_body.methods
-in_words = leakage_body.in_words
+in_words, opened = leakage_behind.in_words, leakage_behind.opened

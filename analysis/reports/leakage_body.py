@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.behind_sets import either, opens
 from analysis.reports.captions import counted
+from analysis.reports.leakage_behind import CELLS, DECIDED, EVERY
 from analysis.reports.leakage_matching import GENERATOR
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
-    from annotation.task_types import TaskType
 
-CELLS = {"both": "both", "people": "people only", "checker": "checker only", "neither": "neither"}
+# The cells that a figure of a comparison is computed from.
+COUNTED = {
+    "f1": tuple(CELLS),
+    "precision": ("both", "checker"),
+    "recall": ("both", "people"),
+    "accuracy": tuple(CELLS),
+    "kappa": tuple(CELLS),
+}
 GROUPS = {"all": "all claims", "matched": "matched", "unmatched": "unmatched"}
 
 
@@ -38,12 +46,15 @@ def _proportions(result: dict) -> Table:
         columns += [*intervals(f"{side}: share matched"), f"{side}: SE over repetitions"]
     rows = []
     for row in result["generators"]:
-        cells: list[Cell] = [_name(row), row["n_documents"], row["n_claims"], row["n_repetitions"]]
+        whole = f"{row['figure']}/{result['sides'][0]}/{EVERY}"
+        cells: list[Cell] = [_name(row), *(Linked(row[name], whole) for name in ("n_documents", "n_claims"))]
+        cells.append(row["n_repetitions"])
         for side in result["sides"]:
             found = row["sides"][side]
             names = ("matched", "unmatched", "undecided")
             cells += [Linked(found[name], f"{row['figure']}/{side}/{name}") for name in names]
-            cells += [*estimate(found["share"]), found["standard_error"]]
+            decided = f"{row['figure']}/{side}/{DECIDED}" if found["matched"] + found["unmatched"] else ""
+            cells += [*_opening(found["share"], decided), found["standard_error"]]
         rows.append(tuple(cells))
     return Table(
         "Generations that hold gold evidence",
@@ -61,20 +72,34 @@ def _agreement(result: dict) -> Table:
         "Matching against people's labels",
         (*columns, *intervals(*names.values()), "Matched by the reference", "Matched by the other"),
         [
-            (row["level"], row["people"], row["checker"], row["f1"]["n_pairable"])
-            + sum((estimate(row[name]) for name in names), ())
-            + (row["share_people"], row["share_checker"])
+            (row["level"], row["people"], row["checker"], opens(row["f1"]["n_pairable"], _cells_of(row, *CELLS)))
+            + sum((_opening(row[name], _cells_of(row, *cells)) for name, cells in COUNTED.items()), ())
+            + (opens(row["share_people"], _cells_of(row, *COUNTED["recall"])),)
+            + (opens(row["share_checker"], _cells_of(row, *COUNTED["precision"])),)
             for row in result["comparisons"]
         ],
         "F1, precision and recall are of matched. Units or documents without a label on either side are left out.",
     )
 
 
+def _cells_of(row: dict, *cells: str) -> str:
+    """The key of these cells of a comparison, where there is anything in them."""
+    return f"{row['figure']}/{either(*cells)}" if any(row["counts"][cell] for cell in cells) else ""
+
+
+def _opening(found: dict, figure: str) -> tuple[Cell, Cell, Cell]:
+    """An estimate that opens what it was computed from, with its interval."""
+    value, low, high = estimate(found)
+    return opens(value, figure), low, high
+
+
 def _cells(result: dict) -> Table:
     rows = []
     for row in result["comparisons"]:
         cells = [Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in CELLS]
-        rows.append((row["level"], row["people"], row["checker"], *cells, row["n_people_only"], row["n_checker_only"]))
+        alone = {"people_alone": row["n_people_only"], "checker_alone": row["n_checker_only"]}
+        cells += [Linked(n, f"{row['figure']}/{name}") for name, n in alone.items()]
+        rows.append((row["level"], row["people"], row["checker"], *cells))
     return Table(
         "Who calls what matched",
         ("Level", "Reference", "Against it", "Both", "Reference only", "Other only", "Neither")
@@ -88,12 +113,18 @@ def _groups(result: dict, measure: str, title: str) -> Table:
     for family in result["families"]:
         for group, words in GROUPS.items():
             found = family["measures"][measure]["groups"][group]
-            n: Cell = found["n_claims"]
-            if group != "all":
-                n = Linked(n, f"{family['figure']}/{group}")
-            rows.append((family["title"], words, n, *estimate(found), found["standard_error"], found["n_repetitions"]))
+            behind = _group(family, measure, group) if found["n_claims"] else ""
+            rows.append(
+                (family["title"], words, opens(found["n_claims"], behind), *_opening(found, behind))
+                + (found["standard_error"], found["n_repetitions"])
+            )
     columns = ("Retrieval", "Claims", "n", *intervals(_title(result, title)), "SE over repetitions", "Repetitions")
     return Table(_title(result, title), columns, rows)
+
+
+def _group(family: dict, measure: str, group: str) -> str:
+    """The key of a group's claims for which there is the measure."""
+    return family["measures"][measure]["figures"][EVERY if group == "all" else group]
 
 
 def _tests(result: dict, measure: str, title: str) -> Table:
@@ -101,10 +132,12 @@ def _tests(result: dict, measure: str, title: str) -> Table:
     for family in result["families"]:
         found = family["measures"][measure]
         test = found["test"]
+        both = _group(family, measure, DECIDED) if test["n_matched"] + test["n_unmatched"] else ""
         rows.append(
-            (family["title"], *estimate(found["difference"]), test["u"], test["p_value"], test["p_holm"])
-            + (*estimate(test["effect"]), test["rank_biserial"], test["n_matched"], test["n_unmatched"])
-            + (test["n_in_both"],)
+            (family["title"], *_opening(found["difference"], both), test["u"], test["p_value"], test["p_holm"])
+            + (*_opening(test["effect"], both), test["rank_biserial"])
+            + tuple(opens(test[f"n_{name}"], _group(family, measure, name)) for name in ("matched", "unmatched"))
+            + (opens(test["n_in_both"], _group(family, measure, "in both")),)
         )
     columns = ("Retrieval", *intervals("Difference"), "Mann-Whitney U", "p", "p (Holm)")
     columns += (*intervals("P(matched > unmatched)"), "Rank-biserial", "n matched", "n unmatched", "In both")
@@ -130,7 +163,7 @@ def _pictures(result: dict) -> list[Picture]:
                 n=found["n_claims"],
                 series=words,
                 undefined=found["undefined"],
-                figure=f"{family['figure']}/{group}" if group != "all" else "",
+                figure=_group(family, measure, group) if found["n_claims"] else "",
             )
             for family in result["families"]
             for group, words in GROUPS.items()
@@ -196,18 +229,3 @@ def methods(result: dict) -> str:
             "of the report; the effect size is the chance that a matched claim has the greater value."
         )
     return " ".join(sentences)
-
-
-def in_words(kind: TaskType, figure: str) -> str:
-    place, _, rest = figure.partition("/")
-    if place.startswith("generator"):
-        side, _, verdict = rest.partition("/")
-        return f"generations that are {verdict} by {side}"
-    if place.startswith("comparison"):
-        return {
-            "both": "matched by both sides",
-            "people": "matched by the reference only",
-            "checker": "matched by the other side only",
-            "neither": "matched by neither side",
-        }.get(rest, rest)
-    return f"claims that are {rest}"

@@ -193,7 +193,7 @@ def set_against(level: str, people: Said, checker: Said, claims: pd.Series) -> d
         "n_people_only": int(((truth >= 0) & (says < 0)).sum()),
         "n_checker_only": int(((truth < 0) & (says >= 0)).sum()),
         "counts": {"both": found.n_hits, "checker": found.n_false, "people": found.n_missed, "neither": found.n_rest},
-        "cells": {name: keys[rows[mask]].tolist() for name, mask in _cells(truth[rows], says[rows]).items()},
+        "cells": {name: keys[mask].tolist() for name, mask in _cells(truth, says).items()},
         "is_quick": is_quick(),
     }
 
@@ -204,6 +204,8 @@ def _cells(truth: np.ndarray, says: np.ndarray) -> dict[str, np.ndarray]:
         "checker": (truth == 0) & (says == 1),
         "people": (truth == 1) & (says == 0),
         "neither": (truth == 0) & (says == 0),
+        "people_alone": (truth >= 0) & (says < 0),
+        "checker_alone": (truth < 0) & (says >= 0),
     }
 
 
