@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis import stats
-from analysis.stats import Labels
+from analysis.stats import Estimate, Labels
 from benchmarks import answers, planted, two_ways
 from benchmarks.study import Figures, Study, bootstrapped
 
@@ -152,14 +152,16 @@ def probable(data: planted.Judged) -> Figures:
 
 
 def correlated(data: planted.Scored) -> Figures:
+    def difference(coefficient: str) -> Estimate:
+        columns = data.a, data.b, data.label, coefficient, data.cluster
+        return stats.correlation_difference(*columns, n_permutations=1).difference
+
     return bootstrapped(
         pearson=stats.pearson(data.a, data.label, data.cluster),
         spearman=stats.spearman(data.a, data.label, data.cluster),
         kendall=stats.kendall_tau_b(data.a, data.label, data.cluster),
-        pearson_difference=stats.correlation_difference(data.a, data.b, data.label, "pearson", data.cluster).difference,
-        spearman_difference=stats.correlation_difference(
-            data.a, data.b, data.label, "spearman", data.cluster
-        ).difference,
+        pearson_difference=difference("pearson"),
+        spearman_difference=difference("spearman"),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -221,8 +221,7 @@ def sum_by_cluster(features: np.ndarray, pattern: np.ndarray, cluster: np.ndarra
     """
     _, dense = np.unique(cluster, return_inverse=True)
     n_clusters, n_patterns = int(dense.max(initial=-1)) + 1, len(features)
-    tag = np.random.default_rng(20250704).integers(0, 2**64, n_patterns, dtype=np.uint64)
-    # Sums of tags wrap around.
+    tag = _tags(n_patterns)  # whose sums wrap around
     if n_clusters * n_patterns <= FULL_TABLE:
         times = np.bincount(dense * n_patterns + pattern, minlength=n_clusters * n_patterns)
         table = times.reshape(n_clusters, n_patterns)
@@ -235,6 +234,11 @@ def sum_by_cluster(features: np.ndarray, pattern: np.ndarray, cluster: np.ndarra
     content = np.add.reduceat(tag[table.indices] * table.data.astype(np.uint64), table.indptr[:-1])
     _, first, kind = np.unique(content, return_index=True, return_inverse=True)
     return np.asarray(table[first] @ features), kind
+
+
+@lru_cache(maxsize=16)
+def _tags(n_patterns: int) -> np.ndarray:
+    return np.random.default_rng(20250704).integers(0, 2**64, n_patterns, dtype=np.uint64)
 
 
 def draw_weights(
@@ -254,7 +258,7 @@ def draw_weights(
     n = len(index)
     multinomial = n_classes * DRAWS_PER_BINOMIAL < n
     share = np.bincount(index, minlength=n_classes) / n
-    batch = int(np.clip(BATCH_NUMBERS // max(n_classes, work_per_row, 1), 1, n_resamples))
+    batch = max(1, min(n_resamples, BATCH_NUMBERS // max(n_classes, work_per_row, 1)))
     own_class = n_classes == n and bool((index == np.arange(n)).all())
     for start in range(0, n_resamples, batch):
         size = min(batch, n_resamples - start)

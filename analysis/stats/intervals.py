@@ -114,7 +114,8 @@ def resampled_interval(
     bias = special.ndtri(np.clip(below / n_defined, 1 / (n_defined + 1), n_defined / (n_defined + 1)))
     n = n_drawn if n_effective is None else n_effective
     tails = bca_tails(bias, acceleration(*influence), n, level)
-    return interval(*np.quantile(defined, tails, method="weibull"), note=few_note(n, clustered))
+    ends = np.interp((n_defined + 1) * tails - 1, np.arange(n_defined), defined)
+    return interval(*ends, note=few_note(n, clustered))
 
 
 def expanded_tail(n_drawn: float | np.ndarray, level: float) -> np.ndarray:
