@@ -80,6 +80,7 @@ class LongTableSource(Source):
         if len(levels) > 1:
             raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
         (level,) = levels
+        self._refuse_alike(name, rows, order)
         by_people = [row for row in rows if row["rater_kind"] != MODEL] or rows
         ordered = order or self._in_order(name, level, {row["label"] for row in by_people})
         known = set(ordered)
@@ -102,6 +103,25 @@ class LongTableSource(Source):
         if level == "interval" and any(_number(value) is None for value in ordered):
             raise ValueError(f"{self.path}: {name} is interval, which needs labels that are numbers")
         return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
+
+    def _refuse_alike(self, name: str, rows: list[dict], order: tuple[str, ...]) -> None:
+        """Files put together from several write a number in several ways, and 1 and 1.0 would then be a disagreement.
+        Whoever lists both says that they differ."""
+        first: dict[str, dict] = {}
+        for row in rows:
+            first.setdefault(row["label"], row)
+        known: dict[float, dict] = {}
+        for label, row in first.items():
+            number = _number(label)
+            if number is None:
+                continue
+            other = known.setdefault(number, row)
+            if other is not row and not {other["label"], label} <= set(order):
+                raise ValueError(
+                    f"{self.path}: line {row['line']}: {name} has the label {label!r}, and {other['label']!r} in line "
+                    f"{other['line']}, which are the same number; write them alike, or list both with --labels where "
+                    "they are different labels"
+                )
 
     def _in_order(self, name: str, level: str, values: set[str]) -> tuple[str, ...]:
         numbers = {value: _number(value) for value in values}

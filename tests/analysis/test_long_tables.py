@@ -195,6 +195,21 @@ TWO = [
 COLUMNS = ("item", "rater", "label", "dimension", "level")
 
 
+@pytest.mark.parametrize("kinds", [("person", "person"), ("person", "model")])
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_a_number_written_in_two_ways_is_refused_unless_both_are_listed(tmp_path, kinds, level):
+    """Half of a table that went through floats: everybody agrees, and 1 against 1.0 would be a disagreement."""
+    rows = [(item, "x", label, kinds[0]) for item, label in (("a", "1"), ("b", "2"), ("c", "1"))]
+    rows += [(item, "y", f"{label}.0", kinds[1]) for item, _, label, _ in rows]
+    path = tmp_path / "numbers.csv"
+    lines = ["item,rater,label,rater_kind", *(",".join((item, who, label, kind)) for item, who, label, kind in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"line 5: label has the label '1\.0', and '1' in line 2, .* same number"):
+        source_of_files(path, level)
+    dimension = agreement(source_of_files(path, level, ["1,1.0,2,2.0"]))
+    assert [label["label"] for label in dimension["labels"]] == ["1", "1.0", "2", "2.0"]
+
+
 def test_each_dimension_has_its_own_order_of_labels(tmp_path, capsys):
     path = written(tmp_path / "labels.csv", TWO, COLUMNS)
 
