@@ -84,7 +84,7 @@ DECISIONS = ("imported", "adjudicated")
 def counting(name: str, parameters: dict, figure: str, result: dict) -> Counting:
     """What the report of that name counted in the figure."""
     parts, group = figure.split("/"), parameters.get("raters", "all")
-    if name == "annotators" and len(parts) > 2 and parts[1] in ("known", "failed"):
+    if name == "annotators" and len(parts) > 2 and parts[1] in ("known", "failed", "answered", "correct"):
         return Counting(decisions=parts[2], group=group)
     if (reference := parameters.get("reference", "")) in DECISIONS:
         return Counting(decisions=reference, group=group)
@@ -95,15 +95,28 @@ def _untouched_by(name: str, parameters: dict, parts: list[str], result: dict) -
     """Each report holds a checker against labels that this checker did not touch; some name it in the figure."""
     run = tuple(filter(None, [parameters.get("run", "")]))
     if name == "comparison":
-        return (*run, parameters["other"]) if parts[1:2] == ["only"] else run
+        if parts[1:2] == ["only"] or parts[1:] in (["of", "versus"], ["of", "scores"]):
+            return tuple(filter(None, (*run, parameters.get("other", ""))))
+        return _labelling_runs(result) or run if parts[1:2] and parts[1] in BESIDE_EVERYBODY else run
     if name == "annotators":
         return tuple(one["uuid"] for one in result.get("runs", ())) if parameters.get("checkers") == "with" else ()
     if name == "sufficiency":
         return tuple(one["run"] for one in result.get("autoraters", ()) if one["figure"] == parts[0])
-    if name in ("alternative-annotator", "refchecker", "icat"):
+    if name == "refchecker":
+        return tuple(parts[1:2]) if parts[0] == "checker" else ()
+    if name in ("alternative-annotator", "icat"):
         is_cell = name == "alternative-annotator" or parts[0] == "cell"
         return tuple(UUID.findall("/".join(parts))) if is_cell else ()
     return run if name in ("prevalence", "planning", "matched", "leakage") else ()
+
+
+# Figures of a comparison in which every checker's newest run stands beside every person.
+BESIDE_EVERYBODY = ("said", "pair", "against", "rival")
+
+
+def _labelling_runs(result: dict) -> tuple[str, ...]:
+    found = next((one["labellers"] for one in result.get("dimensions", ()) if one.get("labellers")), None)
+    return tuple(row["id"] for row in found["labellers"] if row["kind"] == "checker") if found else ()
 
 
 def runs_of(parameters: dict, figure: str, untouched_by: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from analysis.reports.annotators import NO_PEOPLE, people_of
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import figure, number
+from analysis.reports.opened import UNITS, Behind, below, together
 from analysis.reports.reference import checker_codes
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
@@ -69,7 +70,7 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
     origins, who = derived_from(kind), people_of(source)
     names = {one.id: one.name for one in who.values()}
     rows: dict[str, list[dict]] = {dimension.slug: [] for dimension in dimensions}
-    behind: dict[str, list[int]] = {}
+    behind: Behind = {UNITS: units["unit"].tolist()}
     for run in runs:
         said = _by_people(untouched(source, labels, run))
         strays = source.stray_frame(run)
@@ -145,11 +146,12 @@ def _test(
     scoring: str,
     min_units: int,
     names: dict[str, str],
-) -> tuple[dict, dict[str, list[int]]]:
+) -> tuple[dict, Behind]:
     from analysis.stats import alternative_annotator_test
 
+    coded = _coded(dimension, mine, units)
     test = alternative_annotator_test(
-        _coded(dimension, mine, units),
+        coded,
         codes,
         epsilon=epsilon,
         q=Q,
@@ -181,20 +183,42 @@ def _test(
             }
             for one in test.people
         ],
-        "left_out": [{"name": names[person], "n_units": n} for person, n in test.units_of_left_out.items()],
+        "left_out": [
+            {"id": person, "name": names[person], "n_units": n} for person, n in test.units_of_left_out.items()
+        ],
     }
-    return row, _behind(dimension, run, test, units)
+    return row, _behind(f"{dimension.slug}/{run.uuid}", test, coded, codes, units)
 
 
 def _coded(dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame) -> Labels:
     return coded_labels(mine, units, dimension.values, by="who")
 
 
-def _behind(dimension: Dimension, run: Run, test: AlternativeTest, units: pd.DataFrame) -> dict[str, list[int]]:
-    """Of each person the units on which the checker, or the person, was closer to the others, in the order of work."""
+def _behind(prefix: str, test: AlternativeTest, coded: Labels, codes: np.ndarray, units: pd.DataFrame) -> Behind:
+    """Of each person the units on which the checker, or the person, or neither was closer to the others, in the order
+    of work; of those who take no part, the units that would have counted."""
+    import numpy as np
+
     ids, found = units["unit"].to_numpy(), {}
     for one in test.people:
-        for side, ahead in (("checker", one.model_ahead), ("person", one.person_ahead)):
-            place = sorted(one.unit[ahead].tolist())
-            found[f"{dimension.slug}/{run.uuid}/{one.person}/{side}"] = ids[place].tolist()
+        tied = ~one.model_ahead & ~one.person_ahead
+        for side, where in (("checker", one.model_ahead), ("person", one.person_ahead), ("tied", tied)):
+            place = sorted(one.unit[where].tolist())
+            found[f"{prefix}/{one.person}/{side}"] = ids[place].tolist()
+    usable = (np.bincount(coded.unit, minlength=coded.n_units) > 1) & (codes >= 0)
+    for person in test.units_of_left_out:
+        place = np.sort(coded.unit[coded.rater == coded.rater_names.index(person)])
+        found[f"{prefix}/{person}/few"] = ids[place[usable[place]]].tolist()
     return found
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """All units of a person's test, and all of a checker's tests."""
+    match figure.split("/"):
+        case [slug, run, person, "units"]:
+            sides = below(behind, f"{slug}/{run}/{person}")
+        case [slug, run]:
+            sides = [key for key in below(behind, f"{slug}/{run}") if not key.endswith("/few")]
+        case _:
+            return None
+    return together(behind, sides) or None

@@ -10,6 +10,8 @@ from analysis.reports.attention import attention, known_answers
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import PENDING, figure, is_quick, number
+from analysis.reports.opened import UNITS as ALL_UNITS
+from analysis.reports.opened import Behind, below, by_code, in_order
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched_by_all
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from analysis.stats import CompetenceIntervals, Labels, LatentTruth
+    from analysis.stats import CompetenceIntervals, Labels, LatentTruth, Majority
 
 CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
 HAS_QUICK_PASS = True
@@ -73,7 +75,7 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
     seconds = {} if is_quick() else source.active_seconds()
     names = {one.id: one.name for one in known.values()}
     answers = {method: with_derived_labels(kind, decided) for method, decided in known_answers(source).items()}
-    found, behind = [], {}
+    found, behind = [], {ALL_UNITS: frame["unit"].tolist()}
     for dimension in dimensions_to_show(kind, everything):
         mine = said[said["dimension"] == dimension.slug]
         result, ids = _dimension(dimension, mine, frame, known, units)
@@ -131,7 +133,7 @@ def _dimension(
 ) -> tuple[dict, dict[str, list[int]]]:
     import numpy as np
 
-    from analysis.stats import agreement_with_others, dawid_skene, mace
+    from analysis.stats import agreement_with_others, dawid_skene, mace, majority
 
     coded = coded_labels(mine, units, dimension.values, by="who")
     per_unit = np.bincount(coded.unit, minlength=coded.n_units)
@@ -157,6 +159,9 @@ def _dimension(
     fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
     intervals = {name: _intervals(coded, fit) for name, fit in fits.items()}
     truth = fits["dawid_skene"]
+    ids, vote = units["unit"].to_numpy(), majority(coded)
+    against = (vote.code[coded.unit] >= 0) & (vote.code[coded.unit] != coded.value)
+    n_against = np.bincount(coded.rater[against], minlength=coded.n_raters)
     result["models"] = [_model(name, fits[name], intervals[name]) for name in fits]
     others = agreement_with_others(coded)
     order = sorted(range(coded.n_raters), key=lambda code: (-int(n_shared[code]), coded.rater_name(code)))
@@ -169,6 +174,7 @@ def _dimension(
                 "kind": who.kind,
                 "n_labels": int((coded.rater == code).sum()),
                 "n_shared": int(n_shared[code]),
+                "n_against": int(n_against[code]),
                 "agreement": figure(others[code]),
                 **{name: _competence(fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
                 "confusion": [[number(share) for share in row] for row in truth.confusion[code].tolist()],
@@ -176,8 +182,21 @@ def _dimension(
             }
         )
     result["n_raters_not_listed"] = len(order) - len(result["raters"])
-    result["posterior"], behind = _posterior(dimension, coded, fits, units, listed)
+    result["posterior"], behind = _posterior(dimension, coded, fits, vote, units, listed)
+    names = [f"{dimension.slug}/by/{coded.rater_name(code)}/against" for code in range(coded.n_raters)]
+    behind |= by_code(ids, coded.unit, np.where(against, coded.rater, -1), names)
+    behind[f"{dimension.slug}/shared"] = ids[per_unit > 1].tolist()
     return result, behind | _cells(dimension, coded, truth, units, order[:MAX_RATERS])
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """What somebody labelled, all of it or what somebody else labelled too: their table of what they say has it."""
+    match figure.split("/"):
+        case [slug, "by", who, *rest] if rest in ([], ["shared"]):
+            cells = below(behind, f"{slug}/said/{who}")
+            labelled = {unit for key in cells for unit in behind[key]}
+            return in_order(behind, labelled.intersection(behind[f"{slug}/shared"]) if rest else labelled) or None
+    return None
 
 
 def _intervals(coded: Labels, fit: LatentTruth) -> CompetenceIntervals:
@@ -231,27 +250,31 @@ def _cells(
     dimension: Dimension, coded: Labels, truth: LatentTruth, units: pd.DataFrame, codes: list[int]
 ) -> dict[str, list[int]]:
     """Units of each cell of each rater's table, in the order of work; empty cells are left out."""
-    import pandas as pd
+    import numpy as np
 
-    rows = pd.DataFrame(
-        {"unit": coded.unit, "rater": coded.rater, "truth": truth.label[coded.unit], "said": coded.value}
-    ).sort_values("unit")
-    ids, names = units["unit"].to_numpy(), dimension.values
-    return {
-        f"{dimension.slug}/said/{coded.rater_name(rater)}/{names[real]}/{names[said]}": ids[part.to_numpy()].tolist()
-        for (rater, real, said), part in rows[rows["rater"].isin(codes)].groupby(["rater", "truth", "said"])["unit"]
-    }
+    q, names = len(coded.categories), [coded.rater_name(code) for code in range(coded.n_raters)]
+    code = (coded.rater.astype(np.int64) * q + truth.label[coded.unit]) * q + coded.value
+    keys = [
+        f"{dimension.slug}/said/{who}/{real}/{said}"
+        for who in names
+        for real in coded.categories
+        for said in coded.categories
+    ]
+    return by_code(units["unit"].to_numpy(), coded.unit, np.where(np.isin(coded.rater, codes), code, -1), keys)
 
 
 def _posterior(
-    dimension: Dimension, coded: Labels, fits: dict[str, LatentTruth], units: pd.DataFrame, listed: str
+    dimension: Dimension,
+    coded: Labels,
+    fits: dict[str, LatentTruth],
+    vote: Majority,
+    units: pd.DataFrame,
+    listed: str,
 ) -> tuple[dict, dict[str, list[int]]]:
     """What the models make of every labelled unit; the most uncertain first."""
     import numpy as np
 
-    from analysis.stats import majority
-
-    truth, other, vote = fits["dawid_skene"], fits["mace"], majority(coded)
+    truth, other = fits["dawid_skene"], fits["mace"]
     labelled = truth.label >= 0
     highest = np.where(labelled, np.nan_to_num(truth.posterior).max(axis=1), 2.0)
     uncertain = labelled & (highest < CERTAIN)

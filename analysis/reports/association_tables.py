@@ -5,18 +5,24 @@ from __future__ import annotations
 from analysis.reports.associations import OF_MODELS, PARTIAL, WITHIN
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.run_tables import TEST_COLUMNS, adjusted
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources.splits import in_words, split_in
 
 
 def associations(result: dict, title: str, found: dict) -> list[Table]:
-    tables = [_tests(result, title, found["tests"])] if found["tests"] else []
+    tables = [_tests(result, title, found)] if found["tests"] else []
     if found["levels"]:
-        tables.append(_levels(result, title, found["levels"]))
+        tables.append(_levels(result, title, found))
     return tables
 
 
-def _levels(result: dict, title: str, levels: list[dict]) -> Table:
+def _opening(n: int, found: dict) -> Cell:
+    """A count of units with a label and a score opens them; models, and units of some strata alone, it does not."""
+    return linked(n, found["figure"]) if n == found["n_scored"] else n
+
+
+def _levels(result: dict, title: str, found: dict) -> Table:
+    levels = found["levels"]
     return Table(
         f"{title}: segment and system level, {result['score']}",
         ("Level", "Over", "Coefficient", "Interval draws", "n", *intervals("Value"), *TEST_COLUMNS, "Permutations"),
@@ -26,7 +32,7 @@ def _levels(result: dict, title: str, levels: list[dict]) -> Table:
                 over_in_words(result, row),
                 row["coefficient"],
                 row["drawn"],
-                row["n_pairable"],
+                _opening(row["n_pairable"], found) if row["level"] == "segment" else row["n_pairable"],
                 *estimate(row),
             )
             + ((*adjusted(row["test"]), row["test"]["n_permutations"]) if row["test"] else (None,) * 4)
@@ -65,14 +71,21 @@ def over_in_words(result: dict, row: dict) -> str:
     return row["over"].replace("sources", f"groups by {in_words(split)}") if split else row["over"]
 
 
-def _tests(result: dict, title: str, tests: list[dict]) -> Table:
+def _tests(result: dict, title: str, found: dict) -> Table:
+    tests = found["tests"]
     fixed = tests[0]["n_fixed"]
     stay = f" {fixed:,} units are in clusters that no other equals in size, and stay." if fixed else ""
     return Table(
         f"{title}: could the correlations with {result['score']} be chance?",
         ("Coefficient", "n", "Value", *TEST_COLUMNS, "Permutations"),
         [
-            (test["title"], test["n_items"], test["statistic"], *adjusted(test), test["n_permutations"])
+            (
+                test["title"],
+                _opening(test["n_items"], found),
+                test["statistic"],
+                *adjusted(test),
+                test["n_permutations"],
+            )
             for test in tests
         ],
         f"Two-sided; {tests[0]['null']}.{stay} Adjusted for all {result['families']['associations']} correlations of "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.figures import number
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.reference import REFERENCES
-from analysis.reports.tabular import Cell, Linked, Table
+from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources import Source
 from annotation.task_types import Dimension
 
@@ -62,6 +62,8 @@ def attention(
                 }
             )
             behind[f"{dimension.slug}/failed/{method}/{who}"] = part.loc[~part["right"], "unit"].tolist()
+            behind[f"{dimension.slug}/answered/{method}/{who}"] = part["unit"].tolist()
+            behind[f"{dimension.slug}/correct/{method}/{who}"] = part.loc[part["right"], "unit"].tolist()
         behind[f"{dimension.slug}/known/{method}"] = checks["unit"].drop_duplicates().tolist()
         people.sort(key=lambda one: (one["share"]["estimate"], one["id"]))
         found.append({"method": method, "n_units": int(checks["unit"].nunique()), "people": people})
@@ -72,25 +74,29 @@ def tables(dimension: dict) -> list[Table]:
     """The section of a dimension of the report on annotators."""
     found = []
     for group in dimension["attention"]:
-        key = f"{dimension['dimension']}/failed/{group['method']}"
+        slug, method = dimension["dimension"], group["method"]
         rows: list[tuple[Cell, ...]] = [
-            ("units with a known answer", Linked(group["n_units"], f"{dimension['dimension']}/known/{group['method']}"))
-            + (None,) * 5
+            ("units with a known answer", linked(group["n_units"], f"{slug}/known/{method}")) + (None,) * 5
         ]
         rows += [
-            (one["name"], one["n"], one["n_right"], Linked(one["n_failed"], f"{key}/{one['id']}"))
-            + estimate(one["share"])
+            (
+                one["name"],
+                linked(one["n"], f"{slug}/answered/{method}/{one['id']}"),
+                linked(one["n_right"], f"{slug}/correct/{method}/{one['id']}"),
+                linked(one["n_failed"], f"{slug}/failed/{method}/{one['id']}"),
+                *estimate(one["share"]),
+            )
             for one in group["people"]
         ]
         note = (
-            f"Every unit of which the answer is known by: {REFERENCES[group['method']].lower()}. Items made to check "
+            f"Every unit of which the answer is known by: {REFERENCES[method].lower()}. Items made to check "
             "attention come with such answers; others with one are checks as well. Wilson's 95 % intervals."
         )
-        if group["method"] == "adjudicated":
+        if method == "adjudicated":
             note += " Whoever adjudicates sees what these people said, and looks at what divides them."
         found.append(
             Table(
-                f"{dimension['title']}: known answers, {REFERENCES[group['method']].lower()}",
+                f"{dimension['title']}: known answers, {REFERENCES[method].lower()}",
                 ("Annotator", "Answers", "Correct", "Failed", *intervals("Share correct")),
                 rows,
                 note,

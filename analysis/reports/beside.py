@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.adjusted import adjust_by_kind
 from analysis.reports.associations import OF_MODELS, WITHIN
 from analysis.reports.labellers import codes_of_runs, labellers
+from analysis.reports.opened import Behind
 from analysis.reports.reference import Reference, references
 from analysis.reports.versus import versus
 from analysis.sources import Run, Source
@@ -84,19 +85,24 @@ def beside_everybody(
     runs: list[Run],
     margin: float,
     found: dict[str, dict],
-) -> None:
-    """The run, the first of `runs`, beside the newest run of every other checker and beside every person."""
+) -> Behind:
+    """The run, the first of `runs`, beside the newest run of every other checker and beside every person; the units
+    behind."""
     codes = codes_of_runs(source, kind, units, runs)
     people = references(kind, source, reference, units, counted)
     all_found = labellers(source, kind, units, counted, reference, codes, [side.dimension for side in sides])
+    behind: Behind = {}
     for side in sides:
         slug = side.dimension.slug
-        found[slug]["labellers"] = all_found[slug]
-        found[slug]["rivals"] = [
-            {"run": other.uuid, "name": other.name}
-            | versus(side.dimension, people[slug].code, side.checker, codes[other][slug], units, margin)[0]
-            for other in runs[1:]
-        ]
+        found[slug]["labellers"], ids = all_found[slug]
+        behind |= ids
+        found[slug]["rivals"] = []
+        for other in runs[1:]:
+            row, ids = versus(side.dimension, people[slug].code, side.checker, codes[other][slug], units, margin)
+            key = f"{slug}/rival/{other.uuid}"
+            behind[key] = ids[f"{slug}/of/versus"]
+            found[slug]["rivals"].append({"run": other.uuid, "name": other.name, "figure": key} | row)
+    return behind
 
 
 def adjust(found: list[dict]) -> dict[str, int]:

@@ -21,9 +21,10 @@ from analysis.reports.equivalence import MARGIN
 from analysis.reports.figures import RESAMPLES, figure, is_quick, named_figure, plain_figure
 from analysis.reports.labellers import cluster_codes
 from analysis.reports.methods_checkers import comparison as methods
+from analysis.reports.opened import UNITS, Behind, in_order, of_pair, together
 from analysis.reports.probabilities import probabilities
 from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, references
-from analysis.reports.score_pairs import score_pair
+from analysis.reports.score_pairs import score_pair, scored_units
 from analysis.sources import Run, Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched, untouched_by_all
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from analysis.stats import Classification
 
-__all__ = ["HAS_QUICK_PASS", "compute", "methods", "pictures"]
+__all__ = ["HAS_QUICK_PASS", "compute", "methods", "opened", "pictures"]
 
 HAS_QUICK_PASS = True
 
@@ -82,7 +83,8 @@ def compute(
     if against is not None and not touched:
         both = untouched_by_all(source, labels, [checker_run, against])
         versus_people = references(kind, source, reference, units, both)
-    behind = {name: ids for side in sides for name, ids in _behind(side, units).items()}
+    behind = {UNITS: units["unit"].tolist()}
+    behind |= {name: ids for side in sides for name, ids in _behind(side, units).items()}
     found: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
     if not gives_scores_only and not is_quick():
         behind |= _of_labels(source, units, sides, checker_run, found)
@@ -90,19 +92,24 @@ def compute(
             behind |= beside_another(source, kind, units, sides, versus_people, against, margin, found)
         newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
         counted = everything if touched else untouched_by_all(source, labels, newest)
-        beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found)
+        behind |= beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found)
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
     if other_score and not is_quick():
         pair = source.score_frame(checker_run, score), source.score_frame(against or checker_run, other_score)
         for side in sides:
             slug = side.dimension.slug
-            found[slug]["scores"] = score_pair(side.dimension, versus_people[slug].code, *pair, units, margin)
+            rows = score_pair(side.dimension, versus_people[slug].code, *pair, units, margin)
+            key, ids = f"{slug}/of/scores", scored_units(versus_people[slug].code, units, *pair)
+            found[slug]["scores"] = [row | {"figure": key} for row in rows]
+            behind |= {key: ids} if rows else {}
     values = source.score_frame(checker_run, score) if score else None
     if values is not None and not is_quick():
         for side in sides:
             part = associations(side.dimension, side.people.code, values, units)
-            found[side.dimension.slug]["associations"] = part
+            slug, ids = side.dimension.slug, scored_units(side.people.code, units, values)
+            found[slug]["associations"] = part and part | {"figure": f"{slug}/of/score", "n_scored": len(ids)}
+            behind[f"{slug}/of/score"] = ids
     families = adjust([found[side.dimension.slug] for side in sides])
     return {
         "report": "comparison",
@@ -273,8 +280,49 @@ def _behind(side: Sides, units: pd.DataFrame) -> dict[str, list[int]]:
     names = ("", *dimension.values)  # code -1 comes first
     cell = (side.people.code + 1) * width + side.checker + 1
     ids = units["unit"].to_numpy()
-    return {
+    cells = {
         f"{dimension.slug}/{said}/{found}": ids[cell == row * width + column].tolist()
         for row, said in enumerate(names)
         for column, found in enumerate(names)
     }
+    groups = {
+        "tied": side.people.tied,
+        "single": side.people.single,
+        "not-asked": side.people.not_asked,
+        "checker-not-asked": side.checker_not_asked,
+    }
+    return cells | {f"{dimension.slug}/of/{name}": ids[where].tolist() for name, where in groups.items()}
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """Rows and columns of the confusion matrix, and other groups of its cells."""
+    slug, *parts = figure.split("/")
+    cells = [key for key in behind if key.startswith(f"{slug}/") and key.count("/") == 2 and _is_cell(key)]
+    if not cells:
+        return None
+    match parts:
+        case ["people", label]:
+            chosen = [key for key in cells if key.split("/")[1] == label and key.split("/")[2]]
+        case ["checker", label]:
+            chosen = [key for key in cells if key.split("/")[2] == label and key.split("/")[1]]
+        case ["of", "compared"]:
+            chosen = [key for key in cells if all(key.split("/"))]
+        case ["of", "by-people"]:
+            chosen = [key for key in cells if key.split("/")[1]]
+        case ["of", "unlabelled"]:
+            named = together(behind, [f"{slug}/of/tied", f"{slug}/of/not-asked"])
+            without = together(behind, [key for key in cells if not key.split("/")[1]])
+            return in_order(behind, set(without).difference(named))
+        case ["of", "with-unasked"]:
+            people = together(behind, [*(key for key in cells if key.split("/")[1]), f"{slug}/of/not-asked"])
+            checker = [*(key for key in cells if key.split("/")[2]), f"{slug}/of/checker-not-asked"]
+            return in_order(behind, set(people).intersection(together(behind, checker)))
+        case ["pair", a, b, way]:
+            return of_pair(behind, f"{slug}/said", a, b, way)
+        case _:
+            return None
+    return together(behind, chosen)
+
+
+def _is_cell(key: str) -> bool:
+    return key.split("/")[1] not in ("of", "against", "rival")

@@ -191,6 +191,7 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
                     row["accuracy"]["n_pairable"],
                     series=row["kind"] if found["people"] else "",
                     undefined=row["accuracy"]["undefined"],
+                    figure=row["figure"] if row["accuracy"]["n_pairable"] else "",
                 )
                 for row in rows
             ),
@@ -217,6 +218,10 @@ def _of_everybody(result: dict, dimension: dict) -> list[Picture]:
                 rows_title="Checker",
                 columns_title="Person",
                 value_title="share of equal labels",
+                figures=tuple(
+                    tuple(f"{cell['figure']}/both" if cell["n_pairable"] else "" for cell in row)
+                    for row in found["against_people"]
+                ),
                 low=0,
                 high=1,
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports import methods_checkers
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import named_figure, number
+from analysis.reports.opened import UNITS, Behind, below, part_of, together
 from analysis.reports.reference import codes_of
 from analysis.sources import Run, Source
 from annotation.task_types import Dimension
@@ -36,7 +37,7 @@ def compute(source: Source, run: str, other: str) -> dict:
     units = source.unit_frame(kind.unit_kind)
     said = {which.uuid: with_derived_labels(kind, source.suggestion_frame(which)) for which in (now, before)}
     failed = {which.uuid: set(source.failure_frame(which)["unit"].tolist()) for which in (now, before)}
-    dimensions, behind = [], {}
+    dimensions, behind = [], {UNITS: units["unit"].tolist()}
     for dimension in kind.dimensions:
         codes = [codes_of(dimension, units, said[which.uuid]) for which in (before, now)]
         if not any((code >= 0).any() for code in codes):
@@ -48,7 +49,15 @@ def compute(source: Source, run: str, other: str) -> dict:
         behind |= _behind(dimension, units, *codes)
     gained, lost = failed[now.uuid] - failed[before.uuid], failed[before.uuid] - failed[now.uuid]
     behind["failures/gained"] = [unit for unit in units["unit"].tolist() if unit in gained]
+    behind["failures/both"] = [
+        unit for unit in units["unit"].tolist() if unit in failed[now.uuid] & failed[before.uuid]
+    ]
     behind["failures/lost"] = [unit for unit in units["unit"].tolist() if unit in lost]
+    scores = _scores(source, before, now)
+    for row in scores:
+        shared = row.pop("units")
+        behind[f"score/{row['key']}"] = [unit for unit in units["unit"].tolist() if unit in shared]
+        row["n_behind"] = len(behind[f"score/{row['key']}"])
     return {
         "report": "difference",
         "project": source.slug,
@@ -60,9 +69,10 @@ def compute(source: Source, run: str, other: str) -> dict:
         "n_failed_other": len(failed[before.uuid]),
         "n_failures_gained": len(behind["failures/gained"]),
         "n_failures_lost": len(behind["failures/lost"]),
+        "n_failures_both": len(behind["failures/both"]),
         "made_by": _made_by(before, now),
         "dimensions": dimensions,
-        "scores": _scores(source, before, now),
+        "scores": scores,
         "behind": behind,
     }
 
@@ -173,6 +183,8 @@ def _scores(source: Source, before: Run, now: Run) -> list[dict]:
         rows.append(
             {
                 "name": name,
+                "key": part_of(name),
+                "units": set(shared.tolist()),
                 "n": len(shared),
                 "other": number(other.mean()) if len(shared) else None,
                 "run": number(run.mean()) if len(shared) else None,
@@ -204,3 +216,13 @@ def _behind(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now: 
     }
     found[f"{dimension.slug}/changed"] = ids[(before >= 0) & (now >= 0) & (before != now)].tolist()
     return found
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """Units that both runs labelled, or one of them alone."""
+    slug, *parts = figure.split("/")
+    if parts not in (["both"], ["only-before"], ["only-now"]) or f"{slug}/changed" not in behind:
+        return None
+    cells = {tuple(key.split("/")[1:]): key for key in below(behind, slug) if key.count("/") == 2}
+    wanted = {"both": (True, True), "only-before": (True, False), "only-now": (False, True)}[parts[0]]
+    return together(behind, [key for cell, key in cells.items() if (bool(cell[0]), bool(cell[1])) == wanted])

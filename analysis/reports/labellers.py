@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.annotators import people_of
 from analysis.reports.figures import figure
+from analysis.reports.opened import Behind, by_code
 from analysis.reports.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT
@@ -30,9 +31,9 @@ def labellers(
     reference: str,
     codes: Mapping[Run, Codes],
     dimensions: list[Dimension],
-) -> dict[str, dict]:
-    """By dimension, how close every checker and every person is to the reference, to the posterior of Dawid-Skene, and
-    every checker to every person.
+) -> dict[str, tuple[dict, Behind]]:
+    """By dimension, with the units behind, how close every checker and every person is to the reference, to the
+    posterior of Dawid-Skene, and every checker to every person.
 
     `counted` are the people's labels that count, `codes` what each run says. Against the majority, a person is held
     against the majority of the others, since their own label is part of it otherwise.
@@ -51,33 +52,48 @@ def labellers(
         held_against[rater] = from_everybody
         if reference == "majority":
             held_against[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
-    return {
-        dimension.slug: {
-            "labellers": [
-                *(
-                    {"kind": "checker", "id": run.uuid, "name": run.name}
-                    | _against(dimension, from_everybody[dimension.slug], codes[run][dimension.slug], units)
-                    for run in codes
-                ),
-                *(
-                    {"kind": "person", "id": rater, "name": who[rater].name}
-                    | _against(dimension, held_against[rater][dimension.slug], said[rater][dimension.slug], units)
-                    for rater in listed
-                ),
-            ],
+    found = {}
+    for dimension in dimensions:
+        slug = dimension.slug
+        by = {run.uuid: codes[run][slug] for run in codes} | {rater: said[rater][slug] for rater in listed}
+        against = {run.uuid: from_everybody[slug] for run in codes}
+        against |= {rater: held_against[rater][slug] for rater in listed}
+        names = {run.uuid: ("checker", run.name) for run in codes}
+        names |= {rater: ("person", who[rater].name) for rater in listed}
+        rows = [
+            {"kind": kind, "id": one, "name": name, "figure": f"{slug}/against/{one}"}
+            | _against(dimension, against[one], by[one], units)
+            for one, (kind, name) in names.items()
+        ]
+        result = {
+            "labellers": rows,
             "posterior": _posterior(dimension, units, of_people, codes),
             "people": [who[rater].name for rater in listed],
             "against_people": [
                 [
-                    _accuracy(dimension, said[rater][dimension.slug], codes[run][dimension.slug], units)
+                    _accuracy(dimension, by[rater], by[run.uuid], units) | {"figure": f"{slug}/pair/{run.uuid}/{rater}"}
                     for rater in listed
                 ]
                 for run in codes
             ],
             "n_people_not_listed": len(everybody) - len(listed),
         }
-        for dimension in dimensions
-    }
+        found[slug] = result, _behind(dimension, by, against, units)
+    return found
+
+
+def _behind(
+    dimension: Dimension, by: dict[str, np.ndarray], against: dict[str, Reference], units: pd.DataFrame
+) -> Behind:
+    """What everybody said, and where there was a label to hold it against."""
+    import numpy as np
+
+    ids, behind = units["unit"].to_numpy(), {}
+    for who, codes in by.items():
+        names = [f"{dimension.slug}/said/{who}/{label}" for label in dimension.values]
+        behind |= by_code(ids, np.arange(len(ids)), codes, names)
+        behind[f"{dimension.slug}/against/{who}"] = ids[(codes >= 0) & (against[who].code >= 0)].tolist()
+    return behind
 
 
 def codes_of_runs(source: Source, kind: TaskType, units: pd.DataFrame, runs: list[Run]) -> dict[Run, Codes]:

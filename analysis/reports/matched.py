@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports import methods_content
 from analysis.reports.figures import figure, number
+from analysis.reports.opened import Behind, by_code, name_of, part_of
 from analysis.reports.reference import REFERENCES
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest, untouched
@@ -91,6 +92,12 @@ def compute(source: Source, reference: str = "majority", run: str = "", touched:
         sides["checker"] = Side(decided(source.suggestion_frame(checker), dimension, pairs), NO_SUGGESTION)
     pairs = pairs.assign(**{name: side.code for name, side in sides.items()})
     names = list(sides)
+    behind: Behind = {}
+    of_all = _figures(pairs, names, "all", behind)
+    of_sources = [
+        dict(zip(SOURCE, named, strict=True)) | _figures(found, names, "/".join(["of", *map(part_of, named)]), behind)
+        for named, found in pairs.groupby(SOURCE, sort=True)
+    ]
     return {
         "report": "matched",
         "project": source.slug,
@@ -107,14 +114,19 @@ def compute(source: Source, reference: str = "majority", run: str = "", touched:
         "n_pairs": len(pairs),
         "n_pairs_of_no_document": len(every) - len(pairs),
         "pairs": {name: side.counts() for name, side in sides.items()},
-        "all": _figures(pairs, names),
-        "sources": [
-            dict(zip(SOURCE, source, strict=True)) | _figures(found, names)
-            for source, found in pairs.groupby(SOURCE, sort=True)
-        ],
+        "all": of_all,
+        "sources": of_sources,
         "documents": _listed(pairs, "document", names),
         "claims": _listed(pairs, "claim", names),
+        "behind": behind,
     }
+
+
+def in_words(kind: TaskType, figure: str) -> str:
+    *where, side, group, verdict = figure.split("/")
+    of = "" if where == ["all"] else " of " + (", ".join(filter(None, map(name_of, where[1:]))) or "no name")
+    by = "people" if side == "people" else "the checker"
+    return f"pairs of {group}{of} that are {verdict} by {by}"
 
 
 def by_people(
@@ -147,20 +159,30 @@ def decided(labels: pd.DataFrame, dimension: Dimension, pairs: pd.DataFrame) -> 
     return np.where(mine.isna(), -1, mine.isin(entailing_labels(dimension)))
 
 
-def _figures(pairs: pd.DataFrame, names: list[str]) -> dict:
-    """Documents and claims of these pairs, as each side finds them."""
+def _figures(pairs: pd.DataFrame, names: list[str], key: str, behind: Behind) -> dict:
+    """Documents and claims of these pairs, as each side finds them; their pairs go to `behind`."""
     documents = pairs.drop_duplicates("document")
-    return {
-        "n_documents": len(documents),
-        "n_claims": int(pairs["claim"].nunique()),
-        **{
-            name: {
-                "documents": _as_dict(_share(pairs, "document", name, documents["claim"].tolist())),
-                "claims": _as_dict(_share(pairs, "claim", name)),
-            }
-            for name in names
-        },
-    }
+    result: dict = {"key": key, "n_documents": len(documents), "n_claims": int(pairs["claim"].nunique())}
+    for name in names:
+        shares = {
+            "documents": _share(pairs, "document", name, documents["claim"].tolist()),
+            "claims": _share(pairs, "claim", name),
+        }
+        result[name] = {group: _as_dict(share) for group, share in shares.items()}
+        for group, share in shares.items():
+            behind |= _pairs_of(pairs, group.removesuffix("s"), share, f"{key}/{name}/{group}")
+    return result
+
+
+def _pairs_of(pairs: pd.DataFrame, group: str, share: MatchedShare, key: str) -> Behind:
+    """The pairs of the documents or claims of each verdict."""
+    import numpy as np
+    import pandas as pd
+
+    from analysis.stats.matching import VERDICTS
+
+    verdict = share.verdict[pd.factorize(pairs[group])[0]]
+    return by_code(pairs["unit"].to_numpy(), np.arange(len(pairs)), verdict, [f"{key}/{name}" for name in VERDICTS])
 
 
 def _share(pairs: pd.DataFrame, group: str, name: str, cluster: list | None = None) -> MatchedShare:

@@ -30,7 +30,15 @@ def _competences(result: dict, dimension: dict) -> Intervals:
         ),
         alt="; ".join(f"{row['name']}: {_said(row['dawid_skene'])} by Dawid-Skene" for row in rows) + ".",
         items=tuple(
-            _interval(row["name"], row[name], title, row["n_shared"]) for row in rows for name, title in MODELS
+            _interval(
+                row["name"],
+                row[name],
+                title,
+                row["n_shared"],
+                f"{dimension['dimension']}/by/{row['id']}/shared" if row["n_shared"] else "",
+            )
+            for row in rows
+            for name, title in MODELS
         ),
         values=Axis("Share of labels", 0, 1),
         rows_title="Annotator",
@@ -68,7 +76,13 @@ def _against_people(result: dict, dimension: dict) -> Intervals:
         )
         + ".",
         items=tuple(
-            _interval(_name(row), row[name], title, row["advantage"]["n_pairable"])
+            _interval(
+                _name(row),
+                row[name],
+                title,
+                row["advantage"]["n_pairable"],
+                f"{dimension['dimension']}/{row['run']}",
+            )
             for row in rows
             for name, title in RATES
         ),
@@ -83,9 +97,11 @@ def _name(row: dict) -> str:
     return f"{row['checker']} {row['version']}"
 
 
-def _interval(row: str, figure: dict, series: str, n: int) -> Interval:
+def _interval(row: str, figure: dict, series: str, n: int, key: str) -> Interval:
     undefined = "" if figure["estimate"] is not None else figure["undefined"]
-    return Interval(row, figure["estimate"], figure["low"], figure["high"], n, series=series, undefined=undefined)
+    return Interval(
+        row, figure["estimate"], figure["low"], figure["high"], n, series=series, undefined=undefined, figure=key
+    )
 
 
 def _said(figure: dict) -> str:

@@ -41,12 +41,12 @@ def annotators(result: dict) -> list[Table]:
 
 
 def _competences(dimension: dict) -> Table:
-    columns = ("Annotator", "Kind", "Labels", "Shared units")
+    columns = ("Annotator", "Kind", "Labels", "Shared units", "Against the majority")
     return Table(
         f"{dimension['title']}: annotators",
         columns + intervals("Agreement with others", "Dawid-Skene", "MACE"),
         [
-            (row["name"], row["kind"], row["n_labels"], row["n_shared"])
+            (row["name"], row["kind"], row["n_labels"], row["n_shared"], row["n_against"])
             + sum((estimate(row[name]) for name in ("agreement", "dawid_skene", "mace")), ())
             for row in dimension["raters"]
         ],

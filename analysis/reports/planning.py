@@ -126,6 +126,7 @@ def _dimension(
     behind = {
         f"{dimension.slug}/shared": ids[shared].tolist(),
         f"{dimension.slug}/labelled": ids[per_unit > 0].tolist(),
+        f"{dimension.slug}/full": ids[per_unit >= judgements].tolist(),
     }
     if pilot.undefined:
         return result | {"widths": [], "needed": None, "rates": []}, behind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Cell, Linked, Table
+from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 # Beyond this the curves are flat and squeeze what matters to the edge.
 LARGEST_DRAWN = 5000
-FIGURES = {"shared": "units with two or more labels", "labelled": "units with a label"}
+FIGURES = {
+    "shared": "units with two or more labels",
+    "labelled": "units with a label",
+    "full": "units with as many labels as planned",
+}
 
 
 def body(result: dict) -> list[Table | Picture]:
@@ -32,8 +36,8 @@ def _pilot(result: dict) -> Table:
         (
             one["title"],
             one["n_labels"],
-            Linked(one["n_labelled"], f"{one['dimension']}/labelled"),
-            Linked(one["n_shared"], f"{one['dimension']}/shared"),
+            linked(one["n_labelled"], f"{one['dimension']}/labelled"),
+            linked(one["n_shared"], f"{one['dimension']}/shared"),
             *estimate(one["alpha"]),
             one["cluster_size"],
             one["correlation"],
@@ -51,7 +55,8 @@ def _needed(result: dict, dimensions: list[dict]) -> Table:
     for one in dimensions:
         now, units, each = (one["needed"][name] for name in ("now", "by_units", "by_judgements"))
         rows.append(
-            (one["title"], one["n_full"], now["half_width"] if not now["undefined"] else now["undefined"])
+            (one["title"], linked(one["n_full"], f"{one['dimension']}/full"))
+            + (now["half_width"] if not now["undefined"] else now["undefined"],)
             + (_or_reason(units, "n_units"), units["more_units"], _or_reason(each, "judgements"))
         )
     k = result["judgements"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.derived import with_derived
 from analysis.reports.effects import cells
+from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import intervals
-from analysis.reports.tabular import Cell, Linked, Table
+from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
@@ -47,8 +49,8 @@ def _shares(dimension: dict) -> Table:
     for row in dimension["strata"]:
         row_cells: list[Cell] = [STRATA[row["stratum"]]]
         for side in SIDES:
-            key = f"{dimension['dimension']}/{row['stratum']}/{side}/agree"
-            row_cells += [row[f"n_{side}"], Linked(row[f"n_{side}_agree"], key), row[side]]
+            key = f"{dimension['dimension']}/{row['stratum']}/{side}"
+            row_cells += [linked(row[f"n_{side}"], key), linked(row[f"n_{side}_agree"], f"{key}/agree"), row[side]]
         rows.append((*row_cells, *cells(row["difference"]), *cells(row["within"]), row["difference"]["p_value"]))
     contrast = dimension["contrast"]
     empty: list[Cell] = [None] * 6
@@ -83,7 +85,7 @@ def _alpha(dimension: dict) -> Table:
         ("Suggestions", "Units, seen", "Alpha, seen", "Units, not seen", "Alpha, not seen")
         + (*intervals("Difference"), "p"),
         [
-            (STRATA[row["stratum"]], row["n_seen"], row["seen"], row["n_unseen"], row["unseen"])
+            (STRATA[row["stratum"]], *_alpha_of(dimension, row, "seen"), *_alpha_of(dimension, row, "unseen"))
             + (*cells(row["difference"]), row["difference"]["p_value"])
             for row in dimension["alpha"]
         ],
@@ -91,10 +93,20 @@ def _alpha(dimension: dict) -> Table:
     )
 
 
+def _alpha_of(dimension: dict, row: dict, side: str) -> tuple[Cell, Cell]:
+    return linked(row[f"n_{side}"], f"{dimension['dimension']}/paired/{row['stratum']}/{side}"), row[side]
+
+
 def _revised(dimension: dict) -> Table:
     revised = dimension["revised"]
     rows: list[tuple[Cell, ...]] = [
-        (STRATA[row["stratum"]], row["n_seen"], row["unseen"], row["seen"], *cells(row["difference"]))
+        (
+            STRATA[row["stratum"]],
+            linked(row["n_seen"], f"{dimension['dimension']}/revised/{row['stratum']}"),
+            row["unseen"],
+            row["seen"],
+            *cells(row["difference"]),
+        )
         for row in revised["strata"]
     ]
     return Table(
@@ -183,7 +195,20 @@ def methods(result: dict) -> str:
 
 
 def in_words(kind: TaskType, figure: str) -> str:
-    dimension, stratum, side, says = figure.rsplit("/", 3)
-    title = next((one.title for one in kind.dimensions if one.slug == dimension), dimension)
-    which = "a" if stratum == "all" else f"a {stratum}"
-    return f"{title}: {which} suggestion {SAYS[says]}, given {SIDES[side]}"
+    if figure == UNITS:
+        return "all units"
+    slug, *parts = figure.split("/")
+    title = with_derived(kind).dimension(slug).title
+    match parts:
+        case ["paired", stratum, side]:
+            return f"{title}: with a pair of answers given {SIDES[side]}, to {_suggestion(stratum)}"
+        case ["revised", stratum]:
+            return f"{title}: answers that came before {_suggestion(stratum)}, which was then shown"
+        case [stratum, side]:
+            return f"{title}: {_suggestion(stratum)}, answers given {SIDES[side]}"
+    stratum, side, says = parts
+    return f"{title}: {_suggestion(stratum)} {SAYS[says]}, given {SIDES[side]}"
+
+
+def _suggestion(stratum: str) -> str:
+    return "a suggestion" if stratum == "all" else f"a {stratum} suggestion"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.effects import effect, without
 from analysis.reports.figures import is_quick, number
+from analysis.reports.opened import UNITS, Behind, together
 from analysis.reports.prefill_rows import (
     STRATA,
     Trial,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from analysis.stats import Labels
 
-__all__ = ["body", "compute", "in_words", "methods", "references_of_trial"]
+__all__ = ["body", "compute", "in_words", "methods", "opened", "references_of_trial"]
 
 HAS_QUICK_PASS = True
 OTHERS = "others"
@@ -66,14 +67,14 @@ def compute(source: Source, run: str = "", reference: str = OTHERS) -> dict:
     decided = None if reference == OTHERS else with_derived_labels(kind, source.decision_frame(reference))
     first, counts = first_answers(source, labels, chosen)
     revised = revised_answers(source, labels, chosen)
-    origins, found, behind, trials = derived_from(kind), [], {}, []
+    origins, found, behind, trials = derived_from(kind), [], {UNITS: units["unit"].tolist()}, []
     for dimension in dimensions_to_show(kind, latest(labels)):
         votes = unseen_votes(dimension, units, first)
         trial = trial_of(dimension, units, first, suggested, votes, decided)
         after = trial_of(dimension, units, revised, suggested, votes, decided)
         result = _dimension(trial, len(units)) | {"revised": _revised(after)}
         found.append(result | {"derived_from": origins.get(dimension.slug)})
-        behind |= _behind(trial, units)
+        behind |= _behind(trial, units) | _behind_parts(trial, after, units)
         if not origins.get(dimension.slug):
             trials.append(trial)
     return {
@@ -158,6 +159,37 @@ def _behind(trial: Trial, units: pd.DataFrame) -> dict[str, list[int]]:
     return behind
 
 
+def _behind_parts(trial: Trial, after: Trial, units: pd.DataFrame) -> Behind:
+    """Units with a pair of answers on one side, as alpha counts them, and those of answers that could be revised."""
+    import numpy as np
+
+    ids, slug, behind = units["unit"].to_numpy(), trial.dimension.slug, {}
+    right = _right_of_units(trial, len(units))
+    for name, where in strata_of(right).items():
+        for side, rows in (("seen", trial.seen), ("unseen", ~trial.seen)):
+            paired = np.bincount(trial.unit[rows], minlength=len(units)) > 1
+            behind[f"{slug}/paired/{name}/{side}"] = ids[paired & where].tolist()
+    for name, rows in after.strata().items():
+        behind[f"{slug}/revised/{name}"] = ids[np.unique(after.unit[rows & after.seen])].tolist()
+    return behind
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """All answers of one side, equal to the suggestion or not."""
+    match figure.split("/"):
+        case [slug, stratum, "seen" | "unseen" as side] if stratum in STRATA:
+            return together(behind, [f"{slug}/{stratum}/{side}/{says}" for says in ("agree", "differ")]) or None
+    return None
+
+
+def _right_of_units(trial: Trial, n_units: int) -> np.ndarray:
+    import numpy as np
+
+    right = np.full(n_units, -1)
+    right[trial.unit] = trial.right
+    return right
+
+
 def _agreement(trial: Trial) -> dict:
     """Shares that agree with the suggestion, with and without it in view, and the effect of seeing it."""
     from analysis.stats import suggestion_effect
@@ -196,15 +228,11 @@ def _revised(after: Trial) -> dict | None:
 
 def _alpha(trial: Trial, n_units: int) -> list[dict]:
     """Alpha among answers with the suggestion in view and among those without, on units of each stratum."""
-    import numpy as np
-
     from analysis.stats import agreement_effect, krippendorff_alpha
 
     level = "ordinal" if trial.dimension.level == "ordinal" else "nominal"
-    right = np.full(n_units, -1)
-    right[trial.unit] = trial.right
     rows = []
-    for name, units in strata_of(right).items():
+    for name, units in strata_of(_right_of_units(trial, n_units)).items():
         row: dict = {"stratum": name, "level": level, "seen": None, "unseen": None, "n_seen": 0, "n_unseen": 0}
         if name != "all" and not trial.is_outside:
             rows.append(row | {"difference": without(NO_OUTSIDE)})

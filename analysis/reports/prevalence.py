@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports import methods_checkers, prevalence_pictures
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.labellers import cluster_codes
+from analysis.reports.opened import UNITS, Behind, by_code, together
 from analysis.reports.powered import Judged, means
 from analysis.reports.prevalence_responses import are_pieces, of_responses
 from analysis.reports.reference import REFERENCES, checker_codes, references
@@ -46,13 +47,15 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
     people = references(kind, source, reference, units, counted)
     said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
     has_responses = are_pieces(kind, units)
-    found, behind = [], {}
+    found, behind = [], {UNITS: units["unit"].tolist()}
     for dimension in dimensions_to_show(kind, everything):
         known = people[dimension.slug].code, people[dimension.slug].not_asked
         result, ids = _dimension(dimension, units, known, said[dimension.slug])
         responses, of_them = (
             of_responses(dimension, units, known, said[dimension.slug]) if has_responses else (None, {})
         )
+        tied = people[dimension.slug].tied
+        behind[f"{dimension.slug}/tied"] = units["unit"].to_numpy()[tied].tolist()
         n_tied = people[dimension.slug].counts()["tied"]
         found.append(result | {"derived_from": origins.get(dimension.slug), "n_tied": n_tied, "responses": responses})
         behind |= ids | of_them
@@ -81,10 +84,13 @@ def _dimension(
     checker: tuple[np.ndarray, np.ndarray],
 ) -> tuple[dict, dict[str, list[int]]]:
     """Both sides are the codes and where the question is not asked."""
+    import numpy as np
+
     by_people, by_checker = (((code >= 0) | not_asked) for code, not_asked in (people, checker))
     judged = Judged(by_people, by_checker, cluster_codes(units))
     sides = judged.sides()
-    ids = units["unit"].to_numpy()
+    ids, code = units["unit"].to_numpy(), np.where(by_people, people[0], -1)
+    of_label = [f"{dimension.slug}/label/{label.value}" for label in dimension.labels]
     return {
         "dimension": dimension.slug,
         "title": dimension.title,
@@ -98,4 +104,16 @@ def _dimension(
             }
             for place, label in enumerate(dimension.labels)
         ],
-    }, {f"{dimension.slug}/{name}": ids[where].tolist() for name, where in sides.items()}
+    }, {f"{dimension.slug}/{name}": ids[where].tolist() for name, where in sides.items()} | by_code(
+        ids, np.arange(len(ids)), code, of_label
+    )
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """What people labelled, with the checker or without; responses that people judged as a whole."""
+    match figure.split("/"):
+        case [slug, "by-people"]:
+            return together(behind, [f"{slug}/both", f"{slug}/people"]) or None
+        case [slug, "responses-by-people"]:
+            return together(behind, [f"{slug}/responses-both", f"{slug}/responses-people"]) or None
+    return None

@@ -36,6 +36,7 @@ def _shares(result: dict, dimension: dict) -> Intervals:
                 row[name]["n"] + row[name]["n_others"],
                 series=title,
                 undefined="" if row[name]["estimate"] is not None else row[name]["undefined"],
+                figure=f"{dimension['dimension']}/label/{row['label']}" if row["n_by_people"] else "",
             )
             for row in rows
             for name, title in SIDES

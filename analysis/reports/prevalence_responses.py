@@ -63,6 +63,9 @@ def of_responses(
         )
     found = {"n": len(names), "n_pieces": len(pieces), **{f"n_{name}": int(has.sum()) for name, has in sides.items()}}
     behind = {f"{dimension.slug}/responses-{name}": ids[has[response]].tolist() for name, has in sides.items()}
+    for place, label in enumerate(dimension.labels):
+        has = (counts[0][:, place] > 0) & judged.by_people
+        behind[f"{dimension.slug}/responses-label/{label.value}"] = ids[has[response]].tolist()
     return found | {"labels": rows}, behind
 
 

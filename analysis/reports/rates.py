@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from analysis.reports import methods_content
 from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.figures import figure, unknown_figure
+from analysis.reports.opened import UNITS, Behind, below, by_code, name_of, part_of, together
 from analysis.reports.reference import REFERENCES, references
 from analysis.sources import Source
 from analysis.sources.links import ORIGINS
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NOTHING_DECIDED = "none of its responses has a decided label"
 # Stands between a model and its method where they name one group together.
 AND = " \N{MIDDLE DOT} "
+# In keys of units: all that belong to answers, labelled or not; and all models of a setting.
+ANSWERS, EVERY = "answers", "*"
 
 
 methods = methods_content.rates
@@ -47,6 +50,26 @@ def compute(source: Source, reference: str = "majority") -> dict:
     units = units.assign(group=units["response"].map(dict(zip(responses["response"], responses["group"], strict=True))))
     has_pieces = ORIGINS[kind.unit_kind].is_piece
     unknown = source.why_without_units_are_unknown()
+    behind = _behind((first, *others), units, decided)
+    settings = [
+        {
+            "setting": setting,
+            "key": part_of(setting),
+            **_setting(first, of_setting, _of(units, setting, decided[first.slug].code), has_pieces, unknown),
+            "derived": [
+                {
+                    "dimension": other.slug,
+                    "title": other.title,
+                    **_setting(other, of_setting, _of(units, setting, decided[other.slug].code), False),
+                }
+                for other in others
+            ],
+        }
+        for setting, of_setting in responses.groupby("setting")
+    ]
+    for setting in settings:
+        for part in (setting, *setting["derived"]):
+            _count_units(part, part.get("dimension", first.slug), setting["key"], behind)
     return {
         "report": "rates",
         "project": source.slug,
@@ -59,22 +82,64 @@ def compute(source: Source, reference: str = "majority") -> dict:
         "dimension": first.slug,
         "title": first.title,
         "votes": decided[first.slug].counts(),
-        "settings": [
-            {
-                "setting": setting,
-                **_setting(first, of_setting, _of(units, setting, decided[first.slug].code), has_pieces, unknown),
-                "derived": [
-                    {
-                        "dimension": other.slug,
-                        "title": other.title,
-                        **_setting(other, of_setting, _of(units, setting, decided[other.slug].code), False),
-                    }
-                    for other in others
-                ],
-            }
-            for setting, of_setting in responses.groupby("setting")
-        ],
+        "settings": settings,
+        "behind": behind,
     }
+
+
+def _count_units(part: dict, slug: str, setting: str, behind: Behind) -> None:
+    """How many units are behind each cell of a table of models, and of its mean over them."""
+    for row in part["models"]:
+        row["key"] = part_of(row["name"])
+    labels = [row["label"] for row in part["labels"]]
+    for row in part["models"]:
+        row["n_units"] = len(behind.get(f"{ANSWERS}/{setting}/{row['key']}", ()))
+        row["n_of"] = {label: len(behind.get(f"{slug}/{setting}/{row['key']}/{label}", ())) for label in labels}
+    part["mean"]["n_units"] = sum(row["n_units"] for row in part["models"])
+    part["mean"]["n_of"] = {label: sum(row["n_of"][label] for row in part["models"]) for label in labels}
+
+
+def _behind(measured: tuple[Dimension, ...], units: pd.DataFrame, decided: dict) -> Behind:
+    """All units of each setting and model (ANSWERS), and those of each decided label."""
+    import numpy as np
+    import pandas as pd
+
+    ids, place = units["unit"].to_numpy(), np.arange(len(units))
+    known = units["group"].notna().to_numpy()  # units whose item is no response of the project belong to no model
+    pairs = zip(units["setting"].astype(str), units["group"].astype(str), strict=True)
+    places = [f"{part_of(setting)}/{part_of(group)}" for setting, group in pairs]
+    code, names = pd.factorize(np.array(places, dtype=object))
+    code = np.where(known, code, -1)
+    behind = {UNITS: ids.tolist()} | by_code(ids, place, code, [f"{ANSWERS}/{name}" for name in names])
+    for dimension in measured:
+        label, n = decided[dimension.slug].code, len(dimension.values)
+        cell = np.where((code >= 0) & (label >= 0), code * n + label, -1)
+        keys = [f"{dimension.slug}/{name}/{value}" for name in names for value in dimension.values]
+        behind |= by_code(ids, place, cell, keys)
+    return behind
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """A setting's units over all of its models: of all answers, or with a label."""
+    match figure.split("/"):
+        case [slug, setting] if slug == ANSWERS:
+            return together(behind, below(behind, f"{ANSWERS}/{setting}")) or None
+        case [slug, setting, model, label] if model == EVERY:
+            of_models = [key for key in below(behind, f"{slug}/{setting}") if key.endswith(f"/{label}")]
+            return together(behind, of_models) or None
+    return None
+
+
+def in_words(kind: TaskType, figure: str) -> str:
+    if figure == UNITS:
+        return "all units"
+    slug, setting, *rest = figure.split("/")
+    where = f"{name_of(setting)}, " if setting else ""
+    if slug == ANSWERS:
+        return f"{where}answers of " + (name_of(rest[0]) or "no name" if rest else "all models")
+    dimension = with_derived(kind).dimension(slug)
+    model = "all models" if rest[0] == EVERY else name_of(rest[0]) or "no name"
+    return f"{where}{model}: {dimension.title}, {dimension.label(rest[1]).title}"
 
 
 def _measured(kind: TaskType) -> tuple[Dimension, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.equivalence import verdict
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Cell, Table
+from analysis.reports.tabular import Cell, Table, linked
 
 
 def probabilities(title: str, found: dict) -> list[Table]:
@@ -100,7 +100,7 @@ def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
     columns = ("Other checker", "Measure", "Run", "Other", *intervals("Difference"), *EQUIVALENT, "Test", *TEST_COLUMNS)
     rows = [
         (other["name"], row["title"], row["run"], row["other"], *estimate(row), *_equivalent(row["equivalence"]))
-        + (test["name"], *adjusted(test), row["n_pairable"])
+        + (test["name"], *adjusted(test), linked(row["n_pairable"], other["figure"]))
         for other in found
         for row, test in zip(other["figures"], other["tests"], strict=True)
     ]
@@ -130,7 +130,7 @@ def scores(result: dict, title: str, found: list[dict]) -> list[Table]:
             ("Correlation", a, b, "Of the two", *intervals("Difference"), *EQUIVALENT, "n"),
             [
                 (row["title"], row["with_a"], row["with_b"], row["between"], *estimate(row))
-                + (*_equivalent(row["equivalence"]), row["n_pairable"])
+                + (*_equivalent(row["equivalence"]), linked(row["n_pairable"], row["figure"]))
                 for row in found
             ],
             note=f"Equivalent: two one-sided tests find the difference below {result['margin']:g}.",
@@ -159,7 +159,7 @@ def labellers(result: dict, title: str, found: dict) -> list[Table]:
             columns,
             [
                 (row["name"], row["kind"], *estimate(row["accuracy"]), *estimate(row["macro_f1"]))
-                + (*estimate(expected.get(row["id"])), row["accuracy"]["n_pairable"])
+                + (*estimate(expected.get(row["id"])), linked(row["accuracy"]["n_pairable"], row["figure"]))
                 for row in found["labellers"]
             ],
             note=_about_people(result, found),
@@ -171,7 +171,7 @@ def labellers(result: dict, title: str, found: dict) -> list[Table]:
                 f"{title}: every checker against every single person",
                 ("Checker", "Person", *intervals("Same label"), "n"),
                 [
-                    (checker["name"], person, *estimate(cell), cell["n_pairable"])
+                    (checker["name"], person, *estimate(cell), linked(cell["n_pairable"], f"{cell['figure']}/both"))
                     for checker, row in zip(checkers, found["against_people"], strict=True)
                     for person, cell in zip(found["people"], row, strict=True)
                 ],

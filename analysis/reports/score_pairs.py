@@ -44,3 +44,13 @@ def score_pair(
             | {"equivalence": equivalence_of(found.difference, margin)}
         )
     return rows
+
+
+def scored_units(people: np.ndarray, units: pd.DataFrame, *scores: pd.DataFrame) -> list[int]:
+    """Units with a label of people and a value of each of these scores."""
+    import numpy as np
+
+    where = people >= 0
+    for frame in scores:
+        where &= np.isfinite(frame.set_index("unit")["value"].reindex(units["unit"]).to_numpy(dtype=float))
+    return units["unit"].to_numpy()[where].tolist()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.agreement import GROUPS, names_of, of_group
 from analysis.reports.figures import figure, is_quick, named_figure, number
+from analysis.reports.opened import AGREE, UNITS, Behind, of_pair, together
 from analysis.reports.span_texts import WHO, MarkedTexts, marked_texts, units_where
 from analysis.reports.spans_body import WITH_INTERVAL, body, in_words, methods
 from analysis.sources import Source
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from analysis.stats import Continua, Estimate, SpanAgreement
     from annotation.task_types import Dimension, TaskType
 
-__all__ = ["body", "compute", "fits", "in_words", "methods"]
+__all__ = ["body", "compute", "fits", "in_words", "methods", "opened"]
 
 MAX_FIELDS = 20
 MAX_PAIRS = 50
@@ -54,7 +55,7 @@ def compute(source: Source, raters: str = "all", who: str = "answered") -> dict:
     labels = source.label_frame(units)
     labels = labels[labels["rater"].isin(people["rater"])]
     spans = source.span_frame(units)
-    dimensions, behind = [], {}
+    dimensions, behind = [], {UNITS: units["unit"].tolist()}
     for dimension in dimensions_to_show(kind, labels):
         if dimension.spans is None:
             continue
@@ -93,6 +94,7 @@ def _dimension(dimension: Dimension, marked: MarkedTexts, people: pd.DataFrame) 
     behind = {name: units_where(continua, chosen) for name, chosen in outcomes.items()}
     by_label = {label: _texts_with(continua.only_label(label)) for label in continua.labels}
     behind |= {f"label/{label}": units_where(continua, chosen) for label, chosen in by_label.items()}
+    behind |= _looked_at(continua)
     return {
         "dimension": dimension.slug,
         "title": dimension.title,
@@ -102,6 +104,7 @@ def _dimension(dimension: Dimension, marked: MarkedTexts, people: pd.DataFrame) 
         "n_answers": marked.n_answers,
         "n_marking": marked.n_marking,
         "n_unknown": marked.n_unknown,
+        "n_several": sum(len(behind[name]) for name in OUTCOMES),
         "outcomes": {name: len(behind[name]) for name in (*OUTCOMES, "single")},
         "figures": figures,
         "labels": [
@@ -128,6 +131,26 @@ def _dimension(dimension: Dimension, marked: MarkedTexts, people: pd.DataFrame) 
         "n_fields_not_listed": max(0, len(marked.by_field) - MAX_FIELDS),
         **_pairs(continua, people),
     }, behind
+
+
+def _looked_at(continua: Continua) -> dict[str, set[int]]:
+    """Units by who looked at them, and with which answer where only the same answers are compared: what two people are
+    compared on is what both looked at with the same one."""
+    found: dict[str, set[int]] = {}
+    for rater, text in zip(continua.rater.tolist(), continua.text.tolist(), strict=True):
+        unit, group = continua.texts[text]
+        found.setdefault(f"looked/{continua.raters[rater]}/{group}", set()).add(unit)
+    return found
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    """Units on which two people are compared."""
+    match figure.split("/"):
+        case [slug, "pair", a, b]:
+            return of_pair(behind, f"{slug}/looked", a, b, AGREE)
+        case [slug, "several"] if f"{slug}/same" in behind:
+            return together(behind, [f"{slug}/{name}" for name in OUTCOMES])
+    return None
 
 
 def _span_figures(found: SpanAgreement) -> list[dict]:
@@ -228,6 +251,7 @@ def _pairs(continua: Continua, people: pd.DataFrame) -> dict:
             {
                 "a": a,
                 "b": b,
+                "figure": "/".join(["pair", *pair]),
                 "figures": _of_part(mine, "u_alpha", "u-alpha", unitizing_alpha(mine).units_and_labels),
             }
         )

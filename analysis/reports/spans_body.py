@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.span_texts import UNKNOWN_TEXT
-from analysis.reports.tabular import Cell, Linked, Table
+from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
@@ -22,6 +23,8 @@ OUTCOMES = {
 }
 # Measures whose interval stands beside them in tables of parts.
 WITH_INTERVAL = ("character_f1", "u_alpha", "ku_alpha")
+# Measures whose n are units that two people looked at.
+OF_UNITS = ("u_alpha", "binary_u_alpha", "cu_alpha", "gamma")
 COMPARED = {
     "answered": "everybody who answered the question was compared, and marking nothing counted as an answer",
     "same-label": "people were compared where they gave the same label",
@@ -43,9 +46,7 @@ def body(result: dict) -> list[Table | Picture]:
 
 
 def _outcomes(dimension: dict) -> Table:
-    counts = tuple(
-        Linked(n, f"{dimension['dimension']}/{name}") if n else n for name, n in dimension["outcomes"].items()
-    )
+    counts = tuple(linked(n, f"{dimension['dimension']}/{name}") for name, n in dimension["outcomes"].items())
     note = f"{dimension['n_marking']} of {dimension['n_answers']} answers mark something."
     if dimension["n_unknown"]:
         note += f" Units left out because {UNKNOWN_TEXT}: {dimension['n_unknown']}."
@@ -61,7 +62,9 @@ def _figures(dimension: dict) -> Table:
     rows = []
     for one in dimension["figures"]:
         left_out = "; ".join(f"{reason}: {n}" for reason, n in one["left_out"].items())
-        rows.append((one["title"], *estimate(one), one["n_pairable"], left_out))
+        counts_units = one["name"] in OF_UNITS and one["n_pairable"] == dimension["n_several"]
+        n = linked(one["n_pairable"], f"{dimension['dimension']}/several") if counts_units else one["n_pairable"]
+        rows.append((one["title"], *estimate(one), n, left_out))
     note = (
         "F1 and IoU are means over pairs of people and units, where somebody marked something. Character alpha counts "
         "characters, the others units."
@@ -132,7 +135,7 @@ def _value(one: dict) -> Cell:
 
 def _labels(dimension: dict) -> Table:
     rows = [
-        (row["title"], Linked(row["n_units"], f"{dimension['dimension']}/label/{row['label']}"), row["n_spans"])
+        (row["title"], linked(row["n_units"], f"{dimension['dimension']}/label/{row['label']}"), row["n_spans"])
         + _values(row)
         for row in dimension["labels"]
     ]
@@ -160,7 +163,11 @@ def _pairs(dimension: dict) -> Table:
     return Table(
         f"{dimension['title']}: passages by pair of people",
         ("One", "Other", "Units", *_measures(dimension["pairs"])),
-        [(row["a"], row["b"], row["figures"][-1]["n_pairable"], *_values(row)) for row in dimension["pairs"]],
+        [
+            (row["a"], row["b"], linked(row["figures"][-1]["n_pairable"], f"{dimension['dimension']}/{row['figure']}"))
+            + _values(row)
+            for row in dimension["pairs"]
+        ],
         f"{more} more pairs are not listed." if more else "",
     )
 
@@ -204,8 +211,16 @@ def methods(result: dict) -> str:
 
 
 def in_words(kind: TaskType, figure: str) -> str:
+    if figure == UNITS:
+        return "all units"
     dimension_slug, name, *rest = figure.split("/")
     dimension = kind.dimension(dimension_slug)
     if name == "label":
         return f"{dimension.title}: units with a passage marked under “{dimension.label(rest[0]).title}”"
+    if name == "looked":
+        return f"{dimension.title}: units that one person was asked about"
+    if name == "several":
+        return f"{dimension.title}: units that two people or more looked at"
+    if name == "pair":
+        return f"{dimension.title}: units on which two people are compared"
     return f"{dimension.title}: {OUTCOMES[name].lower()}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from analysis.reports import association_tables, attention, drift, people_tables, run_tables, selected
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Cell, Table
+from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources.splits import as_heading, in_words, split_in
 
 CLASSIFICATION = (
@@ -249,8 +249,10 @@ def _matched(result: dict) -> list[Table]:
         for side in result["pairs"]:
             for group in ("documents", "claims"):
                 found = row[side][group]
-                counts = tuple(found[name] for name in ("matched", "unmatched", "undecided", "lowest", "highest"))
-                rows.append((title, side, group, *estimate(found["share"]), *counts))
+                key = f"{row['key']}/{side}/{group}"
+                counts = tuple(linked(found[name], f"{key}/{name}") for name in ("matched", "unmatched", "undecided"))
+                bounds = (found["lowest"], found["highest"])
+                rows.append((title, side, group, *estimate(found["share"]), *counts, *bounds))
     columns = ("Source", "Judged by", "Of", *intervals("Share"), "Matched", "Not", "Undecided", "At least", "At most")
     return [Table("Matched documents and claims", columns, rows)]
 

@@ -48,7 +48,9 @@ def versus(
         "n_only_run": found.only_a_right,
         "n_only_other": found.only_b_right,
         "tests": [test_of(found.mcnemar), test_of(found.permutation)],
-    }, {f"{dimension.slug}/only/{side}/units": ids[where].tolist() for side, where in right.items()}
+    }, {f"{dimension.slug}/only/{side}/units": ids[where].tolist() for side, where in right.items()} | {
+        f"{dimension.slug}/of/versus": ids[shared].tolist()
+    }
 
 
 def test_of(test: PairedTest) -> dict:

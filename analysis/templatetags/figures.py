@@ -121,14 +121,16 @@ def at(rows: list, index: int):
 
 
 @register.simple_tag(takes_context=True)
-def opens(context, n: int, *key: str, of: str) -> SafeString | str:
-    """A count of units that opens them; `key` are the parts of the figure's key as they are stored, `of` says which
-    units they are to whoever hears the link alone."""
+def opens(context, n: int, *key: str, of: str, shown: str = "", counted: str = "units") -> SafeString | str:
+    """A count that opens its units, or with `shown` another figure that opens the `n` units behind it. `key` are the
+    parts of the figure's key as they are stored; `of` says which units they are to whoever hears the link alone, and
+    `counted` what is counted where it is not units."""
     if not n:
-        return "0"
+        return shown or "0"
     address = f"{context['behind']}&figure={quote('/'.join(key))}"
-    words = f"{n:,} unit{'' if n == 1 else 's'}: {of}"
-    return format_html('<a href="{}" aria-label="{}">{}</a>', address, words, f"{n:,}")
+    words = f"{n:,} {counted.removesuffix('s') if n == 1 else counted}: {of}"
+    label = f"{shown}, {words}" if shown else words
+    return format_html('<a href="{}" aria-label="{}">{}</a>', address, label, shown or f"{n:,}")
 
 
 @register.simple_tag

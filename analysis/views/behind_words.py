@@ -21,7 +21,11 @@ def in_words(project: Project, name: str, figure: str) -> str:
         return coverage.in_words(figure)
     if name == "difference":
         return _difference(project.type, figure)
-    if not REPORTS[name].own_page:
+    if name == "spans" and "/pair/" in figure:
+        slug, _, *pair = figure.split("/")
+        a, b = (_person(project, who) for who in pair)
+        return f"{project.type.dimension(slug).title}: where {a} and {b} are compared"
+    if name == "rates" or not REPORTS[name].own_page:
         return REPORTS[name].in_words(project.type, figure)
     slug, *parts = figure.split("/")
     if slug == "source":
@@ -143,6 +147,8 @@ def _annotators(project: Project, dimension: Dimension, parts: list[str]) -> str
             return f"where {_person(project, who)} did not give the known answer"
         case ["answered", _, who]:
             return f"with a known answer, labelled by {_person(project, who)}"
+        case ["correct", _, who]:
+            return f"where {_person(project, who)} gave the known answer"
         case ["by", who]:
             return f"labelled by {_whoever(project, who)}"
         case ["by", who, "shared"]:
@@ -180,6 +186,8 @@ COMPARISON_PARTS = {
     "unlabelled": "without a reference label",
     "with-unasked": "with an answer of people and of the checker, that it is not asked counting as one",
     "versus": "with a label of people and of both runs",
+    "score": "with a label of people and the score",
+    "scores": "with a label of people and both scores",
 }
 
 
@@ -192,14 +200,16 @@ def _comparison(project: Project, dimension: Dimension, parts: list[str]) -> str
             return f"where its greatest probability lies between {low:.1f} and {low + 1 / BINS:.1f}"
         case ["of", which]:
             return COMPARISON_PARTS[which]
-        case ["people", label, _]:
+        case ["people", label]:
             return f"people: {_label(dimension, label)}, with a label of the checker"
-        case ["checker", label, _]:
+        case ["checker", label]:
             return f"checker: {_label(dimension, label)}, with a label of people"
-        case ["said", who, label, _]:
+        case ["said", who, label]:
             return f"which {_whoever(project, who)} labels {_label(dimension, label)}"
-        case ["against", who, _]:
+        case ["against", who]:
             return f"labelled by {_whoever(project, who)}, with a reference label"
+        case ["rival", run]:
+            return f"with a label of people, of this run and of {_checker(project, run)}"
         case ["pair", *_]:
             return _pair(project, parts)
     people, checker = (dimension.label(part).title if part else "no label that counts" for part in parts)
@@ -217,6 +227,11 @@ _OF = {
 
 
 FAILURE_PARTS = {"gained": "of this run only", "lost": "of the other run only", "both": "of both runs"}
+ONE_OR_BOTH = {
+    "both": "with a label of both runs",
+    "only-before": "labelled by the other run only",
+    "only-now": "labelled by this run only",
+}
 
 
 def _difference(kind: TaskType, figure: str) -> str:
@@ -228,7 +243,7 @@ def _difference(kind: TaskType, figure: str) -> str:
     dimension = with_derived(kind).dimension(slug)
     if parts == ["changed"]:
         return f"{dimension.title}, changed labels"
-    if parts == ["both"]:
-        return f"{dimension.title}, with a label of both runs"
+    if parts[0] in ONE_OR_BOTH:
+        return f"{dimension.title}, {ONE_OR_BOTH[parts[0]]}"
     before, now = (dimension.label(part).title if part else "no label" for part in parts)
     return f"{dimension.title}, from {before} to {now}"
