@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "figures": ("--quick",),
     "coverage": ("--quick",),
     "reports": ("--quick",),
+    "first_report": ("--quick",),
     "page": ("--quick",),
     "long_item": ("--quick",),
     "nli": ("--quick",),

@@ -1,5 +1,6 @@
 """The Celery app: queues `default`, `cpu`, `gpu` and `llm`; tasks carry ids only."""
 
+import gc
 import os
 import threading
 import time
@@ -9,6 +10,8 @@ from celery import Celery, signals
 from django.conf import settings
 from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
+
+from analysis import preloading
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -29,9 +32,21 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
 
 
 @signals.worker_init.connect
-def share_the_processor(sender, **kwargs) -> None:
-    """Numerical libraries start a thread per core, in every pool process; they would then only wait for each other."""
-    threads = max(1, len(os.sched_getaffinity(0)) // max(1, sender.concurrency or 1))
+def get_ready(sender, **kwargs) -> None:
+    """Before pool processes are forked, which then have what is loaded here, share its memory, and start no threads of
+    their own to load it. Those that take the place of others later have it too."""
+    share_the_processor(sender.concurrency)
+    if sender.app.conf.task_default_queue in sender.app.amqp.queues.consume_from:  # reports' queue
+        preloading.load()
+    # The collector writes into whatever it looks at, and a page of memory that is written to is shared no longer.
+    gc.freeze()
+
+
+def share_the_processor(processes: int | str | None) -> None:
+    """Numerical libraries start a thread per core, in every pool process; they would then only wait for each other.
+    They read this when they are loaded."""
+    cores = len(os.sched_getaffinity(0))
+    threads = max(1, cores // max(1, processes or 1)) if processes != "auto" else 1
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 

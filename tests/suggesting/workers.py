@@ -13,6 +13,7 @@ from django.db import connection
 ROOT = Path(__file__).resolve().parents[2]
 # How long to wait for what must come: for a machine that has other things to do, since nothing here measures time.
 PATIENCE_SECONDS = 120
+QUEUES = "default,cpu,gpu,llm"
 
 
 def database_url() -> str:
@@ -56,13 +57,13 @@ def kill_session(process: subprocess.Popen) -> None:
 class Worker:
     """A worker with its clock and two pool processes, in a session of its own, logging into `folder`."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], queues: str = QUEUES) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / f"worker-{time.monotonic_ns()}.log"
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "--pool", "prefork"]
-                + ["--concurrency", "2", "-Q", "default,cpu,gpu,llm", "--loglevel", "INFO"]
+                + ["--concurrency", "2", "-Q", queues, "--loglevel", "INFO"]
                 + ["-n", f"test-{time.monotonic_ns()}@localhost"],
                 cwd=ROOT,
                 env=environment,
@@ -92,8 +93,8 @@ class Worker:
 
 
 @contextlib.contextmanager
-def running_worker(folder: Path, environment: dict[str, str]):
-    worker = Worker(folder, environment)
+def running_worker(folder: Path, environment: dict[str, str], queues: str = QUEUES):
+    worker = Worker(folder, environment, queues)
     try:
         yield worker
     finally:
