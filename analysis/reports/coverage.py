@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports import methods_content
+from analysis.reports.behind_sets import either, joined
 from analysis.reports.figures import figure, number
+from analysis.reports.opened import UNITS, Behind
 from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
 from annotation.models import UnitKind
@@ -34,7 +36,9 @@ VERDICT_TITLES = {
     "tied": "tied",
     "undecided": "without enough labels",
 }
-
+# What stands in a verdict's place in a key: any verdict, and whether the answer has a coverage.
+EVERY = either(*VERDICT_TITLES)
+IN_ANSWERS = {"counted": "in answers with a coverage", "left": "in answers without a coverage"}
 
 methods = methods_content.coverage
 
@@ -156,11 +160,14 @@ def _means(responses: pd.DataFrame, found: ResponseCoverage) -> dict:
 
 
 def _mean(found: ResponseCoverage, where: np.ndarray, cluster: np.ndarray) -> dict:
+    import numpy as np
+
     from analysis.stats.coverage import mean_coverage
 
     return {
         "n_responses": int(where.sum()),
         "n_aspects": int(found.n_aspects[where].sum()),
+        "n_aspects_left": int(found.n_aspects[where & np.isnan(found.share)].sum()),
         "n_votes": int(found.n_votes[where].sum()),
         "covered": int(found.n_covered[where].sum()),
         "not_covered": int(found.n_not_covered[where].sum()),
@@ -198,29 +205,38 @@ def _rows(responses: pd.DataFrame, found: ResponseCoverage) -> dict:
     }
 
 
-def _behind(units: pd.DataFrame, responses: pd.DataFrame, found: ResponseCoverage) -> dict[str, list[int]]:
+def _behind(units: pd.DataFrame, responses: pd.DataFrame, found: ResponseCoverage) -> Behind:
     """Aspects in responses by verdict, of all (`all/tied/`), of each model (`model/tied/<model>`) and of each response
-    (`response/tied/<key>`), in the order of work."""
+    (`response/tied/<key>`), in the order of work; of all and of each model also those in responses that count."""
     import numpy as np
 
     from analysis.stats.coverage import VERDICTS
 
     verdicts = np.array(VERDICTS, dtype=object)[found.verdict]
-    behind: dict[str, list[int]] = {f"all/{verdict}/": [] for verdict in VERDICTS}
-    behind |= {f"model/{verdict}/{model}": [] for model in sorted(set(responses["model"])) for verdict in VERDICTS}
-    for unit, verdict, model, response in zip(
-        units["unit"].tolist(), verdicts.tolist(), units["model"].tolist(), units["response"].tolist(), strict=True
-    ):
-        behind[f"all/{verdict}/"].append(unit)
-        behind[f"model/{verdict}/{model}"].append(unit)
+    place = {key: row for row, key in enumerate(responses["response"])}
+    is_counted = ~np.isnan(found.share[units["response"].map(place).to_numpy(dtype=int)])
+    counted = np.where(is_counted, "counted", "left")
+    kinds = (*VERDICTS, *IN_ANSWERS)
+    behind: Behind = {UNITS: units["unit"].tolist()} | {f"all/{kind}/": [] for kind in kinds}
+    behind |= {f"model/{kind}/{model}": [] for model in sorted(set(responses["model"])) for kind in kinds}
+    columns = (units["unit"].tolist(), verdicts.tolist(), counted.tolist(), units["model"], units["response"])
+    for unit, verdict, counts, model, response in zip(*columns, strict=True):
+        for kind in (verdict, counts):
+            behind[f"all/{kind}/"].append(unit)
+            behind[f"model/{kind}/{model}"].append(unit)
         behind.setdefault(f"response/{verdict}/{response}", []).append(unit)
     return behind
+
+
+def opened(behind: Behind, figure: str) -> list[int] | None:
+    return joined(behind, figure, 2)
 
 
 def in_words(figure: str) -> str:
     """What the units behind a figure are, for the head of their page."""
     of, verdict, name = figure.split("/", 2)
-    aspects = f"aspects {VERDICT_TITLES[verdict]}"
+    words = "" if verdict == EVERY else VERDICT_TITLES.get(verdict) or IN_ANSWERS[verdict]
+    aspects = f"aspects {words}" if words else "all aspects"
     if of == "all":
         return aspects
     return f"{aspects}, of {'answers by ' + (name or 'a model without a name') if of == 'model' else name}"

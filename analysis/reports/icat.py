@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.coverage import TIES, TITLES, covering_dimension
 from analysis.reports.figures import figure, is_quick, number
-from analysis.reports.icat_body import body, in_words, methods
+from analysis.reports.icat_behind import CELLS, Opened, in_words, opened
+from analysis.reports.icat_body import body, methods
 from analysis.reports.icat_data import BASELINES, Machine, Study, baseline_runs, offered, offered_baselines, titles
 from analysis.sources import Source
 from analysis.sources.base import SLOT
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from analysis.stats.coverage import ResponseCoverage
 
-__all__ = ["body", "compute", "fits", "in_words", "methods", "offered", "offered_baselines"]
+__all__ = ["body", "compute", "fits", "in_words", "methods", "offered", "offered_baselines", "opened"]
 
 CONVENTIONS = {
     "undefined": "left out of means",
@@ -30,9 +31,9 @@ BETAS = tuple(2 ** (power / 4) for power in range(-12, 13))  # 1/8 to 8
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall's tau-b"}
 # Beyond so many answers the picture shows those that come first; figures are always over all.
 MAX_POINTS = 2_000
+MAX_OPENED = 200  # points of which each opens its answer
 ANNOTATORS = 3
 HAS_QUICK_PASS = True
-CELLS = ("both", "machine", "people", "neither")
 
 
 def fits(kind: TaskType) -> str:
@@ -75,19 +76,19 @@ def compute(
     chosen = next((machine for machine in machines if machine.key == automatic), None)
     if automatic and chosen is None:
         raise ValueError(f"automatic is one of {', '.join(offered(source)) or 'none'}, not {automatic!r}")
-    compared, behind = [], {}
+    opened_by = Opened(study)
+    compared = []
     for machine in machines:
         n_clean, (coverage, by_people) = len(said), (everyone, codes)
         if machine.run is not None and machine.run.gives == "labels" and not touched and reference == "majority":
             clean = untouched(source, study.labels, machine.run)
             n_clean, (coverage, by_people) = len(clean), study.people(clean)
-        one, cells = _compared(study, machine, coverage, by_people)
+        one = _compared(study, machine, coverage, by_people, opened_by)
         compared.append(one | {"n_labels_all": len(said), "n_labels_untouched": n_clean})
-        behind |= {f"cell/{cell}/{machine.key}": units for cell, units in cells.items()}
     beside = next((run for run in baseline_runs(source) if run.uuid == baselines), None)
     if baselines and beside is None:
         raise ValueError(f"project {source.slug} has no finished run of the text baselines {baselines!r}")
-    rows = [] if beside is None else [_baseline(study, everyone, beside, name) for name in BASELINES]
+    rows = [] if beside is None else [_baseline(study, everyone, beside, name, opened_by) for name in BASELINES]
     _correct([*compared, *rows])
     result = {
         "report": "icat",
@@ -109,17 +110,17 @@ def compute(
         "n_responses": len(study.responses),
         "n_queries": int(study.responses["query"].nunique()),
         "n_units": len(study.units),
-        "agreement": _agreement(study, said),
-        **_icat(study, everyone, chosen, beta, convention),
+        "agreement": _agreement(study, said, opened_by),
+        **_icat(study, everyone, chosen, beta, convention, opened_by),
         "compared": compared,
         "baseline_rows": rows,
-        "points": _points(study, everyone, chosen or next(iter(machines), None)),
-        "behind": behind | _of_models(study),
+        "points": _points(study, everyone, chosen or next(iter(machines), None), opened_by),
+        "behind": opened_by.behind,
     }
     return result | {"notes": _notes(result, study, chosen, machines)}
 
 
-def _agreement(study: Study, said: pd.DataFrame) -> dict:
+def _agreement(study: Study, said: pd.DataFrame, opened_by: Opened) -> dict:
     """How far the annotators agree, and how many aspects have three labels as in ICAT's study."""
     from analysis.stats import Labels, fleiss_kappa
 
@@ -134,7 +135,9 @@ def _agreement(study: Study, said: pd.DataFrame) -> dict:
     )
     found = fleiss_kappa(labels)
     per_unit = mine.groupby("unit").size()
+    of_unit = per_unit.reindex(study.units["unit"], fill_value=0).to_numpy()
     return {
+        "figures": {name: opened_by.labelled(of_unit >= n, name) for name, n in (("two", 2), ("three", ANNOTATORS))},
         "fleiss": figure(found),
         "form": found.form,
         "n_labels": len(mine),
@@ -143,32 +146,43 @@ def _agreement(study: Study, said: pd.DataFrame) -> dict:
     }
 
 
-def _icat(study: Study, everyone: ResponseCoverage, chosen: Machine | None, beta: float, convention: str) -> dict:
+def _icat(
+    study: Study,
+    everyone: ResponseCoverage,
+    chosen: Machine | None,
+    beta: float,
+    convention: str,
+    opened_by: Opened,
+) -> dict:
     """Of all answers and of each model: people's coverage and, where a machine is chosen, its three figures and their
     curve."""
     import numpy as np
 
     from analysis.stats import icat_curve, icat_scores, mean_coverage, mean_icat
 
-    groups = {"": np.ones(len(study.responses), dtype=bool)}
-    groups |= {model: (study.responses["model"] == model).to_numpy() for model in study.models}
+    groups = [("", np.ones(len(study.responses), dtype=bool))]
+    groups += [(model, (study.responses["model"] == model).to_numpy()) for model in study.models]
     rows = [
         {
             "model": model,
             "n_responses": int(where.sum()),
             "people": figure(mean_coverage(everyone, where, study.query)),
+            "figures": {
+                "answers": opened_by.of_model("", where, model, is_all=not place),
+                "people": opened_by.of_model("people", where & ~np.isnan(everyone.share), model, is_all=not place),
+            },
         }
-        for model, where in groups.items()
+        for place, (model, where) in enumerate(groups)
     ]
     scores, curve = None, None
     if chosen is not None:
         scores = icat_scores(chosen.n_supported, chosen.n_claims, chosen.n_covered, chosen.n_aspects, beta, convention)
-        for row, where in zip(rows, groups.values(), strict=True):
-            row |= {
-                name: figure(mean_icat(scores, name, where, study.query))
-                for name in ("factuality", "coverage", "score")
-            }
-        means = icat_curve(scores, BETAS, np.column_stack(list(groups.values())), study.query)
+        for place, (row, (model, where)) in enumerate(zip(rows, groups, strict=True)):
+            for name in ("factuality", "coverage", "score"):
+                row[name] = figure(mean_icat(scores, name, where, study.query))
+                is_known = where & ~np.isnan(scores.figure(name))
+                row["figures"][name] = opened_by.of_model(name, is_known, model, is_all=not place)
+        means = icat_curve(scores, BETAS, np.column_stack([where for _, where in groups]), study.query)
         bounds = None if is_quick() else means.confidence_intervals()
         curve = [
             {
@@ -178,15 +192,13 @@ def _icat(study: Study, everyone: ResponseCoverage, chosen: Machine | None, beta
                 "low": None if bounds is None else [number(one.low) for one in bounds[place]],
                 "high": None if bounds is None else [number(one.high) for one in bounds[place]],
             }
-            for place, model in enumerate(groups)
+            for place, (model, _) in enumerate(groups)
         ]
     return {"all": rows[0], "models": rows[1:], "betas": list(BETAS), "curve": curve}
 
 
-def _compared(
-    study: Study, machine: Machine, coverage: ResponseCoverage, codes: np.ndarray
-) -> tuple[dict, dict[str, list[int]]]:
-    """A machine's coverage of answers beside people's, and of aspects with the units behind the counts."""
+def _compared(study: Study, machine: Machine, coverage: ResponseCoverage, codes: np.ndarray, opened_by: Opened) -> dict:
+    """A machine's coverage of answers beside people's, and of aspects."""
     from analysis.stats import coverage_detection
 
     found = {
@@ -195,10 +207,11 @@ def _compared(
         "is_of_supported_claims": machine.has_claims,
         "failures": dict(sorted(machine.failures.items())),
         "correlations": _correlations(study, machine.coverage, coverage.share),
+        "figure": opened_by.correlated(machine.coverage, coverage.share, machine.key),
         "detection": None,
     }
     if (machine.covered < 0).all():
-        return found, {}
+        return found
     detection = coverage_detection(codes, machine.covered, study.of_response, study.query_of_unit)
     found["detection"] = {
         "pooled": {name: figure(one) for name, one in detection.pooled.items()},
@@ -211,21 +224,17 @@ def _compared(
             )
         ),
     }
-    units = study.units["unit"].to_numpy()
-    places = {"both": (1, 1), "machine": (0, 1), "people": (1, 0), "neither": (0, 0)}
-    cells = {
-        cell: units[(codes == people) & (machine.covered == by_machine)].tolist()
-        for cell, (people, by_machine) in places.items()
-    }
-    return found, cells
+    found["detection"]["figures"] = opened_by.compared(codes, machine.covered, machine.key)
+    return found
 
 
-def _baseline(study: Study, everyone: ResponseCoverage, run, name: str) -> dict:
+def _baseline(study: Study, everyone: ResponseCoverage, run, name: str, opened_by: Opened) -> dict:
     values = study.by_response(study.scores(run, name))
     return {
         "key": name,
         "title": BASELINES[name],
         "correlations": _correlations(study, values, everyone.share),
+        "figure": opened_by.correlated(values, everyone.share, name),
         "missing": _why_missing(run, name) if not (values == values).any() else "",
     }
 
@@ -276,7 +285,7 @@ def _correct(rows: list[dict]) -> None:
             test["p_holm"] = number(float(adjusted))
 
 
-def _points(study: Study, everyone: ResponseCoverage, machine: Machine | None) -> dict | None:
+def _points(study: Study, everyone: ResponseCoverage, machine: Machine | None, opened_by: Opened) -> dict | None:
     """Answers with both coverages, for the picture."""
     import numpy as np
 
@@ -296,15 +305,11 @@ def _points(study: Study, everyone: ResponseCoverage, machine: Machine | None) -
                 "model": row.model,
                 "people": float(everyone.share[place]),
                 "automatic": float(automatic[place]),
+                "figure": opened_by.answer(place, row.response) if len(both) <= MAX_OPENED else "",
             }
             for row, place in zip(rows.itertuples(), both, strict=False)
         ],
     }
-
-
-def _of_models(study: Study) -> dict[str, list[int]]:
-    units, models = study.units["unit"].to_numpy(), study.units["model"].to_numpy()
-    return {f"model/{model}": units[models == model].tolist() for model in study.models}
 
 
 def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Machine]) -> list[str]:

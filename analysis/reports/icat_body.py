@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from analysis.pictures import Axis, Lines, Picture, Point, Scatter, Series
+from analysis.reports.behind_sets import key, opens
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
-from annotation.task_types import TaskType
 
 ALL = "all models"
 FIGURES = ("factuality", "coverage", "score")
@@ -17,12 +17,6 @@ CELL_TITLES = {
     "machine": "By the machine alone",
     "people": "By people alone",
     "neither": "By neither",
-}
-CELL_WORDS = {
-    "both": "aspects that people and the machine find covered",
-    "machine": "aspects that the machine finds covered and people do not",
-    "people": "aspects that people find covered and the machine does not",
-    "neither": "aspects that neither people nor the machine find covered",
 }
 
 
@@ -46,14 +40,14 @@ def _scores(result: dict) -> list[Table]:
     names = [ALL if row is result["all"] else _name(row["model"]) for row in every]
     people: list[tuple[Cell, ...]] = []
     for name, row in zip(names, every, strict=True):
-        value, low, high = estimate(row["people"])
-        linked = value if row is result["all"] else Linked(value, f"model/{row['model']}")
-        people.append((name, row["n_responses"], linked, low, high))
+        answers = opens(row["n_responses"], row["figures"]["answers"])
+        people.append((name, answers, *_opening(row["people"], row["figures"]["people"])))
     title = "Coverage by people"
     tables = [Table(title, ("Model", "Answers", *intervals(title)), people, _left_out(result, ("people",)))]
     if result["automatic"]:
         scored: list[tuple[Cell, ...]] = [
-            (name, row["score"]["n_pairable"], *sum((estimate(row[figure]) for figure in FIGURES), ()))
+            (name, opens(row["score"]["n_pairable"], row["figures"]["score"]))
+            + sum((_opening(row[figure], row["figures"][figure]) for figure in FIGURES), ())
             for name, row in zip(names, every, strict=True)
         ]
         figures = intervals("Factuality", "Coverage by supported claims", f"ICAT, beta {result['beta']:g}")
@@ -61,6 +55,12 @@ def _scores(result: dict) -> list[Table]:
         note = f"An undefined figure is {result['convention_title']}. {_left_out(result, FIGURES)}".strip()
         tables.append(Table(title, ("Model", "Answers with a score", *figures), scored, note))
     return tables
+
+
+def _opening(found: dict, figure: str) -> tuple[Cell, Cell, Cell]:
+    """An estimate that opens what it was computed from, with its interval."""
+    value, low, high = estimate(found)
+    return opens(value, figure), low, high
 
 
 def _left_out(result: dict, names: tuple[str, ...]) -> str:
@@ -138,7 +138,13 @@ def _scatter(result: dict) -> list[Picture]:
                 f"A dot for each answer, with coverage by people across and by {points['title']} upwards. {said}"
             ).strip(),
             points=tuple(
-                Point(one["response"], one["people"], one["automatic"], _name(one["model"]) if several else "")
+                Point(
+                    one["response"],
+                    one["people"],
+                    one["automatic"],
+                    _name(one["model"]) if several else "",
+                    figure=one["figure"],
+                )
                 for one in points["answers"]
             ),
             x=Axis("Coverage by people", 0, 1),
@@ -175,9 +181,10 @@ def _correlations(result: dict) -> list[Table]:
                 continue
             for one in measure["correlations"]:
                 test = one["test"] or {}
-                n = one["figure"]["n_pairable"]
+                n = opens(one["figure"]["n_pairable"], measure["figure"])
                 p_values = (test.get("p_value"), test.get("p_holm"))
-                rows.append((measure["title"], one["title"], n, *estimate(one["figure"]), *p_values))
+                value = _opening(one["figure"], measure["figure"])
+                rows.append((measure["title"], one["title"], n, *value, *p_values))
         if rows:
             columns = ("Measure", "Coefficient", "Answers", *intervals("Correlation"), "p", "p, Holm")
             note = (
@@ -196,9 +203,12 @@ def _detection(result: dict) -> list[Table]:
     for one in found:
         detection = one["detection"]
         labels = one["n_labels_untouched"], one["n_labels_all"]
-        means.append((one["title"], *labels, *sum((estimate(detection["mean"][name]) for name in DETECTION), ())))
-        pooled.append((one["title"], *labels, *sum((estimate(detection["pooled"][name]) for name in DETECTION), ())))
-        cells = (Linked(detection["counts"][cell], f"cell/{cell}/{one['key']}") for cell in CELL_TITLES)
+        for rows, of in ((means, "mean"), (pooled, "pooled")):
+            found_of, figures = detection[of], detection["figures"][of]
+            rows.append(
+                (one["title"], *labels, *sum((_opening(found_of[name], figures[name]) for name in DETECTION), ()))
+            )
+        cells = (Linked(detection["counts"][cell], key("cell", cell, one["key"])) for cell in CELL_TITLES)
         counts.append((one["title"], *cells))
     columns = ("Machine", "Labels that count", "All labels", *intervals(*DETECTION.values()))
     title = "Aspects found covered, against people"
@@ -217,8 +227,15 @@ def _detection(result: dict) -> list[Table]:
 def _agreement(result: dict) -> Table:
     found = result["agreement"]
     columns = ("Measure", "Labels", "Aspects", "With three labels or more", *intervals("Kappa"))
-    row = ("Fleiss' kappa", found["n_labels"], found["fleiss"]["n_pairable"], found["n_three"])
-    return Table("Agreement of the annotators", columns, [(*row, *estimate(found["fleiss"]))], f"{found['form']}.")
+    two, three = found["figures"]["two"], found["figures"]["three"]
+    row = (
+        "Fleiss' kappa",
+        found["n_labels"],
+        opens(found["fleiss"]["n_pairable"], two),
+        opens(found["n_three"], three),
+    )
+    title = "Agreement of the annotators"
+    return Table(title, columns, [(*row, *_opening(found["fleiss"], two))], f"{found['form']}.")
 
 
 def methods(result: dict) -> str:
@@ -267,11 +284,3 @@ def methods(result: dict) -> str:
         "figure are left out of it."
     )
     return " ".join(parts)
-
-
-def in_words(kind: TaskType, figure: str) -> str:
-    """What the units behind a figure are, for the head of their page."""
-    of, _, rest = figure.partition("/")
-    if of == "model":
-        return f"aspects in answers by {_name(rest)}"
-    return CELL_WORDS.get(rest.partition("/")[0], figure)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports import sufficiency_body
+from analysis.reports import sufficiency_behind, sufficiency_body
+from analysis.reports.behind_sets import either
 from analysis.reports.figures import figure, number
 from analysis.reports.matched import SPLIT_BY
+from analysis.reports.opened import UNITS, Behind
 from analysis.reports.reference import REFERENCES, codes_of, references
+from analysis.reports.sufficiency_behind import QUESTIONS, reaching
 from analysis.reports.sufficiency_curves import curves, score_of
-from analysis.reports.sufficiency_grades import Graded, containing, graded, grades_answers, settings, shares
+from analysis.reports.sufficiency_grades import (
+    OUTCOMES,
+    Graded,
+    containing,
+    graded,
+    grades_answers,
+    settings,
+    shares,
+)
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest, untouched
 from annotation.models import UnitKind
@@ -177,6 +188,7 @@ def _autorater(
     ids = units["unit"].to_numpy()
     cells = {"hits": (1, 1), "false": (0, 1), "missed": (1, 0), "rest": (0, 0)}
     counts = {name: np.flatnonzero((truth == wanted) & (says == said)) for name, (wanted, said) in cells.items()}
+    thresholds, by_score = _thresholds(source, dimension, units, run, truth, f"autorater{place}")
     return {
         "run": run.uuid,
         "name": run.name,
@@ -186,25 +198,34 @@ def _autorater(
         "recall": figure(found.recall),
         "accuracy": figure(found.accuracy),
         "counts": {name: len(rows) for name, rows in counts.items()},
-        "thresholds": _thresholds(source, dimension, units, run, truth),
-        "behind": {f"autorater{place}/{name}": ids[rows].tolist() for name, rows in counts.items()},
+        "thresholds": thresholds,
+        "behind": {f"autorater{place}/{name}": ids[rows].tolist() for name, rows in counts.items()} | by_score,
     }
 
 
-def _thresholds(source: Source, dimension: Dimension, units: pd.DataFrame, run: Run, truth: np.ndarray) -> list[dict]:
-    """The sweep over the probability of sufficient, and over the greatest entailment where the run gives it."""
+def _thresholds(
+    source: Source, dimension: Dimension, units: pd.DataFrame, run: Run, truth: np.ndarray, prefix: str
+) -> tuple[list[dict], Behind]:
+    """The sweep over the probability of sufficient, and over the greatest entailment where the run gives it; and the
+    questions that have a score, by the thresholds that they reach."""
+    import numpy as np
+
     from analysis.stats import areas, threshold_sweep
 
     label = sufficient_label(dimension)
     columns = {"probability of sufficient": source.probability_frame(run, dimension.slug, (label,))[label]}
     if "max_entailment" in run.scores:
         columns["max_entailment"] = source.score_frame(run, "max_entailment").set_index("unit")["value"]
-    result = []
+    result, behind = [], {}
     for name, values in columns.items():
         score = units["unit"].map(values).to_numpy(dtype=float)
         if not (score == score).any():
             continue
         sweep = threshold_sweep(score, truth)
+        at = np.array([row.threshold for row in sweep.rows])
+        reached = np.where(np.isfinite(score) & (truth >= 0), (score[:, None] >= at).sum(axis=1), -1)
+        for n in range(len(at) + 1):
+            behind[f"{prefix}/{name}/{reaching(at, n)}"] = units["unit"][reached == n].tolist()
         result.append(
             {
                 "score": name,
@@ -213,13 +234,18 @@ def _thresholds(source: Source, dimension: Dimension, units: pd.DataFrame, run: 
                 "accuracy": figure(sweep.accuracy),
                 "chosen": list(sweep.chosen),
                 "rows": [
-                    {"threshold": row.threshold, "n_taken": row.n_taken}
+                    {
+                        "threshold": row.threshold,
+                        "n_taken": row.n_taken,
+                        "figure": f"{prefix}/{name}/{either(*(reaching(at, n) for n in range(place, len(at) + 1)))}",
+                    }
                     | {one: number(getattr(row, one)) for one in ("precision", "recall", "f1", "accuracy")}
-                    for row in sweep.rows
+                    for place, row in enumerate(sweep.rows, 1)
                 ],
+                "figure": f"{prefix}/{name}/{either(*(reaching(at, n) for n in range(len(at) + 1)))}",
             }
         )
-    return result
+    return result, behind
 
 
 def _graded(
@@ -253,21 +279,23 @@ def _add_answers(
         mine = found.rows
         for name in ("dataset", "model", "setting") if place else ():
             mine = mine[mine[name] == row[name]]
-        for group, code in (("sufficient", 1), ("insufficient", 0)):
-            for at, outcome in enumerate(("correct", "abstain", "hallucinate")):
+        for group, code in QUESTIONS.items():
+            for at, outcome in enumerate(OUTCOMES):
                 where = (mine["sufficient"] == code) & (mine["outcome"] == at)
                 behind[f"{row['figure']}/{group}/{outcome}"] = mine["question"][where].tolist()
-    for key, questions in behind.items():
-        result["behind"][key] = [of_question[one] for one in dict.fromkeys(questions) if one in of_question]
     values, title = score_of(source, other, found, withhold, sufficient_label(dimension), dimension.slug)
     if values is not None:
-        result["curves"], result["score_title"] = curves(found, values), title
+        result["curves"], more = curves(found, values)
+        result["score_title"] = title
+        behind |= more
+    for key, questions in behind.items():
+        result["behind"][key] = [of_question[one] for one in dict.fromkeys(questions) if one in of_question]
 
 
 def _behind_questions(units: pd.DataFrame, split: np.ndarray) -> dict[str, list[int]]:
     ids = units["unit"].to_numpy()
-    names = {"sufficient": 1, "insufficient": 0, "undecided": -1}
-    return {f"questions/{name}": ids[split == code].tolist() for name, code in names.items()}
+    by_context = {f"questions/{name}": ids[split == code].tolist() for name, code in QUESTIONS.items()}
+    return by_context | {UNITS: ids.tolist()}
 
 
 def _notes(source: Source, result: dict, found: Graded | None) -> list[str]:
@@ -301,4 +329,4 @@ def _notes(source: Source, result: dict, found: Graded | None) -> list[str]:
 HAS_QUICK_PASS = True
 body = sufficiency_body.body
 methods = sufficiency_body.methods
-in_words = sufficiency_body.in_words
+in_words, opened = sufficiency_behind.in_words, sufficiency_behind.opened

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.behind_sets import either, opens
 from analysis.reports.captions import counted
 from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.sufficiency_behind import CELLS, DECIDED, EVERY, GRADED, RATED, RATED_BY
 from analysis.reports.sufficiency_grades import GROUPS, OUTCOMES
 from analysis.reports.tabular import Cell, Linked, Table
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
-    from annotation.task_types import TaskType
 
-CELLS = {"both": "contains and judged correct", "contains": "contains only", "judge": "judged correct only"}
-CELLS |= {"neither": "neither"}
 MOST_LINES = 8
+IN_SHARES = {"contains": "contains", "judged": "judge"}  # the cell that is in a share besides that of both
 IN_WORDS = {"correct": "correct answers", "abstain": "abstentions", "hallucinate": "hallucinated answers"}
 
 
@@ -40,7 +40,10 @@ def _questions(result: dict) -> Table:
     return Table(
         f"Context of the questions, by {result['by_title']}",
         ("Questions", "Sufficient", "Insufficient", "Undecided", "Share sufficient"),
-        [(result["n_questions"], *cells, _share(result["n_sufficient"], result["n_insufficient"]))],
+        [
+            (Linked(result["n_questions"], f"questions/{EVERY}"), *cells)
+            + (opens(_share(result["n_sufficient"], result["n_insufficient"]), f"questions/{DECIDED}"),)
+        ],
     )
 
 
@@ -48,18 +51,28 @@ def _share(hits: int, others: int) -> float | None:
     return hits / (hits + others) if hits + others else None
 
 
+def _opening(found: dict, figure: str) -> tuple[Cell, Cell, Cell]:
+    """An estimate that opens what it was computed from, with its interval."""
+    value, low, high = estimate(found)
+    return opens(value, figure), low, high
+
+
+def _cells_of(row: dict, *cells: str) -> str:
+    """The key of these cells, where there is anything in them."""
+    return f"{row['figure']}/{either(*cells)}" if any(row["counts"][cell] for cell in cells) else ""
+
+
 def _autoraters(result: dict) -> Table:
     names = {"f1": "F1", "accuracy": "Accuracy", "precision": "Precision", "recall": "Recall"}
-    cells = {"hits": "Both sufficient", "false": "Autorater only", "missed": "People only", "rest": "Neither"}
     rows = [
-        (row["name"], row["f1"]["n_pairable"])
-        + sum((estimate(row[name]) for name in names), ())
-        + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in cells)
+        (row["name"], opens(row["f1"]["n_pairable"], _cells_of(row, *RATED)))
+        + sum((_opening(row[name], _cells_of(row, *RATED_BY[name])) for name in names), ())
+        + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in RATED)
         for row in result["autoraters"]
     ]
     return Table(
         "Autoraters against people",
-        ("Autorater", "Questions", *intervals(*names.values()), *cells.values()),
+        ("Autorater", "Questions", *intervals(*names.values()), *RATED.values()),
         rows,
         "F1, precision and recall are of sufficient context.",
     )
@@ -72,7 +85,7 @@ def _thresholds(result: dict) -> list[Table]:
     for row in result["autoraters"]:
         for found in row["thresholds"]:
             chosen = ", ".join(f"{one:g}" for one in found["chosen"])
-            figures = (estimate(found[name]) for name in ("roc_auc", "f1", "accuracy"))
+            figures = (_opening(found[name], found["figure"]) for name in ("roc_auc", "f1", "accuracy"))
             summary.append((row["name"], found["score"], *sum(figures, ()), chosen))
             sweep += [(row["name"], found["score"], *_at(one)) for one in found["rows"]]
     if not summary:
@@ -86,7 +99,8 @@ def _thresholds(result: dict) -> list[Table]:
 
 
 def _at(row: dict) -> tuple[Cell, ...]:
-    return tuple(row[name] for name in ("threshold", "n_taken", "precision", "recall", "f1", "accuracy"))
+    taken = opens(row["n_taken"], row["figure"] if row["n_taken"] else "")
+    return row["threshold"], taken, *(row[name] for name in ("precision", "recall", "f1", "accuracy"))
 
 
 def _shares(result: dict) -> Table:
@@ -94,11 +108,12 @@ def _shares(result: dict) -> Table:
     for row in result["systems"]:
         for group in ("all", *GROUPS):
             found = row["groups"][group]
-            counts: list[Cell] = [found[one]["n"] for one in OUTCOMES]
-            if group != "all":
-                counts = [Linked(found[one]["n"], f"{row['figure']}/{group}/{one}") for one in OUTCOMES]
-            figures = sum((estimate(found[one]) for one in OUTCOMES), ())
-            rows.append((row["title"], group, found["correct"]["n_pairable"], *counts, *figures))
+            behind = f"{row['figure']}/{EVERY if group == 'all' else group}"
+            n = found["correct"]["n_pairable"]
+            graded = f"{behind}/{GRADED}" if n else ""
+            counts = tuple(Linked(found[one]["n"], f"{behind}/{one}") for one in OUTCOMES)
+            figures = sum((_opening(found[one], graded) for one in OUTCOMES), ())
+            rows.append((row["title"], group, opens(n, graded), *counts, *figures))
     columns = ("Data set / model / setting", "Context", "Answers", *(f"{one}, n" for one in OUTCOMES))
     return Table(
         f"Answers by sufficiency, graded by {result['judge']}",
@@ -112,8 +127,26 @@ def _differences(result: dict) -> Table:
     return Table(
         "Sufficient minus insufficient context",
         ("Data set / model / setting", *intervals(*(one.capitalize() for one in OUTCOMES))),
-        [(row["title"], *sum((estimate(row["difference"][one]) for one in OUTCOMES), ())) for row in result["systems"]],
+        [
+            (row["title"], *sum((_opening(row["difference"][one], _graded([row], DECIDED)) for one in OUTCOMES), ()))
+            for row in result["systems"]
+        ],
     )
+
+
+def _graded(systems: list[dict], context: str) -> str:
+    """The key of questions with a context to which systems have graded answers, where there are any."""
+    groups = ("all",) if context == EVERY else GROUPS
+    if not any(row["groups"][group]["correct"]["n_pairable"] for row in systems for group in groups):
+        return ""
+    return f"{either(*(row['figure'] for row in systems))}/{context}/{GRADED}"
+
+
+def _both(result: dict, row: dict) -> str:
+    """The key of the questions that a model was asked in either of two settings."""
+    sides = {(row["dataset"], row["model"], row[side]) for side in ("setting", "from")}
+    found = [one for one in result["systems"][1:] if (one["dataset"], one["model"], one["setting"]) in sides]
+    return _graded(found, EVERY)
 
 
 def _settings(result: dict) -> Table:
@@ -122,7 +155,7 @@ def _settings(result: dict) -> Table:
         ("Data set", "Model", "Setting", "Minus", *intervals(*(one.capitalize() for one in OUTCOMES))),
         [
             (row["dataset"], row["model"], row["setting"] or "-", row["from"] or "-")
-            + sum((estimate(row["difference"][one]) for one in OUTCOMES), ())
+            + sum((_opening(row["difference"][one], _both(result, row)) for one in OUTCOMES), ())
             for row in result["settings"]
         ],
     )
@@ -130,8 +163,9 @@ def _settings(result: dict) -> Table:
 
 def _curves(result: dict) -> Table:
     rows = [
-        (row["title"], row["area"]["n_pairable"], row["n_abstained"])
-        + sum((estimate(row[name]) for name in ("area", "overall", "gain")), ())
+        (row["title"], opens(row["area"]["n_pairable"], _answers(row)))
+        + (opens(row["n_abstained"], f"{row['figure']}/abstained" if row["n_abstained"] else ""),)
+        + sum((_opening(row[name], _answers(row)) for name in ("area", "overall", "gain")), ())
         + (row["best"], row["most"])
         for row in result["curves"]
     ]
@@ -144,6 +178,10 @@ def _curves(result: dict) -> Table:
         "The area is the mean accuracy over all coverages that are reached; the gain is what it has more than the "
         "accuracy of all answers, which withholding at random would give.",
     )
+
+
+def _answers(row: dict) -> str:
+    return f"{row['figure']}/{either('given', 'abstained')}" if row["area"]["n_pairable"] else ""
 
 
 def _points(result: dict) -> Table:
@@ -159,10 +197,11 @@ def _points(result: dict) -> Table:
 
 def _contains(result: dict) -> Table:
     rows = [
-        (row["title"], row["group"], row["n"], row["contains"], row["judged"])
-        + (*estimate(row["agreement"]), *estimate(row["kappa"]))
+        (row["title"], row["group"], opens(row["n"], _cells_of(row, *CELLS)))
+        + tuple(opens(row[side], _cells_of(row, "both", one)) for side, one in IN_SHARES.items())
+        + (*_opening(row["agreement"], _cells_of(row, *CELLS)), *_opening(row["kappa"], _cells_of(row, *CELLS)))
         + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in CELLS)
-        + (row["n_without_answers"],)
+        + (Linked(row["n_without_answers"], f"{row['figure']}/without"),)
         for row in result["contains"]
     ]
     columns = ("Data set / model / setting", "Context", "Answers", "Contain an answer", "Judged correct")
@@ -276,20 +315,3 @@ def methods(result: dict) -> str:
             "given, equal scores are given together, and the area is the mean accuracy over the coverage reached."
         )
     return " ".join(sentences)
-
-
-def in_words(kind: TaskType, figure: str) -> str:
-    place, _, rest = figure.partition("/")
-    if place == "questions":
-        return f"questions whose context is {rest}" if rest != "undecided" else "undecided questions"
-    if place.startswith("autorater"):
-        return {
-            "hits": "sufficient by people and the autorater",
-            "false": "sufficient by the autorater only",
-            "missed": "sufficient by people only",
-            "rest": "insufficient by both",
-        }.get(rest, rest)
-    group, _, last = rest.partition("/")
-    if place.startswith("contains"):
-        return f"answers: {CELLS.get(last, last)}" + (f", {group} context" if group != "all" else "")
-    return f"questions with {group} context whose answers are {last}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, is_quick, number
@@ -104,10 +105,17 @@ def combined(found: Graded) -> np.ndarray:
     return values
 
 
-def curves(found: Graded, score: np.ndarray) -> list[dict]:
-    """Per system: accuracy against coverage."""
+def curves(found: Graded, score: np.ndarray) -> tuple[list[dict], dict[str, list[str]]]:
+    """Per system: accuracy against coverage; and the questions of answers given with a score, and of abstentions."""
     rows = found.rows.assign(score=score)
-    return [_curve(place, name, mine) for place, (name, mine) in enumerate(systems(rows))]
+    result, behind = [], {}
+    for place, (name, mine) in enumerate(systems(rows)):
+        result.append(_curve(place, name, mine))
+        silent = mine["outcome"] == OUTCOMES.index("abstain")
+        given = ~silent & (mine["outcome"] >= 0) & mine["score"].map(math.isfinite)
+        behind[f"curve{place}/abstained"] = mine["question"][silent].tolist()
+        behind[f"curve{place}/given"] = mine["question"][given].tolist()
+    return result, behind
 
 
 def _curve(place: int, name: dict, rows: pd.DataFrame) -> dict:

@@ -222,6 +222,7 @@ def containing(found: Graded) -> tuple[list[dict], dict[str, list[str]]]:
             )
             for cell, (judged, there) in cells.items():
                 behind[f"{key}/{cell}"] = part["question"][(truth == judged) & (says == there)].tolist()
+            behind[f"{key}/without"] = part["question"][says < 0].tolist()
     return result, behind
 
 

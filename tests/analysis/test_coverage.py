@@ -231,6 +231,23 @@ def test_every_count_opens_exactly_its_aspects(client, page, project):
                 assert response.context["page"].paginator.count == row[verdict]
                 seen += 1
     assert seen == 18
+    # Aspects by answer: m1/q1 and m2/q1 have four, m1/q2 and m2/q2 two; of the last one aspect has no label.
+    aspects = {name: {f"{name} # {name[3:]}/a{n}" for n in range(4 if name.endswith("q1") else 2)}
+               for name in ("m1/q1", "m2/q1", "m1/q2", "m2/q2")}  # fmt: skip
+    every = "covered+not_covered+tied+undecided"
+    for figure, answers in {
+        "all/counted/": ("m1/q1", "m2/q1", "m1/q2"),
+        "all/left/": ("m2/q2",),
+        f"all/{every}/": tuple(aspects),
+        "model/counted/m2": ("m2/q1",),
+        "model/left/m2": ("m2/q2",),
+        f"model/{every}/m1": ("m1/q1", "m1/q2"),
+        f"response/{every}/m2/q2": ("m2/q2",),
+    }.items():
+        assert f'figure={figure.replace("+", "%2B")}"' in html, figure
+        found = {row.unit.key for row in behind(figure).context["rows"]}
+        assert found == set.union(*(aspects[name] for name in answers)), figure
+    assert "figure=model/left/m1" not in html  # whose only answer without a coverage has no aspects
     response = behind("response/covered/m1/q1")
     assert [row.unit.key for row in response.context["rows"]] == [f"m1/q1 # q1/a{n}" for n in (0, 1, 3)]
     html = response.content.decode()
