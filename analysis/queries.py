@@ -166,15 +166,19 @@ class UnitRow:
 
 def items_of_units(project: Project, unit_ids: list[int], *, with_passages: bool = False) -> list[UnitRow]:
     """The units with their items and words, in the order of `unit_ids`: two queries, or three. Retired items are
-    there too, with the text that was judged: figures were made from them."""
+    there too, with the text that was judged: figures were made from them. Of an item without units, what it is of
+    takes two more."""
     rows = ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids).select_related("item")
     # An item that is at work comes after a retired one, and stays.
     items = {row.unit_id: row.item for row in sorted(rows, key=lambda row: row.item.state != Item.State.RETIRED)}
     units = unit_words.units_in_words(project.type.unit_kind, unit_ids)
+    if without := [pk for pk in unit_ids if pk not in units]:
+        rows = Item.objects.filter(project=project, anchor_id__in=without)
+        items |= {row.anchor_id: row for row in rows}
+        units |= unit_words.units_in_words(project.type.anchor_kind, without)
     passages = _passages(project, units.values()) if with_passages else {}
-    words = unit_words.WORDS[project.type.unit_kind]
     return [
-        UnitRow(items.get(pk), units[pk], *words.read(units[pk]), passages.get(pk, ()))
+        UnitRow(items.get(pk), units[pk], *unit_words.WORDS[units[pk].kind].read(units[pk]), passages.get(pk, ()))
         for pk in unit_ids
         if pk in units
     ]

@@ -56,16 +56,21 @@ class StoredReleaseSource(ReleaseSource):
         return {release.project.slug: release for release in others}
 
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
-        """Units of the files are places; these are the database's numbers of the versions that were in force when the
-        labels were frozen, so that pages show what was judged, be it superseded since."""
-        keys = self._units["unit_key"].tolist()
-        known = Unit.objects.filter(dataset=self.release.project.dataset, kind=self.type.unit_kind)
-        known = known.filter(Q(superseded_at=None) | Q(superseded_at__gt=self.release.moment)).order_by("-version")
-        rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))  # the oldest of a key comes last
-        numbers = [rows.get(key) for key in keys]
+        """Units of the files are places, and those of what items are of come after them; these are the database's
+        numbers of the versions that were in force when the labels were frozen, so that pages show what was judged, be
+        it superseded since."""
+        numbers = self._in_force(self.type.unit_kind, self._units["unit_key"].tolist())
+        if any(unit >= len(numbers) for units in behind.values() for unit in units):
+            numbers += self._in_force(self.type.anchor_kind, self._items["item_key"].tolist())
         return {
             figure: [numbers[unit] for unit in units if numbers[unit] is not None] for figure, units in behind.items()
         }
+
+    def _in_force(self, kind: str, keys: list[str]) -> list[int | None]:
+        known = Unit.objects.filter(dataset=self.release.project.dataset, kind=kind)
+        known = known.filter(Q(superseded_at=None) | Q(superseded_at__gt=self.release.moment)).order_by("-version")
+        rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))  # the oldest of a key comes last
+        return [rows.get(key) for key in keys]
 
 
 def release_source(release: Release) -> ReleaseSource:

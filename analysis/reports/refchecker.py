@@ -7,17 +7,20 @@ Pieces are claim-triplets, sub-sentences or atomic claims, judged against refere
 from __future__ import annotations
 
 from analysis.reports.figures import is_quick
-from analysis.reports.refchecker_checkers import answers, cells, granularity, pieces, strict_by_response
+from analysis.reports.opened import Behind
+from analysis.reports.refchecker_behind import of_checker, of_other_pieces, of_people
+from analysis.reports.refchecker_checkers import answers, granularity, pieces, strict_by_response
 from analysis.reports.refchecker_data import NONE, OFF_SCALE, Study, distinct_runs, judged_dimension, study_of
-from analysis.reports.refchecker_models import RULES, TIES, adjusted, rankings, rates
-from analysis.reports.refchecker_tables import body, in_words, methods
+from analysis.reports.refchecker_models import RULES, TIES, adjusted, labels_by_rule, rankings, rates
+from analysis.reports.refchecker_opened import in_words, opened
+from analysis.reports.refchecker_tables import body, methods
 from analysis.reports.refchecker_texts import copying, knowledge, masked
 from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import TaskType
 
-__all__ = ["HAS_QUICK_PASS", "TIES", "body", "compute", "fits", "in_words", "methods", "projects_beside"]
+__all__ = ["HAS_QUICK_PASS", "TIES", "body", "compute", "fits", "in_words", "methods", "opened", "projects_beside"]
 
 HAS_QUICK_PASS = True
 
@@ -56,7 +59,8 @@ def compute(
     labels = source.label_frame(study.units, every_revision=True)
     everything = latest(labels)
     people = study.people(everything, reference)
-    found_rates, behind = rates(study, people, major_ties)
+    by_rule = labels_by_rule(study, people, major_ties)
+    behind = of_people(study, people, by_rule, everything["unit"])
     checkers, strict = [], {}
     for run, title in distinct_runs(source):
         clean = untouched(source, labels, run)
@@ -73,8 +77,13 @@ def compute(
                 "rankings": rankings(study, counted, said),
             }
         )
-        behind |= cells(study, counted, said, run.uuid)
-        strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, said))
+        behind |= of_checker(study, run, counted, said, left_out, clean["unit"])
+        sides = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, said))
+        strict[title] = run.uuid, *sides
+    beside, of_beside = _granularity(study, strict, other_pieces, strict_by_response(study, people))
+    copied, of_copied = (None, {}) if is_quick() else copying(study, people)
+    known, of_known = knowledge(study, people, source.runs())
+    from_memory, of_masks = masked(study, source.runs())
     adjusted([of for one in checkers for found in one["rankings"]["settings"] for of in found["labels"]])
     result = {
         "report": "refchecker",
@@ -94,13 +103,13 @@ def compute(
         "abstained_unknown": study.abstained_unknown,
         "n_decided": int((people != NONE).sum()),
         "n_bad": int((people == OFF_SCALE).sum()),
-        "rates": found_rates,
+        "rates": rates(study, people, by_rule),
         "checkers": checkers,
-        "granularity": _granularity(study, strict, other_pieces, strict_by_response(study, people)),
-        "copying": None if is_quick() else copying(study, people),
-        "knowledge": knowledge(study, people, source.runs()),
-        "masked": masked(study, source.runs()),
-        "behind": behind,
+        "granularity": beside,
+        "copying": copied,
+        "knowledge": known,
+        "masked": from_memory,
+        "behind": behind | of_beside | of_copied | of_known | of_masks,
     }
     return result | {"notes": _notes(result, study)}
 
@@ -116,28 +125,39 @@ def _models_named(study: Study, without: str) -> frozenset[str]:
 
 
 def _granularity(
-    study: Study, strict: dict[str, tuple[dict, dict]], other_pieces: str, people: dict[str, int]
-) -> list[dict]:
-    """Strict labels by every run of this project and, where one is named, of the other one, whose checkers have touched
-    no label here."""
+    study: Study, strict: dict[str, tuple[str, dict, dict]], other_pieces: str, people: dict[str, int]
+) -> tuple[list[dict], Behind]:
+    """Strict labels by every run (UUID) of this project and, where one is named, of the other one, whose checkers have
+    touched no label here; and the pieces behind the latter. `figures` are keys, but for the setting, of all
+    answers and of those labelled otherwise."""
     here = study.kind.units_title
     found = [
-        {"pieces": here, "checker": title, **granularity(study, by_people, by_checker)}
-        for title, (by_people, by_checker) in strict.items()
+        {
+            "pieces": here,
+            "checker": title,
+            "figures": [f"checker/{run}/ranked", f"checker/{run}/ranked-otherwise"],
+            **granularity(study, by_people, by_checker),
+        }
+        for title, (run, by_people, by_checker) in strict.items()
     ]
+    behind: Behind = {}
     if not other_pieces:
-        return found
+        return found, behind
     other = study_of(study.source.sibling(other_pieces))
     if other.labels != study.labels:
         raise ValueError(f"{other_pieces} has other labels ({', '.join(other.labels)}) than {', '.join(study.labels)}")
-    return found + [
-        {
-            "pieces": other.kind.units_title,
-            "checker": title,
-            **granularity(study, people, strict_by_response(other, other.checker(run))),
-        }
-        for run, title in distinct_runs(other.source)
-    ]
+    for place, (run, title) in enumerate(distinct_runs(other.source)):
+        by_checker = strict_by_response(other, other.checker(run))
+        found.append(
+            {
+                "pieces": other.kind.units_title,
+                "checker": title,
+                "figures": [f"beside/{place}/both", f"beside/{place}/differ"],
+                **granularity(study, people, by_checker),
+            }
+        )
+        behind |= of_other_pieces(study, str(place), people, by_checker)
+    return found, behind
 
 
 def _notes(result: dict, study: Study) -> list[str]:

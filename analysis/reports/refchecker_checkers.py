@@ -44,21 +44,8 @@ def _as_dict(study: Study, found: Classification) -> dict:
         "accuracy": figure(found.accuracy),
         "macro_f1": figure(found.macro_f1),
         "n_people": int(found.accuracy.n_pairable + found.accuracy.left_out.get("no prediction", 0)),
+        "n_differ": int(found.confusion.sum() - found.confusion.trace()),
         "confusion": found.confusion.tolist(),
-    }
-
-
-def cells(study: Study, people: np.ndarray, checker: np.ndarray, uuid: str) -> dict[str, list[int]]:
-    """The pieces in each cell of each setting's confusion table."""
-    ids = study.units["unit"].to_numpy()
-    settings = study.units["setting"].to_numpy()
-    return {
-        f"cell/{said}/{found}/{uuid}/{setting}": ids[
-            (settings == setting) & (people == row) & (checker == column)
-        ].tolist()
-        for setting in study.settings
-        for row, said in enumerate(study.labels)
-        for column, found in enumerate(study.labels)
     }
 
 
@@ -97,6 +84,7 @@ def answers(study: Study, people: np.ndarray, checker: np.ndarray, without: froz
 
 
 def _level(found: ResponseEvaluation) -> dict:
+    strict = found.strict.confusion  # an answer is factual where its worst label is the best one
     return {
         "n": found.accuracy.n_pairable,
         "n_factual": found.n_factual,
@@ -108,17 +96,14 @@ def _level(found: ResponseEvaluation) -> dict:
         "spearman": figure(found.spearman),
         "strict_accuracy": figure(found.strict.accuracy),
         "strict_macro_f1": figure(found.strict.macro_f1),
+        "n_differ": int(strict[0, 1:].sum() + strict[1:, 0].sum()),
+        "n_strict_differ": int(strict.sum() - strict.trace()),
     }
 
 
 def strict_by_response(study: Study, codes: np.ndarray) -> dict[str, int]:
     """The worst label among its pieces, of each response whose pieces all have one."""
-    import numpy as np
-
-    from analysis.stats import first_present
-
-    counts = np.where(study.complete(codes)[:, None], study.counts(codes), 0)
-    code = first_present(counts, study.worst_first)
+    code = study.worst_labels(codes)
     return {key: place for key, place in zip(study.responses["response"], code.tolist(), strict=True) if place >= 0}
 
 
@@ -140,7 +125,14 @@ def granularity(study: Study, by_people: dict[str, int], by_checker: dict[str, i
         found = classification(*sides, study.labels, cluster)
         macro.append(found.macro_f1)
         accuracy.append(found.accuracy)
-        settings.append({"setting": setting, "accuracy": figure(found.accuracy), "macro_f1": figure(found.macro_f1)})
+        settings.append(
+            {
+                "setting": setting,
+                "n_differ": int(found.confusion.sum() - found.confusion.trace()),
+                "accuracy": figure(found.accuracy),
+                "macro_f1": figure(found.macro_f1),
+            }
+        )
     return {
         "settings": settings,
         "mean": {"accuracy": figure(mean_of(accuracy, "setting")), "macro_f1": figure(mean_of(macro, "setting"))}

@@ -27,10 +27,10 @@ class Study:
     """A project whose units are pieces of models' answers, judged against reference passages.
 
     `responses` has a row per answer, abstained ones included (unless `abstained_unknown`): response, item (the question
-    or claim that it answers, by which figures are resampled), model, setting, n_units. `units` has a row per piece,
-    with the `place` of its answer in `responses`. Codes of pieces are places in `labels`, which are those on the scale
-    from best (entailment) to worst (contradiction); OFF_SCALE for a label that says that the piece itself is bad; NONE
-    for none.
+    or claim that it answers, by which figures are resampled), model, setting, n_units, number (of its item in the
+    source). `units` has a row per piece, with the `place` of its answer in `responses`. Codes of pieces are places in
+    `labels`, which are those on the scale from best (entailment) to worst (contradiction); OFF_SCALE for a label that
+    says that the piece itself is bad; NONE for none.
     """
 
     source: Source
@@ -101,6 +101,15 @@ class Study:
         open_pieces = np.bincount(self.units["place"].to_numpy()[codes == NONE], minlength=len(self.responses))
         return (self.responses["n_units"].to_numpy() > 0) & (open_pieces == 0)
 
+    def worst_labels(self, codes: np.ndarray) -> np.ndarray:
+        """The worst label among the pieces of each response, (n_responses,); NONE where one of them has no label, or
+        none has one on the scale."""
+        import numpy as np
+
+        from analysis.stats import first_present
+
+        return first_present(np.where(self.complete(codes)[:, None], self.counts(codes), 0), self.worst_first)
+
     def beside(self, people: np.ndarray, checker: np.ndarray) -> np.ndarray:
         """The checker's codes as they stand beside people's: a piece that people found bad is asked of nobody, and a
         label off the scale is no answer about any other."""
@@ -142,12 +151,14 @@ def study_of(source: Source) -> Study:
 def _responses(source: Source) -> pd.DataFrame:
     items = source.item_frame()
     found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
-    found = found.rename(columns={"context_setting": "setting"}).assign(n_units=items["n_units"].to_numpy())
+    found = found.rename(columns={"context_setting": "setting"}).assign(
+        n_units=items["n_units"].to_numpy(), number=items["item"].to_numpy()
+    )
     parents = found["question"].where(found["question"].notna(), found["claim"])
     found["item"] = parents.where(parents.notna(), found["response"])
     found["setting"] = found["setting"].fillna("").replace("", NO_SETTING)
     found["model"] = found["model"].fillna("").replace("", NO_MODEL)
-    return found[["response", "item", "question", "claim", "model", "setting", "n_units"]]
+    return found[["response", "item", "question", "claim", "model", "setting", "n_units", "number"]]
 
 
 def distinct_runs(source: Source) -> list[tuple[Run, str]]:

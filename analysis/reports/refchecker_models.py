@@ -20,36 +20,36 @@ TIES = {"worst": "The worst of the tied labels", "undecided": "No label"}
 PERMUTATIONS = 9_999
 
 
-def values_by_rule(study: Study, codes: np.ndarray, ties: str) -> dict[str, np.ndarray]:
+def labels_by_rule(study: Study, codes: np.ndarray, ties: str) -> dict[str, np.ndarray]:
+    """The label of each response by the rules that give it one, (n_responses,): NONE where a piece has no label."""
+    import numpy as np
+
+    from analysis.stats import most_frequent
+
+    whole = np.where(study.complete(codes)[:, None], study.counts(codes), 0)
+    return {"strict": study.worst_labels(codes), "major": most_frequent(whole, study.worst_first, ties)[0]}
+
+
+def values_by_rule(study: Study, codes: np.ndarray, by_rule: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What each response adds to its model's rates, (n_responses, n_labels) by rule; nan where it does not count.
 
-    The soft rule counts the pieces that have a label; the others need a label on every piece.
+    The soft rule counts the pieces that have a label; the others have one label of `by_rule` for each response.
     """
     import numpy as np
 
-    from analysis.stats import first_present, label_shares, most_frequent
+    from analysis.stats import label_shares
 
-    counts = study.counts(codes)
-    whole = np.where(study.complete(codes)[:, None], counts, 0)
-    found = {"soft": label_shares(counts)}
-    for rule, code in (
-        ("strict", first_present(whole, study.worst_first)),
-        ("major", most_frequent(whole, study.worst_first, ties)[0]),
-    ):
+    found = {"soft": label_shares(study.counts(codes))}
+    for rule, code in by_rule.items():
         one_of = (code[:, None] == np.arange(len(study.labels))).astype(float)
         found[rule] = np.where(code[:, None] >= 0, one_of, np.nan)
     return found
 
 
-def rates(study: Study, codes: np.ndarray, ties: str) -> tuple[list[dict], dict[str, list[int]]]:
-    """Per setting, rates of every model and their unweighted mean, by each rule; and the pieces behind them."""
-    by_rule = values_by_rule(study, codes, ties)
-    found = [_setting(study, setting, by_rule) for setting in study.settings]
-    behind: dict[str, list[int]] = {}
-    units = study.units.assign(code=codes)
-    for (setting, model, code), part in units[codes >= 0].groupby(["setting", "model", "code"]):
-        behind[f"people/{study.labels[code]}/{setting}/{model}"] = part["unit"].tolist()
-    return found, behind
+def rates(study: Study, codes: np.ndarray, by_rule: dict[str, np.ndarray]) -> list[dict]:
+    """Per setting, rates of every model and their unweighted mean, by each rule; `by_rule` as of `labels_by_rule`."""
+    values = values_by_rule(study, codes, by_rule)
+    return [_setting(study, setting, values) for setting in study.settings]
 
 
 def _setting(study: Study, setting: str, by_rule: dict[str, np.ndarray]) -> dict:

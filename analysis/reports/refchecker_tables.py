@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Picture
 from analysis.reports.people_tables import estimate, intervals
-from analysis.reports.tabular import Cell, Linked, Table
-from annotation.task_types import TaskType
+from analysis.reports.refchecker_behind import key
+from analysis.reports.refchecker_cells import count, over, share
+from analysis.reports.refchecker_text_tables import copying, knowledge, masked
+from analysis.reports.tabular import Cell, Table
 
-LEVEL = ("accuracy", "factual_f1", "non_factual_f1", "pearson", "spearman", "strict_accuracy", "strict_macro_f1")
-LEVEL_TITLES = ("Accuracy", "Factual F1", "Non-factual F1", "Pearson", "Spearman", "Strict accuracy", "Strict macro-F1")
+# Figures over answers, and the answers from which an F1 is computed: those of its class by either side.
+LEVEL = {
+    "Accuracy": ("accuracy", ""),
+    "Factual F1": ("factual_f1", "either"),
+    "Non-factual F1": ("non_factual_f1", "not"),
+    "Pearson": ("pearson", ""),
+    "Spearman": ("spearman", ""),
+    "Strict accuracy": ("strict_accuracy", ""),
+    "Strict macro-F1": ("strict_macro_f1", ""),
+}
 MEAN = "mean of models"
 MEAN_OF_SETTINGS = "mean of settings"
-FROM = {"memory": "From memory, against the reference", "context": "From the reference", "neither": "From neither"}
 
 
 def body(result: dict) -> list[Table | Picture]:
@@ -21,24 +30,14 @@ def body(result: dict) -> list[Table | Picture]:
         *_answers(result),
         *_rankings(result),
         *_granularity(result),
-        *_copying(result),
-        *_knowledge(result),
-        *_masked(result),
+        *copying(result),
+        *knowledge(result),
+        *masked(result),
     ]
 
 
 def _titles(result: dict) -> list[str]:
     return [label["title"] for label in result["labels"]]
-
-
-def _linked(figure: dict, key: str) -> tuple[Cell, ...]:
-    value, low, high = estimate(figure)
-    return _link(value, key), low, high
-
-
-def _link(value: Cell, key: str) -> Cell:
-    """There are items behind a number above 0 only."""
-    return Linked(value, key) if isinstance(value, int | float) and value else value
 
 
 def _rates(result: dict) -> list[Table | Picture]:
@@ -48,21 +47,18 @@ def _rates(result: dict) -> list[Table | Picture]:
         setting = one["setting"]
         for rule in one["rules"]:
             is_soft = rule["rule"] == "soft"
+            of = "people" if is_soft else rule["rule"]
             columns = ("Model", "Answers that count", *intervals(*_titles(result)))
             rows: list[tuple[Cell, ...]] = []
             for place, row in enumerate(rule["models"]):
-                cells = [
-                    _linked(row["shares"][label], f"people/{label}/{setting}/{row['model']}")
-                    if is_soft
-                    else estimate(row["shares"][label])
-                    for label in labels
-                ]
-                n = row["shares"][labels[0]]["n_pairable"]
-                silent = estimate(one["abstained"]["models"][place]) if is_soft else ()
+                where = setting, row["model"]
+                cells = (share(row["shares"][label], of, label, *where) for label in labels)
+                n = count(row["shares"][labels[0]]["n_pairable"], "counted", rule["rule"], *where)
+                silent = share(one["abstained"]["models"][place], "abstained", *where) if is_soft else ()
                 rows.append((row["model"], n, *sum(cells, ()), *silent))
-            silent = estimate(one["abstained"]["mean"]) if is_soft else ()
-            mean = sum((estimate(rule["mean"][label]) for label in labels), ())
-            rows.append((MEAN, rule["n_counted"], *mean, *silent))
+            silent = share(one["abstained"]["mean"], "abstained", setting) if is_soft else ()
+            mean = sum((share(rule["mean"][label], of, label, setting) for label in labels), ())
+            rows.append((MEAN, count(rule["n_counted"], "counted", rule["rule"], setting), *mean, *silent))
             words = f"{one['n_responses']:,} answers, {_abstained(one, 'abstained')}"
             parts.append(
                 Table(
@@ -92,7 +88,9 @@ def _rates_picture(result: dict, one: dict, rule: dict, place: int) -> Picture:
             n=row["shares"][label["label"]]["n_pairable"],
             series=label["title"],
             undefined=row["shares"][label["label"]]["undefined"],
-            figure=f"people/{label['label']}/{one['setting']}/{row['model']}",
+            figure=key("people", label["label"], one["setting"], row["model"])
+            if row["shares"][label["label"]]["estimate"]
+            else "",
         )
         for row in rule["models"]
         for label in result["labels"]
@@ -119,22 +117,33 @@ def _rates_picture(result: dict, one: dict, rule: dict, place: int) -> Picture:
 def _pieces(result: dict) -> list[Table]:
     if not result["checkers"]:
         return []
-    columns = ("Checker", "Setting", "By both", "By people", "All labels", "Untouched labels")
+    columns = ("Checker", "Setting", "By both", "Differ", "By people", "All labels", "Untouched labels")
     rows: list[tuple[Cell, ...]] = []
     confusions = []
     for one in result["checkers"]:
-        counts = one["n_labels_all"], one["n_labels_untouched"]
-        for found in one["pieces"]["settings"]:
-            figures = estimate(found["accuracy"]) + estimate(found["macro_f1"])
-            rows.append(
-                (one["title"], found["setting"], found["accuracy"]["n_pairable"], found["n_people"], *counts, *figures)
-            )
-            confusions.append(_confusion(result, one, found))
+        settings = one["pieces"]["settings"]
+        parts = [((found["setting"],), found) for found in settings]
         if mean := one["pieces"]["mean"]:
-            figures = estimate(mean["accuracy"]) + estimate(mean["macro_f1"])
-            rows.append((one["title"], MEAN_OF_SETTINGS, mean["accuracy"]["n_pairable"], None, *counts, *figures))
+            sums = {name: sum(found[name] for found in settings) for name in ("n_people", "n_differ")}
+            parts.append(((), mean | sums))
+        for where, found in parts:
+            rows.append((one["title"], *(where or (MEAN_OF_SETTINGS,)), *_of_pieces(one, found, where)))
+        confusions += [_confusion(result, one, found) for found in settings]
     title = f"Checkers against people, {result['unit_words']}"
     return [Table(title, columns + intervals("Accuracy", "Macro-F1"), rows), *confusions]
+
+
+def _of_pieces(one: dict, found: dict, where: tuple[str, ...]) -> tuple[Cell, ...]:
+    of = "checker", one["run"]
+    return (
+        count(found["accuracy"]["n_pairable"], *of, "both", *where),
+        count(found["n_differ"], *of, "differ", *where),
+        count(found["n_people"], *of, "people", *where),
+        count(one["n_labels_all"], "labelled"),
+        count(one["n_labels_untouched"], *of, "untouched"),
+        *over(found["accuracy"], *of, "both", *where),
+        *over(found["macro_f1"], *of, "both", *where),
+    )
 
 
 def _confusion(result: dict, one: dict, found: dict) -> Table:
@@ -143,7 +152,7 @@ def _confusion(result: dict, one: dict, found: dict) -> Table:
         (
             title,
             *(
-                _link(n, f"cell/{label}/{said}/{one['run']}/{found['setting']}")
+                count(n, "checker", one["run"], "cell", label, said, found["setting"])
                 for n, (said, _) in zip(counts, names, strict=True)
             ),
         )
@@ -156,15 +165,15 @@ def _confusion(result: dict, one: dict, found: dict) -> Table:
 def _answers(result: dict) -> list[Table]:
     if not result["checkers"]:
         return []
-    columns = ("Checker", "Answers", "Factual by people", "Factual by the checker", *intervals(*LEVEL_TITLES))
+    columns = ("Checker", "Answers", "Factual by people", "Factual by the checker", "Factual by one only")
+    columns += ("Other worst label", *intervals(*LEVEL))
     left_out = f" Left out: {', '.join(result['without'])}." if result["without"] else ""
     tables = []
     for place, one in enumerate(result["checkers"][0]["answers"]):
         rows = []
         for checker in result["checkers"]:
             found = checker["answers"][place]
-            figures = sum((estimate(found[name]) for name in LEVEL), ())
-            rows.append((checker["title"], found["n"], found["n_factual"], found["n_predicted_factual"], *figures))
+            rows.append((checker["title"], *_of_answers(checker["run"], found, result["labels"][0]["label"])))
         tables.append(
             Table(
                 f"{one['setting']}: checkers against people, answers",
@@ -178,6 +187,26 @@ def _answers(result: dict) -> list[Table]:
     return tables
 
 
+def _of_answers(run: str, found: dict, best: str) -> tuple[Cell, ...]:
+    of, setting = ("checker", run), found["setting"]
+
+    def factual(n: int, side: str) -> Cell:
+        return count(n, *of, "factual", side, best, setting)
+
+    figures = []
+    for name, side in LEVEL.values():
+        value, *ends = over(found[name], *of, *(("factual", side, best) if side else ("compared",)), setting)
+        figures += [value, *ends] if not side or found[name]["estimate"] is not None else estimate(found[name])
+    return (
+        count(found["n"], *of, "compared", setting),
+        factual(found["n_factual"], "people"),
+        factual(found["n_predicted_factual"], "checker"),
+        factual(found["n_differ"], "differ"),
+        count(found["n_strict_differ"], *of, "otherwise", setting),
+        *figures,
+    )
+
+
 def _rankings(result: dict) -> list[Table]:
     if not result["checkers"]:
         return []
@@ -189,11 +218,13 @@ def _rankings(result: dict) -> list[Table]:
             for of in found["labels"]:
                 both = of["by_both"]["low"], of["by_both"]["high"]
                 about = one["title"], found["setting"], of["title"], of["n_models"]
-                rows.append((*about, *estimate(of["by_item"]), *both, of["p_value"], of["p_holm"]))
+                value = over(of["by_item"], "checker", one["run"], "ranked", found["setting"])
+                rows.append((*about, *value, *both, of["p_value"], of["p_holm"]))
         mean = one["rankings"]["mean"]
         for label in result["labels"] if mean else ():
             about = one["title"], MEAN_OF_SETTINGS, label["title"], None
-            rows.append((*about, *estimate(mean[label["label"]]), None, None, None, None))
+            value = over(mean[label["label"]], "checker", one["run"], "ranked")
+            rows.append((*about, *value, None, None, None, None))
     note = (
         "System level. Intervals draw questions; those for other models too draw models and questions. Every order of "
         "up to seven models is tried for p; Holm's adjustment is over all tests of this table."
@@ -202,8 +233,7 @@ def _rankings(result: dict) -> list[Table]:
     worst = result["labels"][-1]
     for place, setting in enumerate(one["setting"] for one in result["checkers"][0]["rankings"]["settings"]):
         rows = [
-            (one["title"], row["model"], row["n"])
-            + tuple(row[worst["label"]][name] for name in ("people", "people_rank", "checker", "checker_rank"))
+            (one["title"], row["model"], *_ranked(one["run"], row, worst["label"], setting))
             for one in result["checkers"]
             for row in one["rankings"]["settings"][place]["models"]
         ]
@@ -212,89 +242,35 @@ def _rankings(result: dict) -> list[Table]:
     return tables
 
 
+def _ranked(run: str, row: dict, worst: str, setting: str) -> tuple[Cell, ...]:
+    of, where, found = ("checker", run), (setting, row["model"]), row[worst]
+    return (
+        count(row["n"], *of, "ranked", *where),
+        count(found["people"], *of, "rated", "people", worst, *where),
+        found["people_rank"],
+        count(found["checker"], *of, "rated", "checker", worst, *where),
+        found["checker_rank"],
+    )
+
+
 def _granularity(result: dict) -> list[Table]:
     if not result["granularity"]:
         return []
-    columns = ("Pieces", "Checker", "Setting", "Answers", *intervals("Accuracy", "Macro-F1"))
+    columns = ("Pieces", "Checker", "Setting", "Answers", "Differ", *intervals("Accuracy", "Macro-F1"))
     rows = []
     for one in result["granularity"]:
-        parts = [(found["setting"], found) for found in one["settings"]]
-        parts += [(MEAN_OF_SETTINGS, one["mean"])] if one["mean"] else []
-        for setting, found in parts:
-            figures = estimate(found["accuracy"]) + estimate(found["macro_f1"])
-            rows.append((one["pieces"], one["checker"], setting, found["macro_f1"]["n_pairable"], *figures))
+        parts = [((found["setting"],), found) for found in one["settings"]]
+        if one["mean"]:
+            parts.append(((), one["mean"] | {"n_differ": sum(found["n_differ"] for found in one["settings"])}))
+        for where, found in parts:
+            every, differ = ((*figure.split("/"), *where) for figure in one["figures"])
+            rows.append(
+                (one["pieces"], one["checker"], *(where or (MEAN_OF_SETTINGS,)))
+                + (count(found["macro_f1"]["n_pairable"], *every), count(found["n_differ"], *differ))
+                + (*over(found["accuracy"], *every), *over(found["macro_f1"], *every))
+            )
     note = f"An answer has the worst label among its pieces. People's are from {result['unit_words']}."
     return [Table("Granularity: answers by the worst label among their pieces", columns, rows, note)]
-
-
-def _copying(result: dict) -> list[Table]:
-    if result["copying"] is None:
-        return []
-    tables = []
-    for one in result["copying"]["settings"]:
-        rows: list[tuple[Cell, ...]] = []
-        for label in one["labels"]:
-            rows.append((label["title"], "all", label["all"]["n_pairable"], *estimate(label["all"])))
-            rows += [
-                (label["title"], row["model"], row["rate"]["n_pairable"], *estimate(row["rate"]))
-                for row in label["models"]
-            ]
-        value, low, high = estimate(one["spearman"])
-        said = value if isinstance(value, str) else f"{value:.3f}"
-        if low is not None:
-            said += f" [{low:.3f}, {high:.3f}]"
-        if one["test"] and one["test"]["p_value"] is not None:
-            said += f", p = {one['test']['p_value']:.3f} (permutation), {one['test']['p_holm']:.3f} after Holm"
-        tables.append(
-            Table(
-                f"{one['setting']}: how much of {result['unit_words']} is copied from the passages",
-                ("Label", "Model", "n", *intervals("Copy rate")),
-                rows,
-                f"Spearman's correlation of copy rate and how bad the label is (segment level): {said}. In a setting "
-                "without context the model did not see the passages.",
-            )
-        )
-    return tables
-
-
-def _knowledge(result: dict) -> list[Table]:
-    tables = []
-    for one in result["knowledge"]:
-        counts = [f"{knows}, {label['title']}" for knows in ("yes", "no", "unsure") for label in result["labels"][::-1]]
-        rows = [
-            (row["setting"], row["model"], row["n"])
-            + sum((estimate(row[kind]) for kind in FROM), ())
-            + sum((tuple(row["counts"][knows]) for knows in ("yes", "no", "unsure")), ())
-            for row in one["rows"]
-        ]
-        tables.append(
-            Table(
-                f"What {one['asked']} knows, by what people say of {result['unit_words']}",
-                ("Setting", "Answers of", "n", *intervals(*FROM.values()), *counts),
-                rows,
-                f"It was asked about the {result['unit_words']} alone. Only the rows of its own answers tell where "
-                "these come from.",
-            )
-        )
-    return tables
-
-
-def _masked(result: dict) -> list[Table]:
-    columns = ("Setting", "Answers of", "n", "Nothing masked", *intervals(*_titles(result)))
-    return [
-        Table(
-            f"What {one['title']} says where the reference does not tell",
-            columns,
-            [
-                (row["setting"], row["model"], row["n"], row["n_without"])
-                + sum((estimate(share) for share in row["shares"]), ())
-                for row in one["rows"]
-            ],
-            "With a triplet's subject or object masked in the passages, what is not neutral comes from what the "
-            "checker remembers, or from what the mask left standing in other words.",
-        )
-        for one in result["masked"]
-    ]
 
 
 def methods(result: dict) -> str:
@@ -328,18 +304,3 @@ def methods(result: dict) -> str:
             "questions, corrected over settings by Holm's method."
         )
     return " ".join(sentences)
-
-
-def in_words(kind: TaskType, figure: str) -> str:
-    """What the items behind a figure are."""
-    of, rest = figure.split("/", 1)
-    dimension = next(one for one in kind.dimensions if one.role == "entailment")
-    words = kind.units_title.lower()
-    if of == "people":
-        label, setting, model = rest.split("/", 2)
-        return f"{words} that people judge {dimension.label(label).title.lower()}, of {model} ({setting})"
-    said, found, _, setting = rest.split("/", 3)
-    return (
-        f"{words} that people judge {dimension.label(said).title.lower()} and the checker "
-        f"{dimension.label(found).title.lower()} ({setting})"
-    )

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, is_quick, number
-from analysis.reports.refchecker_data import Study
+from analysis.reports.opened import Behind
+from analysis.reports.refchecker_behind import of_masked, of_memory
+from analysis.reports.refchecker_data import NONE, Study
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +33,12 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def copying(study: Study, people: np.ndarray) -> dict | None:
+def copying(study: Study, people: np.ndarray) -> tuple[dict | None, Behind]:
     """Copy rate of pieces by label: per setting, of all models and of each, and its correlation with how bad the label
-    is (codes count from the best). None where no passage is known."""
+    is (codes count from the best); and pieces that have no copy rate. None where no passage is known."""
     rate = _copy_rates(study)
     if rate is None:
-        return None
+        return None, {}
     import numpy as np
 
     from analysis.stats import holm
@@ -46,7 +48,8 @@ def copying(study: Study, people: np.ndarray) -> dict | None:
     for one, adjusted in zip(found, holm([np.nan if p is None else p for p in p_values]), strict=True):
         if one["test"]:
             one["test"]["p_holm"] = number(adjusted)
-    return {"settings": found, "n_without": int(np.isnan(rate).sum())}
+    without = np.isnan(rate)
+    return {"settings": found, "n_without": int(without.sum())}, {"uncopied": study.units["unit"][without].tolist()}
 
 
 def _copy_rates(study: Study) -> np.ndarray | None:
@@ -115,25 +118,42 @@ def _mean_rate(units: pd.DataFrame, rates: np.ndarray, where: np.ndarray) -> dic
     }
 
 
-def knowledge(study: Study, people: np.ndarray, runs: Iterable[Run]) -> list[dict]:
+def knowledge(study: Study, people: np.ndarray, runs: Iterable[Run]) -> tuple[list[dict], Behind]:
     """What the pieces' labels are where a model knows, does not know, or is unsure of what they say, for each run whose
-    scores tell that; the newest run of each model asked."""
+    scores tell that (the newest run of each model asked); and the pieces behind it."""
     found: dict[str, dict] = {}
+    behind: Behind = {}
     for run in runs:
         if KNOWS not in run.scores:
             continue
         asked = asked_of(run)
         if asked not in found:
-            found[asked] = {"run": run.uuid, "asked": asked, "rows": _known(study, people, run)}
-    return list(found.values())
+            knows = _scores(study, run, KNOWS)
+            found[asked] = {"run": run.uuid, "asked": asked, "rows": _known(study, people, knows)}
+            behind |= of_memory(study, run, _asked(people, knows), _words(knows), people)
+    return list(found.values()), behind
 
 
-def _known(study: Study, people: np.ndarray, run: Run) -> list[dict]:
+def _scores(study: Study, run: Run, name: str) -> np.ndarray:
+    """The run's score of each piece, nan where it has none."""
+    scores = study.source.score_frame(run, name).set_index("unit")["value"]
+    return scores.reindex(study.units["unit"]).to_numpy(dtype=float)
+
+
+def _asked(people: np.ndarray, knows: np.ndarray) -> np.ndarray:
     import numpy as np
 
-    scores = study.source.score_frame(run, KNOWS).set_index("unit")["value"]
-    knows = scores.reindex(study.units["unit"]).to_numpy(dtype=float)
-    both = (people >= 0) & np.isin(knows, list(KNOWLEDGE))
+    return (people >= 0) & np.isin(knows, list(KNOWLEDGE))
+
+
+def _words(knows: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.array([KNOWLEDGE.get(value, "") for value in knows.tolist()], dtype=object)
+
+
+def _known(study: Study, people: np.ndarray, knows: np.ndarray) -> list[dict]:
+    both = _asked(people, knows)
     is_best = people == 0
     kinds = {
         "memory": (knows == 1) & ~is_best,
@@ -159,25 +179,30 @@ def _known(study: Study, people: np.ndarray, run: Run) -> list[dict]:
     return rows
 
 
-def masked(study: Study, runs: Iterable[Run]) -> list[dict]:
+def masked(study: Study, runs: Iterable[Run]) -> tuple[list[dict], Behind]:
     """How often each label was given by a checker that read references in which a piece's subject or object is masked:
     all but neutral come from what it remembers. Of each checker, model and mask the newest run; per setting and model
-    of the answers. Pieces of which nothing could be masked have no label, and are counted."""
+    of the answers. Pieces of which nothing could be masked have no label, and are counted. And the pieces behind it."""
+    import numpy as np
+
     found: dict[str, dict] = {}
+    behind: Behind = {}
+    places = {study.dimension.label(label).polarity: place for place, label in enumerate(study.labels)}
     for run in runs:
         if MASKED in run.scores:
             mask = str(run.parameters.get("mask", ""))
             title = f"{asked_of(run)}, {mask} masked" if mask else asked_of(run)
             if title not in found:
-                found[title] = {"run": run.uuid, "title": title, "rows": _masked_rows(study, run)}
-    return list(found.values())
+                polarity = _scores(study, run, MASKED)
+                found[title] = {"run": run.uuid, "title": title, "rows": _masked_rows(study, polarity)}
+                codes = np.array([places.get(value, NONE) for value in polarity.tolist()], dtype=int)
+                behind |= of_masked(study, run, codes, np.isnan(polarity))
+    return list(found.values()), behind
 
 
-def _masked_rows(study: Study, run: Run) -> list[dict]:
+def _masked_rows(study: Study, polarity: np.ndarray) -> list[dict]:
     import numpy as np
 
-    scores = study.source.score_frame(run, MASKED).set_index("unit")["value"]
-    polarity = scores.reindex(study.units["unit"]).to_numpy(dtype=float)
     rows = []
     for (setting, model), part in study.units.groupby(["setting", "model"]):
         known = part[~np.isnan(polarity[part.index])]

@@ -179,6 +179,11 @@ class Source(ABC):
         """Units behind figures as the database numbers them, for the pages that open them."""
         return behind
 
+    def anchors(self, items: list[int]) -> list[int]:
+        """What these items are of, numbered beside the units: pages that open figures show it where an item has no
+        unit."""
+        raise ValueError(f"{self.slug} has no items whose answers can be opened")
+
     def retrievals(self) -> list[Retrieval]:
         """Finished retrievals of the project, oldest first."""
         return []

@@ -269,6 +269,10 @@ class DatabaseSource(Source):
     def content(self, kind: str) -> pd.DataFrame:
         return content_frame(self.project.dataset_id, kind)
 
+    def anchors(self, items: list[int]) -> list[int]:
+        found = dict(Item.objects.filter(project=self.project, unit_count=0).values_list("pk", "anchor_id"))
+        return [found[item] for item in items]
+
     def retrievals(self) -> list[Retrieval]:
         return database_rankings.retrievals_of(self.project)
 

@@ -245,6 +245,10 @@ class ReleaseSource(Source):
         rows = [row for row in self.files.rows("frames/failures.jsonl") if row["run"] == run.uuid]
         return _table([(self._unit_numbers[row["unit"]], row["reason"]) for row in rows], ("unit", "reason"))
 
+    def anchors(self, items: list[int]) -> list[int]:
+        """After the units, in the order of items."""
+        return [len(self._units) + item for item in items]
+
     def retrievals(self) -> list[Retrieval]:
         found = [
             Retrieval(**{name: value for name, value in row.items() if name != "created_at"}, created_at=made)

@@ -298,6 +298,9 @@ class SelectedSource(Source):
     def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
         return self.inner.stored_units(behind)
 
+    def anchors(self, items: list[int]) -> list[int]:
+        return self.inner.anchors(items)
+
     def retrievals(self) -> list[Retrieval]:
         return self.inner.retrievals()
 

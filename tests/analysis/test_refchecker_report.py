@@ -138,7 +138,7 @@ def codes(project: Project, run=None) -> tuple:
 
 def check_parts(result: dict) -> None:
     """Rows fit their columns, links lead somewhere and say where, pictures can be described."""
-    kind = task_type(result["task_type"])
+    kind, report = task_type(result["task_type"]), get_report("refchecker")
     for part in refchecker.body(result):
         if not isinstance(part, Table):
             assert part.to_dict() and part.table().rows
@@ -147,8 +147,8 @@ def check_parts(result: dict) -> None:
             assert len(row) == len(part.columns), part.title
             for cell in row:
                 if isinstance(cell, Linked) and cell.value:
-                    assert result["behind"][cell.figure], cell.figure
-                    assert "triplets that people judge" in refchecker.in_words(kind, cell.figure)
+                    assert report.units_behind(result["behind"], cell.figure), cell.figure
+                    assert "triplets" in refchecker.in_words(kind, cell.figure)
     assert refchecker.methods(result).endswith(".")
 
 
@@ -230,10 +230,10 @@ def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
         assert (row["n"], row["n_abstained"], row["n_responses"]) == (75, 5, 80)
     [table, _] = [one for one in refchecker.body(result) if one.title.endswith("checkers against people, answers")]
     of_noisy = dict(zip(table.columns, table.rows[1], strict=True))
-    assert of_noisy["Strict macro-F1"] == poor["answers"][0]["strict_macro_f1"]["estimate"] < 1
+    assert of_noisy["Strict macro-F1"].value == poor["answers"][0]["strict_macro_f1"]["estimate"] < 1
     for row in poor["answers"]:
         assert row["accuracy"]["estimate"] < 0.95 and 0.3 < row["pearson"]["estimate"] < 0.98
-    units = [unit for setting in SETTINGS for unit in result["behind"][f"cell/{C}/{E}/{poor['run']}/{setting}"]]
+    units = [unit for setting in SETTINGS for unit in result["behind"][f"checker/{poor['run']}/cell/{C}/{E}/{setting}"]]
     assert sorted(units) == sorted(unit for unit in labels if (labels[unit], noisy[unit]) == (C, E))
 
 
@@ -308,7 +308,7 @@ def test_bad_triplets_and_half_labelled_answers():
 def test_copied_triplets_are_entailed_more_often():
     project, labels = planted()
     label_all(project, labels)
-    for one in copying(*codes(project))["settings"]:
+    for one in copying(*codes(project))[0]["settings"]:
         copied = {row["label"]: row["all"]["estimate"] for row in one["labels"]}
         # All of its 1- to 4-grams are in the passage; of the others not one word is.
         assert copied == pytest.approx({E: 1, N: 0, C: 0})
