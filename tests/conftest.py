@@ -14,6 +14,7 @@ CHROMIUM_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE_MS = 30_000  # for one step in a browser, on a machine that has other things to do
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +36,7 @@ def chromium():
     """One Chromium for all tests of a process, or a skip that says that there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     how = how_to_start_chromium()
+    playwright.expect.set_options(timeout=PATIENCE_MS)
     with playwright.sync_playwright() as started:
         # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
         before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
@@ -58,7 +60,7 @@ def open_context(chromium, live_server):
         options.setdefault("viewport", {"width": 1280, "height": 800})
         options.setdefault("reduced_motion", "reduce")
         context = chromium.new_context(base_url=live_server.url, **options)
-        context.set_default_timeout(8000)
+        context.set_default_timeout(PATIENCE_MS)
         if user is not None:
             sign_in(context, user, live_server.url)
         context.on("weberror", lambda error: problems.append(str(error.error)))

@@ -172,7 +172,9 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    text = "".join(LATEX_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    # At the beginning of a row they would be read as options of the line before.
+    return f"{{}}{text}" if text[:1] in ("[", "*") else text
 
 
 def _safe(cell: Cell) -> Cell:

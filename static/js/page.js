@@ -7,36 +7,10 @@ const actions = {
   "[data-dialog]": (button) => document.getElementById(button.dataset.dialog)?.showModal(),
   "[data-dialog-close]": (button) => button.closest("dialog")?.close(),
   // <button data-copy="id"> copies the text of that element (tables as tab-separated lines, ready for a spreadsheet).
-  "[data-copy]": (button) => copy(document.getElementById(button.dataset.copy), button),
+  "[data-copy]": (button) => copy(button, Promise.resolve(textOf(document.getElementById(button.dataset.copy)))),
   // <button data-copy-from="address"> copies what stands there.
-  "[data-copy-from]": (button) => say(button, copyFrom(button.dataset.copyFrom)),
+  "[data-copy-from]": (button) => copy(button, textAt(button.dataset.copyFrom)),
 };
-
-async function copy(source, button) {
-  if (!source) return;
-  const rows = source.matches("table") ? [...source.rows] : null;
-  const clean = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
-  const text = rows ? rows.map((row) => [...row.cells].map(clean).join("\t")).join("\n") : source.textContent;
-  await say(button, navigator.clipboard.writeText(text));
-}
-
-async function copyFrom(address) {
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(response.statusText);
-  await navigator.clipboard.writeText(await response.text());
-}
-
-// What became of it stands on the button for a moment.
-async function say(button, copied) {
-  const before = button.textContent;
-  try {
-    await copied;
-    button.textContent = "Copied";
-  } catch {
-    button.textContent = "Could not copy";
-  }
-  setTimeout(() => (button.textContent = before), 2000);
-}
 
 document.addEventListener("click", (event) => {
   for (const [selector, act] of Object.entries(actions)) {
@@ -45,11 +19,99 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// <form data-confirm="Question?"> asks before it is sent.
+// ---- copying ----
+
+const RUNS = /^'*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/; // what a spreadsheet takes for a formula; files have the same rule
+const NUMBERS = /^[+-]?[\d.,]+( to [+-]?[\d.,]+)?$/;
+const SAID_MS = 2000;
+const said = new WeakMap(); // button -> {before, timer}: what it said before it told what became of the copying
+const announcer = Object.assign(document.createElement("p"), { className: "visually-hidden" });
+announcer.setAttribute("role", "status");
+document.body.append(announcer);
+
+function textOf(source) {
+  if (!source.matches("table")) return source.textContent;
+  const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
+  const safe = (text) => (RUNS.test(text) && text.length > 1 && !NUMBERS.test(text) ? `'${text}` : text);
+  return [...source.rows].map((row) => [...row.cells].map((cell) => safe(words(cell))).join("\t")).join("\n");
+}
+
+async function textAt(address) {
+  const response = await fetch(address, { redirect: "manual" }); // never the page that asks to sign in
+  if (response.type === "opaqueredirect") throw new Error("Signed out");
+  if (!response.ok) throw new Error(`Not there (${response.status})`);
+  return response.text();
+}
+
+/** `text` is a promise. What became of it stands on the button for a moment. */
+async function copy(button, text) {
+  let words;
+  const isWritten = write(text).then(() => true, () => false);
+  try {
+    words = await text;
+  } catch (error) {
+    return say(button, error instanceof TypeError ? "No answer" : error.message);
+  }
+  return (await isWritten) || copyMarked(words) ? say(button, "Copied") : undefined;
+}
+
+/** Begun at once, while the click still counts: some browsers refuse what comes after a server's answer. */
+async function write(text) {
+  if (!window.ClipboardItem) return navigator.clipboard.writeText(await text);
+  const blob = text.then((words) => new Blob([words], { type: "text/plain" }));
+  blob.catch(() => {}); // told by `copy`
+  return navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+}
+
+/** Where pages get no clipboard, such as on plain http: the old way, and where that is refused, too, by hand. */
+function copyMarked(words) {
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-labelledby", "by-hand");
+  dialog.innerHTML = `<header><h2 id="by-hand">Copy by hand</h2><button type="button" class="quiet small" data-dialog-close>Close</button></header>
+    <div class="body stack"><p id="by-hand-how">This browser does not let the page copy. All of it is marked: press Ctrl and C (⌘ and C on a Mac).</p>
+    <textarea readonly rows="12" dir="auto" aria-label="What to copy" aria-describedby="by-hand-how"></textarea></div>`;
+  const field = dialog.querySelector("textarea");
+  field.value = words;
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  field.focus();
+  field.select();
+  const isCopied = document.execCommand("copy");
+  if (isCopied) dialog.close();
+  return isCopied;
+}
+
+function say(button, words) {
+  const before = said.get(button)?.before ?? button.textContent;
+  clearTimeout(said.get(button)?.timer);
+  button.textContent = words;
+  announcer.textContent = `${words}: ${button.getAttribute("aria-label") ?? before}`;
+  const timer = setTimeout(() => {
+    button.textContent = before;
+    announcer.textContent = "";
+    said.delete(button);
+  }, SAID_MS);
+  said.set(button, { before, timer });
+}
+
+// ---- forms ----
+
+const SENT_MS = 10000; // a form whose answer does not come can be sent again
+const sent = new Set();
+
 document.addEventListener("submit", (event) => {
-  const question = event.target.dataset?.confirm;
+  const form = event.target;
+  // <form data-confirm="Question?"> asks before it is sent.
+  const question = form.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
+  // Two clicks send one form once. What htmx sends is prevented here already.
+  if (event.defaultPrevented || form.getAttribute("method")?.toLowerCase() !== "post") return;
+  if (sent.has(form)) return void event.preventDefault();
+  sent.add(form);
+  setTimeout(() => sent.delete(form), SENT_MS);
 });
+window.addEventListener("pageshow", () => sent.clear()); // back from the page that it led to
 
 // <select data-autosubmit> sends its form when it changes.
 document.addEventListener("change", (event) => {

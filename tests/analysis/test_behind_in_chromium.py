@@ -1,5 +1,7 @@
 """The items behind a figure in a browser: text beside answers where there is room, long texts scrolled by keyboard."""
 
+from functools import partial
+
 import pytest
 from django.urls import reverse
 
@@ -9,6 +11,7 @@ from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
 from tests.analysis.test_prefill_trial import show
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_suggestions
+from tests.web.pages import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 YES, NO = "relevant", "not_relevant"
@@ -52,8 +55,4 @@ def test_text_and_answers_stand_side_by_side(open_context, client, project, sche
         assert long.count() == 1 and long.evaluate("one => one.scrollHeight > one.clientHeight")
         long.focus()
         page.keyboard.press("End")
-        for _ in range(100):
-            if long.evaluate("one => one.scrollTop") > 0:
-                break
-            page.wait_for_timeout(20)
-        assert long.evaluate("one => one.scrollTop") > 0
+        eventually(page, partial(long.evaluate, "one => one.scrollTop > 0"), True)

@@ -1,7 +1,10 @@
 """The pages on trials and planning, and the sections on selection, time and known answers, in a browser."""
 
+import re
+
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from annotation.models import Decision
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
@@ -52,9 +55,9 @@ def pages_of(project) -> dict[str, str]:
 def test_pages_look_right(open_context, client, project, scheme, width):
     headings = {"selection": "Without the choice of items", "time": "Over time", "planning": "The pilot"}
     for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
-        assert page.get_by_role("heading", name=headings.get(name, "Answers compared")).first.is_visible()
+        expect(page.get_by_role("heading", name=headings.get(name, "Answers compared")).first).to_be_visible()
         is_fit_to_be_seen(page, name, scheme, width)
     page.goto(reverse("project_detail", args=[project.slug]))
     page.get_by_role("link", name="How many more labels?").click()
-    assert "target=0.1" in page.url
-    assert page.get_by_role("heading", name="How many more labels?").is_visible()
+    expect(page).to_have_url(re.compile(r"target=0\.1"))
+    expect(page.get_by_role("heading", name="How many more labels?")).to_be_visible()

@@ -25,6 +25,9 @@ def test_latex_escapes_what_would_be_a_command():
     text = as_latex([ODD])
     assert r"\caption{A\_title \& more}" in text and r"\begin{tabular}{lrr}" in text
     assert r"a|b\_c & 0.1235 & 3 \\" in text and r"undefined: 50 \% \{x\}" in text
+    # \\ and \midrule take a star or brackets behind them for their own, across the line's end.
+    rows = as_latex([Table("", ("a", "b"), [("[blog]", "[1]"), ("*", "")])]).split("\n")[7:9]
+    assert rows == [r"{}[blog] & {}[1] \\", r"{}* &  \\"]
 
 
 def test_csv_has_numbers_in_full_and_nothing_that_runs():

@@ -80,6 +80,8 @@ def test_everything_is_decided_by_keyboard(open_context, project):
     page.keyboard.type("winter")
     page.keyboard.press("Enter")
     expect(rows).to_have_count(4)
+    expect(page.locator("#draft-add textarea").first).to_be_focused()
+    expect(page.locator("#draft-add textarea").first).to_have_value("")
     page.locator("#draft-add textarea").first.blur()
     page.keyboard.press("j")
     page.keyboard.press("d")
@@ -87,6 +89,7 @@ def test_everything_is_decided_by_keyboard(open_context, project):
     expect(page.locator("#draft-next")).to_be_focused()
     page.keyboard.press("n")
     expect(page.get_by_role("heading", name="q1/r0")).to_be_visible()
+    page.wait_for_load_state()  # its scripts send the words of every row
     # Words that are not sent yet count when all that is left is accepted.
     page.locator("#drafts textarea").first.fill("the lighthouse")
     page.get_by_role("button", name="Accept all 2 left").click()
@@ -113,13 +116,16 @@ def test_what_another_reviewer_decided_is_told_and_kept(open_context, project):
     assert decided(project)[0] == ("dropped", "harbour")
     page.keyboard.press("u")
     expect(row.get_by_text("to decide")).to_be_visible()
+    assert decided(project)[0] == ("proposed", "harbour")
 
 
 def test_without_scripts_every_decision_is_a_button(open_context, project):
     page = open_context(project.created_by, java_script_enabled=False).new_page()
     page.goto(address_of(drafts(project)[0]))
     page.get_by_role("button", name="Accept 1").click()
+    expect(page.get_by_text("2 of 3 to decide")).to_be_visible()
     page.get_by_role("button", name="Drop 2").click()
+    expect(page.get_by_text("1 of 3 to decide")).to_be_visible()
     page.get_by_role("button", name="Accept the one left").click()
     expect(page.get_by_text("All 3 decided")).to_be_visible()
     assert [state for state, _ in decided(project)[:3]] == ["accepted", "dropped", "accepted"]

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-STEP_MS = 30_000  # one page, on a machine that has other things to do
+from tests.conftest import PATIENCE_MS
+from tests.web.pages import PATIENT
+
+STEP_MS = PATIENCE_MS
 JOB_MS = 180_000  # an import, a run of a checker, an export
 
 
@@ -27,6 +30,7 @@ def person(chromium: Browser, address: str, title: str) -> Iterator[Page]:
     """Somebody with a browser of their own, signed in with one click. Anything wrong on a page fails the test."""
     context = chromium.new_context(accept_downloads=True)
     context.set_default_timeout(STEP_MS)
+    context.add_init_script(PATIENT)
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -59,6 +63,7 @@ def look_at(page: Page, file: Path) -> dict[str, str]:
     page.get_by_role("button", name="Look at it").click()
     expect(page.get_by_role("heading", name="What is in the file")).to_be_visible(timeout=JOB_MS)
     expect(page.get_by_role("columnheader", name="would be created")).to_be_visible()
+    page.wait_for_load_state()  # all rows
     found = {}
     for row in page.get_by_role("table").first.get_by_role("row").all()[1:]:
         kind, created, changed, unchanged = [cell.inner_text() for cell in row.locator("th, td").all()]
@@ -69,8 +74,9 @@ def look_at(page: Page, file: Path) -> dict[str, str]:
 
 def import_now(page: Page) -> None:
     """Import what the dry run showed; reload the page in the middle and see the progress again."""
+    looked_at = page.url
     page.get_by_role("button", name="Import now").click()
-    page.wait_for_url("**/imports/*/")
+    page.wait_for_url(lambda address: "/imports/" in address and address != looked_at)
     for _ in range(2):
         page.reload()
         progress = page.locator("#job-progress progress")
@@ -93,6 +99,7 @@ def new_project(page: Page, title: str, dataset: str, task: str, guidelines: str
     page.get_by_role("button", name="Create the project").click()
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     address = page.url
+    page.wait_for_load_state()  # what says that they are being made would be there
     expect(page.get_by_role("heading", name="Its items are being made")).to_be_hidden(timeout=JOB_MS)
     return address
 
@@ -178,11 +185,18 @@ def figures(page: Page, heading: str) -> dict[str, list[str]]:
     """The rows of the figures under a heading: measure -> the other cells."""
     section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
     expect(section).to_be_visible(timeout=JOB_MS)
+    are_computed(page)
     rows = section.locator("table").first.locator("tbody tr").all()
     return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows}
 
 
+def are_computed(page: Page) -> None:
+    """The figures are those of the whole report: until then parts of the page come and go."""
+    expect(page.locator("#state")).to_contain_text("Computed", timeout=JOB_MS)
+
+
 def stats(page: Page, heading: str) -> dict[str, str]:
+    are_computed(page)
     section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
     return {
         one.locator("dt").inner_text(): one.locator("dd").inner_text()
@@ -196,6 +210,7 @@ def export(page: Page, project: str, folder: Path) -> list[Path]:
     page.get_by_role("button", name="Export", exact=True).click()
     links = page.locator('a[href^="/artifacts/"]')
     expect(links.first).to_be_visible(timeout=JOB_MS)
+    page.wait_for_load_state()  # all of them
     folder.mkdir()
     for link in links.all():
         with page.expect_download() as started:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from .browser import JOB_MS
+from .browser import JOB_MS, are_computed
 from .demo import Demo, manage
 
 ALPHA = re.compile("^Krippendorff's alpha, nominal")
@@ -28,11 +28,7 @@ class Study:
 def go(page: Page, study: Study, where: str) -> None:
     """A page of figures, once the whole report has been computed."""
     page.goto(study.address(where))
-    computed(page)
-
-
-def computed(page: Page) -> None:
-    expect(page.locator("#state")).to_contain_text("Computed", timeout=JOB_MS)
+    are_computed(page)
 
 
 def section_of(page: Page, heading: str) -> Locator:
@@ -105,7 +101,7 @@ def set_beside(page: Page, dimension: str, **choice) -> Locator:
     page.get_by_label("Beside", exact=True).select_option(**choice)
     table = page.get_by_role("region", name=f"{dimension}: two runs against the same people")
     expect(table).to_be_visible(timeout=JOB_MS)
-    computed(page)
+    are_computed(page)
     tests = section_of(page, dimension).locator("p", has_text="McNemar").first
     expect(tests).to_be_visible()
     return tests

@@ -11,22 +11,14 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from tests.conftest import how_to_start_chromium
-from tests.web.pages import sign_in
+from tests.web.pages import HEARD, has_heard, sign_in
 
 from . import kinds, papers
-from .browser import STEP_MS
 from .demo import wait_until
 from .plans import Sheet
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FIRST, REST = slice(0, 10), slice(10, 20)
-# What a tab has been told that another one answered. Only a person takes long enough for the news to be there first.
-HEARD = """
-window.heard = [];
-addEventListener("storage", ({ newValue: entry }) => {
-  if (entry?.includes("assignment")) window.heard.push(JSON.parse(entry).assignment);
-});
-"""
 
 
 @pytest.fixture
@@ -138,15 +130,15 @@ def test_a_long_answer_begun_in_one_tab_is_finished_in_another_and_both_go_on(op
     assert found["assignment"] == shown["assignment"] and state_of(two) == before
     say(two, sheet, found, REST)
     two.submit(found)
-    expect(one.page.get_by_text("has been answered in another tab")).to_be_visible(timeout=STEP_MS)
+    expect(one.page.get_by_text("has been answered in another tab")).to_be_visible()
     one.last = found["assignment"]
     tabs = [one, two]
     while tabs:
         desk, *others = tabs
         tabs = [*others, desk] if desk.answer() else others
         for other in others:  # that was on its screen, too, or soon would have been
-            other.page.wait_for_function("(last) => window.heard.includes(last)", arg=desk.last, timeout=STEP_MS)
-            expect(other.page.locator(f'#stage [data-item="{desk.last}"]')).to_have_count(0, timeout=STEP_MS)
+            has_heard(other.page, desk.last)
+            expect(other.page.locator(f'#stage [data-item="{desk.last}"]')).to_have_count(0)
     for desk in (one, two):
         desk.is_saved()
     kinds.check_stored(plan, project)

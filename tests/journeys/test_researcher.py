@@ -95,7 +95,8 @@ def test_from_labels_to_figures_that_others_compute_again(study, chromium, tmp_p
 
         steps.go(page, study, "agreement/")
         stance, alpha = steps.section_of(page, "Stance"), steps.alpha_of(page, "Stance")
-        assert stance.get_by_role("region", name="Stance: each label against the rest").locator("tbody tr").count() == 3
+        per_label = stance.get_by_role("region", name="Stance: each label against the rest")
+        expect(per_label.locator("tbody tr")).to_have_count(3)
         by_source = stance.get_by_role("region", name="Stance: by source")
         assert set(steps.column(by_source, 1)) == set(SOURCES)
         steps.go(page, study, f"agreement/?source={SOURCES[0]}")

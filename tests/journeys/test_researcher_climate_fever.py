@@ -142,14 +142,14 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
         page.get_by_label("By", exact=True).select_option("article of the evidence")
         page.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_url(f"**split={SPLIT}**")
-        steps.computed(page)
+        browser.are_computed(page)
         assert steps.alpha_of(page, "Stance") == alpha
         table = stance.get_by_role("region", name="Stance: by article of the evidence")
         sizes = Counter(one["article"] for one in evidence.values())
         by_article = {name: int(n) for name, n in steps.column(table, 1).items()}
         assert by_article == dict(sorted(sizes.items(), key=lambda row: (-row[1], row[0]))[:50])
         alphas = steps.column(table, 4)
-        assert stance.get_by_text(f"{ARTICLES - 50:,} more, with fewer units, are not listed").is_visible()
+        expect(stance.get_by_text(f"{ARTICLES - 50:,} more, with fewer units, are not listed")).to_be_visible()
         assert "with the article of the evidence in the place of the source" in page.locator("#methods").inner_text()
         latex = steps.download_figures(page, tmp_path)
         assert r"\caption{Stance: by article of the evidence}" in latex and r"\toprule" in latex

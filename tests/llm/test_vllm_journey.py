@@ -4,6 +4,7 @@ compare. The model is random; what it proposes is edited and added to until it s
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -84,25 +85,13 @@ def review(page: Page, project: str) -> None:
                 part.fill(word)
             page.get_by_role("button", name="Add", exact=True).click()
             expect(rows).to_have_count(before + 1)
-        expect(page.get_by_text("decided")).to_be_visible()
+            expect(page.locator("#draft-add textarea").first).to_have_value("")  # ready for the next
+        expect(page.get_by_text(re.compile(r"^All \d+ decided$"))).to_be_visible()
     page.goto(f"{project}drafts/")
     wanted = len(WRITTEN) * len(ANSWERS)
     page.get_by_role("button", name=f"Publish {wanted}").click()
-    published = page.locator("dl.stats > div").filter(has_text="published").locator("dd")
-
-    def is_published() -> bool:
-        page.reload()
-        return published.last.inner_text() == str(wanted)
-
-    browser_wait(page, is_published)
-
-
-def browser_wait(page: Page, condition) -> None:
-    for _ in range(JOB_MS // 500):
-        if condition():
-            return
-        page.wait_for_timeout(500)
-    raise AssertionError(page.inner_text("main"))
+    published = page.locator("dl.stats > div").filter(has=page.get_by_text("published", exact=True))
+    expect(published.locator("dd")).to_have_text(str(wanted), timeout=JOB_MS)
 
 
 def annotate(page: Page, project: str, keys: tuple[str, ...]) -> None:

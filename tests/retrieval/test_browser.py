@@ -7,7 +7,7 @@ from annotation.models import Job, RetrievalRun
 from annotation.services import jobs, retrieval_index
 from tests.factories import make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, corpus, harbour, search
-from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -46,12 +46,12 @@ def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
     expect(page.get_by_text("there at 1").first).to_be_visible()
     assert grave_problems(page) == []
     picture(page, "retrieval-ranking")
-    page.set_viewport_size({"width": 360, "height": 740})
+    resize(page, {"width": 360, "height": 740})
     assert not scrolls_sideways(page)
     picture(page, "retrieval-ranking-phone")
     page.go_back()
     assert not scrolls_sideways(page)
-    page.set_viewport_size({"width": 1280, "height": 800})
+    resize(page, {"width": 1280, "height": 800})
     with page.expect_download() as got:
         page.get_by_role("link", name="TREC run file").click()
     assert "light Q0 light/a 1 " in got.value.path().read_text()

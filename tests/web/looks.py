@@ -5,6 +5,8 @@ from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.web.pages import eventually
+
 GRAVE = ("serious", "critical")
 
 
@@ -16,6 +18,7 @@ def picture(page, name: str, *, full_page: bool = False) -> None:
 
 def grave_problems(page) -> list[str]:
     """What axe-core calls serious or critical, each with the first elements that it is about."""
+    page.wait_for_load_state()  # all of the page is there, and its styles
     return [
         f"{found['id']}: {found['help']}: {[node['html'][:160] for node in found['nodes'][:3]]}"
         for found in Axe().run(page).response["violations"]
@@ -23,5 +26,11 @@ def grave_problems(page) -> list[str]:
     ]
 
 
+def resize(page, size: dict[str, int]) -> None:
+    page.set_viewport_size(size)
+    eventually(page, lambda: page.evaluate("window.innerWidth"), size["width"])
+
+
 def scrolls_sideways(page) -> bool:
+    page.wait_for_load_state()
     return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")

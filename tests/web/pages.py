@@ -1,12 +1,18 @@
-"""The labelling page as a person meets it: what is on the screen, keys, the mouse."""
+"""The labelling page as a person meets it: what is on the screen, keys, the mouse.
+
+What a key does to the item on the screen is done when `press` returns. What comes later has to be waited for: the next
+item, what the mouse selected, all that the server is told and says.
+"""
 
 import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Assignment, Judgement, Revision
+from tests.conftest import PATIENCE_MS
 
 # The ends of a range of UTF-16 units of a text, on the screen.
 PLACE = """([field, start, end]) => {
@@ -23,6 +29,25 @@ PLACE = """([field, start, end]) => {
   return [first.left, first.top + first.height / 2, last.right, last.top + last.height / 2];
 }"""
 
+# What a tab has been told that another one answered. Only a person takes long enough for the news to be there first.
+HEARD = """
+window.heard = [];
+addEventListener("storage", ({ newValue: entry }) => {
+  if (entry?.includes("assignment")) window.heard.push(JSON.parse(entry).assignment);
+});
+"""
+
+# main.js waits four seconds for the suggestion that follows an answer; a busy machine may need longer to send it.
+PATIENT = """{
+  const soon = window.setTimeout;
+  window.setTimeout = (work, delay, ...more) => soon(work, delay === 4000 ? 600000 : delay, ...more);
+}"""
+
+
+def has_heard(page: Page, assignment: str) -> None:
+    """Wait for that news; the page's context has HEARD as a script."""
+    eventually(page, lambda: page.evaluate("(one) => window.heard.includes(one)", assignment), True)
+
 
 def sign_in(context: BrowserContext, user, address: str) -> None:
     client = Client()
@@ -31,9 +56,18 @@ def sign_in(context: BrowserContext, user, address: str) -> None:
     context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": address}])
 
 
+def eventually(page: Page, read: Callable[[], object], wanted: object) -> None:
+    """Wait until `read` gives what is wanted: something that `expect` has no words for, or what the database holds."""
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while (found := read()) != wanted and time.monotonic() < end:
+        page.wait_for_timeout(50)  # routes and events of the page go on meanwhile
+    assert found == wanted
+
+
 class LabellingPage:
     def __init__(self, page: Page, project):
         self.page, self.project = page, project
+        page.add_init_script(PATIENT)
 
     def open(self):
         self.page.goto(f"/projects/{self.project.slug}/work/")
@@ -62,10 +96,11 @@ class LabellingPage:
         return self
 
     def answer(self, *keys: str) -> str:
-        """Press the keys and Enter, and wait for another item. Returns the assignment that was answered."""
+        """Press the keys and Enter, and wait for what comes next. Returns the assignment that was answered."""
         before = self.assignment
         self.press(*keys, "Enter")
         self.gone(before)
+        expect(self.page.locator("#stage .loading")).to_have_count(0)
         return before
 
     def gone(self, assignment: str) -> None:
@@ -85,7 +120,7 @@ class LabellingPage:
 
     def _until(self, condition: str) -> None:
         """Playwright's own waiting evaluates strings in the page, which the policy forbids."""
-        end = time.monotonic() + 8
+        end = time.monotonic() + PATIENCE_MS / 1000
         while not self.page.evaluate(condition):
             assert time.monotonic() < end, f"waited in vain for {condition}"
             self.page.wait_for_timeout(20)

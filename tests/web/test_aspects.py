@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation.models import Judgement, Revision
 from tests.factories import make_project, make_user
 from tests.web.long_answers import ANSWER, make_answers
-from tests.web.pages import LabellingPage, revisions
+from tests.web.pages import LabellingPage, eventually, revisions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TYPE = "aspect-coverage/-/1"
@@ -76,18 +76,20 @@ def test_overlaps_carry_the_numbers_of_all_their_aspects(label, project, ann):
     assert [number in drawn for number in ("--aspect-1-line", "--aspect-2-line", "--aspect-3-line")] == [True] * 3
     row = page.page.locator("[data-unit-row]").nth(2)
     row.hover()
-    assert page.page.locator("mark.pointed").all_text_contents() == ["Salt"]
+    expect(page.page.locator("mark.pointed")).to_have_text(["Salt"])
 
 
 def test_the_mouse_selects_and_the_digit_says_what_it_belongs_to(label, project, ann):
     page = label(project, ann)
     page.drag("response", 1, 9)
-    assert page.chips() == [] and "Press a number" in page.status
+    expect(page.page.locator("[data-status]")).to_contain_text("Press a number")
+    assert page.chips() == []
     page.press("3")
     assert page.chips() == ["Salt lowers"] and current(page) == "3" and page.chosen() == ["covered"]
     page.drag("response", 13, 16)
     page.page.get_by_role("button", name="Number 1", exact=True).click()
-    assert page.chips() == ["the", "Salt lowers"] and current(page) == "1"
+    eventually(page.page, page.chips, ["the", "Salt lowers"])
+    assert current(page) == "1"
     page.drag("response", 17, 20, shift=True)
     page.press("h")  # for the current one; single characters
     assert page.chips() == ["the", ANSWER[17:20].strip(), "Salt lowers"]

@@ -1,11 +1,13 @@
 """Judging claims against evidence in the browser: keyboard alone, the mouse, the way back."""
 
+from datetime import timedelta
+
 import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Annotation, Assignment, Revision
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
-from tests.web.pages import revisions, spans, stored
+from tests.web.pages import eventually, revisions, spans, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -61,12 +63,13 @@ def test_the_mouse_chooses_highlights_whole_words_and_removes(label, project, an
     page = label(project, ann)
     page.page.get_by_text("Relevant", exact=True).click()
     page.page.get_by_text("Refutes", exact=True).click()
+    expect(page.page.locator("[data-group][data-dimension=stance]")).to_be_focused()  # nothing scrolls any more
     page.drag("evidence", 6, 13)
-    assert page.chips() == ["harbour of"]
+    eventually(page.page, page.chips, ["harbour of"])
     page.drag("evidence", 20, 25, shift=True)
-    assert page.chips() == ["harbour of", TEXT[20:25].strip()]
+    eventually(page.page, page.chips, ["harbour of", TEXT[20:25].strip()])
     page.page.get_by_role("button", name="Remove the highlight: harbour of").click()
-    assert page.chips() == [TEXT[20:25].strip()]
+    eventually(page.page, page.chips, [TEXT[20:25].strip()])
     first = page.assignment
     page.page.get_by_role("button", name="Submit").click()
     page.gone(first)
@@ -118,8 +121,9 @@ def test_keys_are_off_while_somebody_types_and_in_dialogs(label, project, ann):
     expect(page.page.locator('dialog[data-dialog="help"]')).to_be_visible()
     page.press("3", "s")
     assert page.chosen() == ["relevant"]
-    page.press("Escape", "4")
+    page.press("Escape")
     expect(page.page.locator("dialog[open]")).to_have_count(0)
+    page.press("4")
     assert page.chosen() == ["relevant", "insufficient-neutral"]
     page.press("c", "Control+Enter")
     page.gone(first)
@@ -131,7 +135,9 @@ def test_single_keys_can_be_switched_off_for_good(label, project, ann):
     page = label(project, ann)
     page.press("?")
     page.page.get_by_label("Single keys act").uncheck()
-    page.press("Escape", "1")
+    page.press("Escape")
+    expect(page.page.locator("dialog[open]")).to_have_count(0)
+    page.press("1")
     assert page.chosen() == []
     page.open().press("1")
     assert page.chosen() == []
@@ -205,14 +211,17 @@ def test_skipping_and_flagging_keep_the_reason(label, project, ann, is_flag):
 
 
 def test_the_minimum_time_is_kept(label, project, ann):
-    project.minimum_seconds = 3
+    project.minimum_seconds = 60
     project.save()
     page = label(project, ann)
     first = page.assignment
     page.press("2", "Enter")
     assert "more second" in page.status
     page.at(first)
-    page.page.wait_for_timeout(3000)
+    # A minute goes by for the page, and for the server.
+    page.page.evaluate("() => { const now = Date.now; Date.now = () => now() + 60000; }")
+    eventually(page.page, lambda: page.held.shown_at is not None, True)
+    Assignment.objects.filter(uuid=first).update(shown_at=page.held.shown_at - timedelta(minutes=1))
     page.answer()
     page.is_saved()
     assert stored(first, ann) == {"relevance": "not_relevant"}

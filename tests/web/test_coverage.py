@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Item, Job
 from annotation.services import jobs
@@ -35,10 +36,10 @@ def project():
 def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
     page = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme).new_page()
     page.goto("/projects/web-track/coverage/")
-    page.get_by_text("for the first time").wait_for()
+    expect(page.get_by_text("for the first time")).to_be_visible()
     for job in Job.objects.filter(state="queued"):
         jobs.run_here(job)
-    page.get_by_text("no label has changed since").wait_for()
+    expect(page.get_by_text("no label has changed since")).to_be_visible()
     picture(page, f"coverage-{size}-{scheme}")
     assert grave_problems(page) == []
     assert not scrolls_sideways(page)
@@ -46,9 +47,9 @@ def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
     count = int(link.inner_text())
     link.focus()
     page.keyboard.press("Enter")
-    page.get_by_text("behind a figure").first.wait_for()
+    expect(page.get_by_text("behind a figure").first).to_be_visible()
+    expect(page.locator("ol.plain > li.card")).to_have_count(count)
     picture(page, f"coverage-behind-{size}-{scheme}")
-    assert page.locator("ol.plain > li.card").count() == count
     assert grave_problems(page) == []
 
 
@@ -60,5 +61,7 @@ def test_other_choices_show_other_figures(open_context, project):
     page.wait_for_url("**ties=not_covered**")
     for job in Job.objects.filter(state="queued"):
         jobs.run_here(job)
-    page.get_by_text("per aspect; ties count as not covered").wait_for()
-    assert "undefined" not in page.locator("#models tfoot, #models .total").inner_text()
+    expect(page.get_by_text("per aspect; ties count as not covered")).to_be_visible()
+    total = page.locator("#models tfoot, #models .total")
+    expect(total).to_be_visible()
+    expect(total).not_to_contain_text("undefined")

@@ -5,10 +5,12 @@ import random
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Job
 from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
+from tests.conftest import PATIENCE_MS
 from tests.factories import make_suggestions
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 
@@ -58,9 +60,9 @@ def opened(context, project, name):
     """The page with its figures, which a worker computes while it is open."""
     page = context.new_page()
     page.goto(f"/projects/{project.slug}/{name}/")
-    page.get_by_text("for the first time").wait_for()
+    expect(page.get_by_text("for the first time")).to_be_visible()
     compute()
-    page.get_by_text("no label has changed since").wait_for()
+    expect(page.get_by_text("no label has changed since")).to_be_visible()
     return page
 
 
@@ -75,6 +77,7 @@ def test_pages_are_fit_to_be_seen(open_context, project, size, scheme):
             page.locator(CONFUSION).last.scroll_into_view_if_needed()
             picture(page, f"confusion-{size}-{scheme}")
             page.get_by_text("The confusion matrix as a table").last.click()
+            expect(page.locator("table.matrix").last).to_be_visible()
         assert grave_problems(page) == []
         assert not scrolls_sideways(page)
     page.goto(page.locator(f"{CONFUSION} a").first.get_attribute("href"))
@@ -91,11 +94,11 @@ def test_the_page_of_exports_is_fit_to_be_seen_and_follows_its_job(
     page = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme).new_page()
     page.goto(f"/projects/{project.slug}/exports/")
     page.get_by_role("button", name="Export", exact=True).click()
-    page.get_by_text("waiting for a worker").wait_for()
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
     assert grave_problems(page) == []
     compute()
     link = page.get_by_role("link", name=f"{project.slug}-claims.tsv")
-    link.wait_for()
+    expect(link).to_be_visible()
     picture(page, f"exports-{size}-{scheme}")
     assert grave_problems(page) == [] and not scrolls_sideways(page)
     with page.expect_download() as download:
@@ -107,8 +110,7 @@ def test_the_page_of_exports_is_fit_to_be_seen_and_follows_its_job(
 def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, project):
     page = opened(open_context(project.created_by), project, "comparison")
     svg = page.locator(CONFUSION).last
-    cells = svg.locator("a")
-    assert cells.count() > 6
+    assert svg.locator("a").count() > 6
     page.get_by_role("region", name=re.compile("confusion of people.*picture")).last.focus()
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -117,10 +119,11 @@ def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, p
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
     count = int(re.search(r": (\d+) \(", label)[1])
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name=f"{count} unit").wait_for()
-    assert page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("p.text")).count() == count
+    expect(page.get_by_role("heading", name=f"{count} unit")).to_be_visible()
+    units = page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("p.text"))
+    expect(units).to_have_count(count)
     page.get_by_role("link", name="Back to the figures").click()
-    page.get_by_role("heading", name="A checker against people").wait_for()
+    expect(page.get_by_role("heading", name="A checker against people")).to_be_visible()
 
 
 def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(open_context, project, monkeypatch):
@@ -128,7 +131,7 @@ def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(op
     page = opened(open_context(project.created_by), project, "agreement")
     page.evaluate("window.before = document.querySelector('#figures table')")
     say(items_of(project)[0], make_rater(project, "Dana New"), "relevant", "supports")
-    page.get_by_text("are being computed again").wait_for(timeout=20_000)
+    expect(page.get_by_text("are being computed again")).to_be_visible(timeout=2 * PATIENCE_MS)  # asked every 10 s
     assert page.evaluate("window.before.isConnected")  # only the line about their state was replaced
     compute()
-    page.get_by_text("Dana New").first.wait_for(timeout=20_000)
+    expect(page.get_by_text("Dana New").first).to_be_visible(timeout=2 * PATIENCE_MS)

@@ -13,7 +13,7 @@ from tests.factories import (
 )
 from tests.kinds import IDENTIFIERS, make_kind_project
 from tests.web.long_answers import make_answers
-from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -91,7 +91,7 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
     first = page.page.locator(".choice").first
     first.scroll_into_view_if_needed()
     first.click()
-    assert len(page.chosen()) == 1
+    expect(page.page.locator("#stage input:checked")).to_have_count(1)
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
@@ -101,7 +101,7 @@ def test_every_kind_of_task_is_fit_to_be_seen(label, identifier):
     name = identifier.replace("/", "-")
     page.press("1", "h", "Shift+ArrowRight", "Enter", "Escape")
     for size, viewport in SIZES.items():
-        page.page.set_viewport_size(viewport)
+        resize(page.page, viewport)
         picture(page.page, f"work-{name}-{size.split()[0]}")
         assert not scrolls_sideways(page.page), size
     for scheme in ("light", "dark"):
@@ -140,8 +140,9 @@ def test_texts_without_a_word_are_said_to_be_empty(label):
 def test_a_chosen_colour_scheme_outlasts_the_page(label):
     ann = make_user()
     page = label(make("claim-evidence", ann), ann, color_scheme="light")
-    for _ in range(2):
+    for choice in ("light", "dark"):
         page.page.locator("[data-theme-toggle]").click()
+        expect(page.page.locator("html")).to_have_attribute("data-theme", choice)
     page.open()
     assert page.page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"

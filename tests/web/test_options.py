@@ -33,9 +33,9 @@ def project(researcher, annotator):
     )
 
 
-def label_order(page) -> list[str]:
+def is_in_order(page, *labels: str) -> None:
     part = page.locator("section", has=page.get_by_role("heading", name="Stance", exact=True))
-    return part.locator(".label-rows > li code").all_inner_texts()
+    expect(part.locator(".label-rows > li code")).to_have_text(labels)
 
 
 def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
@@ -44,6 +44,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
     page = open_context(researcher).new_page()
     page.goto(f"/projects/{project.slug}/settings/")
     page.get_by_role("link", name="Adapt what is asked").click()
+    page.wait_for_url("**/questions/")  # loaded: what is typed before the scripts listen is not previewed
     preview = page.locator("#options-preview")
     expect(preview.locator("[data-dimension=relevance]")).to_be_visible()
     page.get_by_label("Do not ask this: Relevance").check()
@@ -65,7 +66,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
         expect(page.locator(".label-rows").last.locator("li code").nth(place)).to_have_text(value)
         expect(button).to_be_focused()
     expect(page.get_by_text("Not saved yet")).to_be_visible()
-    assert label_order(page) == ["supports", "not_enough_info", "refutes"]
+    is_in_order(page, "supports", "not_enough_info", "refutes")
     expect(page.get_by_label("Title of refutes")).to_have_value("Contra")
     assert project.options_versions.count() == 0
     picture(page, "project_options-adapted")
@@ -80,9 +81,8 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
     ]  # fmt: skip
     answers = []
     for key, text in (("1", "The first word."), ("3", "Also the first.")):
-        work.press(key)
-        before = work.assignment
-        work.press("Enter")  # no highlight, no words: not sent
+        before = work.assignment  # is on the screen
+        work.press(key, "Enter")  # no highlight, no words: not sent
         work.at(before)
         work.press("h", "ArrowRight", "Enter", "Escape")
         box = work.page.get_by_label("Which words decide?")
@@ -114,13 +114,17 @@ def test_without_scripts_everything_can_be_adapted_too(open_context, researcher,
     page.goto(f"/projects/{project.slug}/questions/")
     page.get_by_label("Title of refutes").fill("Contra")
     page.get_by_role("button", name="Move refutes down").click()
-    assert label_order(page) == ["not_enough_info", "refutes", "supports"]
+    is_in_order(page, "not_enough_info", "refutes", "supports")
+    page.get_by_label("Title of supports").fill("Pro")
     page.get_by_role("button", name="Preview").click()
-    assert page.locator("#options-preview .choice-title").all_inner_texts()[-2:] == ["Contra", "Supports"]
+    titles = page.locator("#options-preview [data-dimension=stance] .choice-title")
+    expect(titles).to_have_text(["Not enough information", "Contra", "Pro"])
     page.get_by_role("button", name="Save").last.click()
+    expect(page.get_by_text("Version 1 is asked from everybody's next page on")).to_be_visible()
     project.refresh_from_db()
     assert project.options["order"]["stance"][0] == "not_enough_info"
     page.get_by_role("button", name="Back to the task's own").click()
+    expect(page.get_by_text("The task's own questions are asked again")).to_be_visible()
     project.refresh_from_db()
     assert (project.options, project.options_version) == ({}, 2)
 

@@ -1,0 +1,172 @@
+"""What the buttons of a page of figures copy is what the command prints, also where a browser gives pages no clipboard;
+names with commas, quotes, other scripts and what LaTeX takes for commands come through."""
+
+import re
+from copy import deepcopy
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from analysis.reports.metrics import get_report
+from annotation.models import Claim, Job
+from annotation.services import jobs
+from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.web.looks import grave_problems
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+READ, WRITE = "clipboard-read", "clipboard-write"
+PEOPLE = ('O\'Neil, "Ann" 100 %_x', "王小明 & {Söhne}", "=1+1")
+SOURCES = ('[blog], "no_1" 5 %', "=تقرير $ ~ #2")
+FORMS = {"Markdown": "md", "LaTeX": "latex", "CSV": "csv"}
+# Where in each form's whole output another table begins.
+BEGINNINGS = {"md": r"\n\n(?=\*\*)", "latex": r"\n\n(?=\\begin\{table\})", "csv": r"\n\n(?=table,)"}
+
+
+@pytest.fixture
+def project():
+    """Twelve pairs under claims of two sources; three people who differ now and then."""
+    project = project_of(12, "claim-evidence/three-way/1", claims=6, slug="ports")
+    for number, source in enumerate(SOURCES):
+        Claim.objects.filter(source=f"source{number}.example.org").update(source=source)
+    for place, name in enumerate(PEOPLE):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            say(item, rater, "relevant", ("refutes", "supports")[(number + (number + place) % 5 // 4) % 2])
+    return project
+
+
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """What the command prints about the project, without the last line break; computed once for all forms."""
+    done = {}
+
+    def run(name: str, form: str) -> str:
+        module = get_report(name).load()
+        if name not in done:
+            compute = module.compute
+            done[name] = None
+            monkeypatch.setattr(
+                module, "compute", lambda *args, **options: deepcopy(done[name] or keep(compute(*args, **options)))
+            )
+
+        def keep(result: dict) -> dict:
+            done[name] = result
+            return result
+
+        capsys.readouterr()
+        call_command("report", "ports", name, "--format", form)
+        return capsys.readouterr().out.removesuffix("\n")
+
+    return run
+
+
+@pytest.fixture
+def opened(open_context, client, project):
+    """Opens the page of a report, computed, with its single tables unfolded."""
+
+    def open_page(name: str = "agreement", *, permissions=(READ, WRITE), script: str = ""):
+        address = f"/projects/ports/{'' if name == 'agreement' else 'reports/'}{name}/"
+        client.force_login(project.created_by)
+        client.get(address)
+        for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
+            assert jobs.run_here(job).state == "done", job.message
+        page = open_context(project.created_by, permissions=list(permissions)).new_page()
+        page.add_init_script(script)
+        page.goto(address)
+        page.get_by_text("Copy single tables").click()
+        return page
+
+    return open_page
+
+
+def button_of(page, place: int, link: str):
+    return page.locator("ul.copies > li").nth(place).get_by_role("button", name=re.compile(f"as {link}$"))
+
+
+def clipboard(page) -> str:
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def copied(page, button) -> str:
+    button.click()
+    expect(button).to_have_text("Copied")
+    return clipboard(page).removesuffix("\n")
+
+
+@pytest.mark.parametrize("name", ["agreement", "druid"])
+def test_every_form_of_a_table_is_what_the_command_prints(opened, printed, name):
+    page = opened(name)
+    for link, form in FORMS.items():
+        tables = re.split(BEGINNINGS[form], printed(name, form))
+        assert page.locator("ul.copies > li").count() == len(tables)
+        # Those of sources or people, which have their names in them.
+        named = [place for place, table in enumerate(tables) if "تقرير" in table or "王小明" in table]
+        for place in {0, named[0], named[-1]}:
+            assert copied(page, button_of(page, place, link)) == tables[place]
+    paragraph = copied(page, page.locator("[data-copy=methods]"))
+    assert re.sub(r" as of [\d-]+ [\d:]+ UTC", "", paragraph) == printed(name, "methods")
+
+
+def test_a_table_on_the_page_is_copied_for_a_spreadsheet_and_a_button_says_why_it_copied_nothing(opened):
+    page = opened()
+    button = page.locator("[data-copy=s-stance]")
+    rows = [line.split("\t") for line in copied(page, button).split("\n")]
+    assert rows[0][:3] == ["Source", "Units", "With a pair"] and {len(row) for row in rows} == {len(rows[0])}
+    assert {row[0] for row in rows[1:]} == {SOURCES[0], f"'{SOURCES[1]}"}  # nothing that a spreadsheet runs
+    button.click()  # before it has its own words back
+    expect(page.get_by_role("status").filter(has_text="Copied: Copy table")).to_have_count(1)
+    expect(button).to_have_text("Copy table")
+
+    page.evaluate("navigator.clipboard.writeText('before')")
+    button = button_of(page, 0, "Markdown")
+    page.context.set_offline(True)
+    button.click()
+    expect(button).to_have_text("No answer")
+    page.context.set_offline(False)
+    expect(button).to_have_text("Markdown")
+    page.context.clear_cookies()
+    button.click()
+    expect(button).to_have_text("Signed out")
+    assert clipboard(page) == "before"
+
+
+# As on plain http; and a browser of some years ago.
+NO_CLIPBOARD, NO_ITEMS = "delete Navigator.prototype.clipboard;", "delete window.ClipboardItem;"
+
+
+def test_a_page_without_the_clipboard_copies_the_old_way_or_lets_somebody_copy(opened, client):
+    for permissions, script in (
+        ([READ], ""),
+        ([READ, WRITE], NO_ITEMS),
+        ([READ, WRITE], NO_CLIPBOARD),
+        ([READ, WRITE], NO_ITEMS + NO_CLIPBOARD),
+    ):
+        page = opened(permissions=permissions, script=script)
+        table = button_of(page, 0, "LaTeX")
+        for button, wanted in (
+            (table, client.get(table.get_attribute("data-copy-from")).content.decode()),
+            (page.locator("[data-copy=methods]"), page.locator("#methods").inner_text()),
+        ):
+            button.click()
+            expect(button).to_have_text("Copied")
+            expect(button).to_be_focused()
+            reader = page.context.new_page()
+            reader.goto("/")
+            reader.bring_to_front()
+            assert clipboard(reader) == wanted
+            reader.close()
+
+    page = opened(script=NO_CLIPBOARD + "document.execCommand = () => false;")
+    button = button_of(page, 0, "CSV")
+    button.click()
+    field = page.get_by_role("dialog", name="Copy by hand").get_by_role("textbox", name="What to copy")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(client.get(button.get_attribute("data-copy-from")).content.decode())
+    assert page.evaluate("getSelection().toString()") == field.input_value()
+    assert grave_problems(page) == []
+    page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    expect(button).to_be_focused()
+    expect(button).to_have_text("CSV")
