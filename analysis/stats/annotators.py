@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from .bootstrap import one_blas_thread
 from .labels import Labels
@@ -83,21 +84,26 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
     n_raters, q = labels.n_raters, len(labels.categories)
     if not labels.n_labels:
         return _nothing("Dawid-Skene", labels)
-    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
-    posterior = _shares(labels)
+    patterns = rater_patterns(labels)
+    times, by_rater = patterns.times, sparse.csr_array(patterns.said.T)
+    # Vote shares: labels of the pattern by category, whoever gave them.
+    counts = patterns.said @ np.tile(np.eye(q), (n_raters, 1))
+    of_pattern = counts / counts.sum(axis=1, keepdims=True)
     likelihood, converged, iterations = -np.inf, False, 0
-    while not converged and iterations < max_iterations:
-        iterations += 1
-        prevalence = posterior[labelled].mean(axis=0)
-        said = np.zeros((n_raters, q, q))  # rater, label, true category
-        np.add.at(said, (labels.rater, labels.value), posterior[labels.unit])
-        total = said.sum(axis=1, keepdims=True)
-        confusion = np.divide(said, total, out=np.zeros_like(said), where=total > 0)
-        evidence = np.tile(_log(prevalence), (labels.n_units, 1))
-        np.add.at(evidence, labels.unit, _log(confusion)[labels.rater, labels.value])
-        posterior, log_sum = _normalised(evidence)
-        before, likelihood = likelihood, float(log_sum[labelled].sum())
-        converged = likelihood - before < tolerance * labels.n_labels
+    with one_blas_thread():
+        while not converged and iterations < max_iterations:
+            iterations += 1
+            weighted = times[:, None] * of_pattern
+            prevalence = weighted.sum(axis=0) / times.sum()
+            said = (by_rater @ weighted).reshape(n_raters, q, q)  # rater, label, true category
+            total = said.sum(axis=1, keepdims=True)
+            confusion = np.divide(said, total, out=np.zeros_like(said), where=total > 0)
+            of_pattern, log_sum = _normalised(_log(prevalence) + patterns.said @ _log(confusion).reshape(-1, q))
+            before, likelihood = likelihood, float(times @ log_sum)
+            converged = likelihood - before < tolerance * labels.n_labels
+    labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
+    posterior = np.tile(prevalence, (labels.n_units, 1))
+    posterior[patterns.units] = of_pattern[patterns.pattern]
     by_truth = np.where(total > 0, confusion, np.nan).transpose(0, 2, 1)
     right = np.nan_to_num(np.einsum("jkk->jk", by_truth))
     has_labels = np.bincount(labels.rater, minlength=n_raters) > 0
@@ -207,13 +213,6 @@ def _mace_once(
         theta = knowing / (knowing + guessing.sum(axis=1) - (q - 1) * smoothing)
         habit = guessing / guessing.sum(axis=1, keepdims=True)
     return float(times @ log_sum), posterior, theta
-
-
-def _shares(labels: Labels) -> np.ndarray:
-    counts = np.zeros((labels.n_units, len(labels.categories)))
-    np.add.at(counts, (labels.unit, labels.value), 1)
-    n = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, n, out=np.zeros_like(counts), where=n > 0)
 
 
 def _log(probability: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A retrieval in real Celery workers, which are killed in the middle."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -28,6 +29,11 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(tmp_path, monkeypatch
 
     with running_worker(tmp_path, environment) as first:
         wait_for(lambda: len(done_chunks()) >= 2, "some chunks were done", first)
+        first.freeze()
+        while not run.job.chunks.filter(state=Chunk.State.LEASED).exists():  # between two chunks
+            first.thaw()
+            time.sleep(0.02)
+            first.freeze()
         first.kill()
     before = done_chunks()
     assert 2 <= len(before) < 12

@@ -93,22 +93,25 @@ def test_planted_effects_lie_in_the_intervals():
     assert times["all"].seen / times["all"].unseen == pytest.approx(times["all"].ratio.estimate)
 
 
-def alphas(label, seen, annotator, item, n_items, right):
-    seen_labels, unseen_labels = (
-        Labels(item[rows], annotator[rows], label[rows], n_items, ("no", "yes"), rater_names=tuple(map(str, range(24))))
+def two_sides(label, seen, annotator, item, n_items):
+    """The labels given after seeing suggestions, and those given without."""
+    names = tuple(map(str, range(24)))
+    return [
+        Labels(item[rows], annotator[rows], label[rows], n_items, ("no", "yes"), rater_names=names)
         for rows in (seen, ~seen)
-    )
-    return alpha_effect(krippendorff_alpha, seen_labels, unseen_labels, right.astype(int))
+    ]
 
 
 def test_alpha_rises_with_right_suggestions_and_by_the_planted_amount():
     """With yes and no equally common alpha is 2 (p^2 + (1 - p)^2) - 1 for a chance p of the truth: .36 without, .64
     (p = .9) where a right suggestion was seen, and .0784 (p = .64) where a wrong one was."""
     label, _, seen, right, annotator, item, _ = planted(np.random.default_rng(5))
-    found = alphas(label, seen, annotator, item, 240, right)
+    found = alpha_effect(krippendorff_alpha, *two_sides(label, seen, annotator, item, 240), right.astype(int))
     assert found["right"].low < 0.64 - 0.36 < found["right"].high
     assert found["wrong"].low < 0.0784 - 0.36 < found["wrong"].high
     assert found["right"].low > 0 and found["wrong"].high < 0
+    of_right = [side.select_units(right) for side in two_sides(label, seen, annotator, item, 240)]
+    assert found["right"] == agreement_effect(krippendorff_alpha, *of_right)
 
 
 @pytest.mark.slow
@@ -121,7 +124,8 @@ def test_intervals_cover_the_planted_effects():
         rows = right[item]
         share = clustered_effect(agrees, seen[rows].astype(float), [annotator[rows], item[rows]])
         pace = time_effect(seconds, seen, right[item].astype(int), annotator, item)["all"].within
-        alpha = alphas(label, seen, annotator, item, 60, right)["right"]
+        sides = (side.select_units(right) for side in two_sides(label, seen, annotator, item, 60))
+        alpha = agreement_effect(krippendorff_alpha, *sides)
         planted_effects = (0.1, 0.75, 0.28)
         hits += [one.low <= real <= one.high for one, real in zip((share, pace, alpha), planted_effects, strict=True)]
     slack = 3 * np.sqrt(0.95 * 0.05 / 200)
