@@ -3,7 +3,7 @@ and decisions say."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from analysis.counted import Counting, Revision, counting, is_selected, runs_of, untouched_by_all
@@ -82,7 +82,8 @@ class People:
         with_quotes: bool = False,
     ):
         self.kind, self.with_quotes = report.project.type, with_quotes
-        self.selection = Selection.of(report.scope.get("selection", {}))
+        part = {name: value for name in ("arm", "guidelines") if (value := getattr(counted, name))}
+        self.selection = replace(Selection.of(report.scope.get("selection", {})), **part)
         self.as_of, self.checkers = report.computed_at, [run.checker for run in runs]
         self.tells_first = report.name == "prefill-trial"  # which sets first answers beside the last ones
         ordered = sorted(filter(counted.takes, said), key=lambda one: (one.name, one.rater, str(one.annotation)))

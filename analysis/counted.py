@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from analysis.sources.base import MEMBER
@@ -68,22 +68,29 @@ def untouched_by_all(revisions: Iterable[Revision], checkers: Iterable[str]) -> 
 @dataclass(frozen=True)
 class Counting:
     """What a figure was made from: labels untouched by all of the runs `untouched_by` (UUIDs), or what people last said
-    where that is empty; decisions by `decisions` instead of people's labels; labels of this group alone."""
+    where that is empty; decisions by `decisions` instead of people's labels; labels of this group alone, or given in
+    this arm, or under this version of the guidelines."""
 
     untouched_by: tuple[str, ...] = ()
     decisions: str = ""
     group: str = "all"
+    arm: str = ""
+    guidelines: str = ""
 
     def takes(self, said: Revision) -> bool:
         return self.group == "all" or (said.kind == MEMBER) == (self.group == "members")
 
 
 DECISIONS = ("imported", "adjudicated")
+# Figures of agreement over some of the labels: by the second part of their keys, what the third part says of them.
+OF_A_PART = {"arm": "arm", "version": "guidelines", "group": "group"}
 
 
 def counting(name: str, parameters: dict, figure: str, result: dict) -> Counting:
     """What the report of that name counted in the figure."""
     parts, group = figure.split("/"), parameters.get("raters", "all")
+    if name == "agreement" and len(parts) > 2 and parts[1] in OF_A_PART:
+        return replace(Counting(group=group), **{OF_A_PART[parts[1]]: parts[2]})
     if name == "annotators" and len(parts) > 2 and parts[1] in ("known", "failed", "answered", "correct"):
         return Counting(decisions=parts[2], group=group)
     if (reference := parameters.get("reference", "")) in DECISIONS:
