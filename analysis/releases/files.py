@@ -14,6 +14,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -82,10 +83,12 @@ class Files:
                 manifest = json.load(io.TextIOWrapper(file, encoding="utf-8"))
         except (KeyError, FileNotFoundError):
             raise ReleaseError(f"{self.path}: holds no {MANIFEST}, so it is no release") from None
-        except ValueError as error:
+        except (ValueError, zipfile.BadZipFile, zlib.error) as error:
             raise ReleaseError(f"{self.path}: {MANIFEST} cannot be read ({error})") from None
         if not isinstance(manifest, dict) or "release" not in manifest:
             raise ReleaseError(f"{self.path}: is an export but no release; freeze one with manage.py release")
+        if not isinstance(manifest["release"], dict) or not isinstance(manifest.get("files"), dict):
+            raise ReleaseError(f"{self.path}: {MANIFEST} does not list the release's files; freeze it again")
         if manifest["release"].get("version") != VERSION:
             found = manifest["release"].get("version")
             raise ReleaseError(
@@ -106,7 +109,7 @@ class Files:
                         found.update(part)
             except (KeyError, FileNotFoundError):
                 raise ReleaseError(f"{self.path}: {name} is missing") from None
-            except zipfile.BadZipFile as error:
+            except (zipfile.BadZipFile, zlib.error) as error:
                 raise ReleaseError(f"{self.path}: {name} is damaged ({error})") from None
             if found.hexdigest() != known["sha256"]:
                 raise ReleaseError(f"{self.path}: {name} is not the file that was frozen; its SHA-256 differs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ class Selection:
     all that is given by source. `source` keeps units of one source; `label` (``dimension:label``) units that somebody
     gave that label in the latest revision. `arm`, `annotator` (a pseudonym), `guidelines` (a version), `since` and
     `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known are left out
-    by such a condition.
+    by such a condition. An answer counts where its latest revision fits: what was replaced since does not stand for it.
 
     Items without units, such as abstained answers, are kept where the answer itself is of the source, or has the value
     of the split. Where a label is wanted, or a value that only units have, there are none of them.
@@ -178,7 +178,10 @@ class SelectedSource(Source):
             arms = labels["annotation"].map(self.inner.arms()).astype(object)
             labels = labels[(arms == self.selection.arm).to_numpy()]
         if self.selection.guidelines or self.selection.since or self.selection.until:
-            return labels[self._by_whom_and_when(self.with_moments(labels))].reset_index(drop=True)
+            kept = labels[self._by_whom_and_when(self.with_moments(labels))]
+            if every_revision:  # what was replaced under another version, or later, is not what anybody says now
+                kept = kept[kept["annotation"].isin(kept.loc[kept["is_latest"].astype(bool), "annotation"])]
+            return kept.reset_index(drop=True)
         return labels[self._by_whom_and_when(labels)].reset_index(drop=True)
 
     def revision_frame(self) -> pd.DataFrame:
@@ -201,7 +204,7 @@ class SelectedSource(Source):
             if first:
                 keep &= (when >= datetime.combine(first, time.min, UTC)).to_numpy()
             if last:
-                keep &= (when < datetime.combine(last + timedelta(days=1), time.min, UTC)).to_numpy()
+                keep &= (when <= datetime.combine(last, time.max, UTC)).to_numpy()
         return keep
 
     def answer_frame(self) -> pd.DataFrame:

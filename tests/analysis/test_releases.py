@@ -245,6 +245,18 @@ def test_changed_missing_and_foreign_files_are_refused_by_name(tmp_path):
         Files(tmp_path / "export")
 
 
+def test_a_manifest_that_cannot_be_read_is_refused_with_what_is_wrong(tmp_path):
+    """In a zip of which bits have changed, and where it lists no files."""
+    archive = tmp_path / "release.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as out:
+        out.writestr("manifest.json", '{"release": {"version": 1}}')
+    with pytest.raises(ReleaseError, match="does not list the release's files"):
+        Files(archive)
+    archive.write_bytes(archive.read_bytes().replace(b'"version": 1', b'"version": 2', 1))
+    with pytest.raises(ReleaseError, match="manifest.json cannot be read .*CRC"):
+        Files(archive)
+
+
 def test_files_name_nobody(tmp_path):
     project = project_of(3)
     for name in ("Anna Beispiel", "Ben Exempel"):

@@ -77,6 +77,24 @@ def test_people_versions_and_days_keep_labels(project):
     assert relevance(project, arm="shown")["n_labels"] == 0  # nobody knows in which arm these were given
 
 
+def test_days_at_the_end_of_the_calendar_are_days(project):
+    assert relevance(project, since="0001-01-01", until="9999-12-31")["n_labels"] == 16
+
+
+def test_an_answer_replaced_under_another_version_counts_under_neither_name(project):
+    """Neither revision saw a suggestion: the checker is compared with what Anna says now, as agreement counts it."""
+    make_suggestions(project)
+    anna = project.raters.get(name="Anna")
+    for item in items_of(project)[:3]:
+        say(item, anna, NO, submitted_at=datetime(2026, 6, 1, tzinfo=UTC), guideline_version=2)
+    for conditions, n_labels in (({"guidelines": "1"}, 5), ({"until": "2026-05-31"}, 13), ({"guidelines": "2"}, 11)):
+        assert relevance(project, **conditions)["n_labels"] == n_labels
+        source = SelectedSource(DatabaseSource(project), Selection.of(conditions))
+        report = get_report("comparison")
+        found = of_dimension(report.compute(source, **report.values(source, {})), "relevance")
+        assert (found["n_labels_all"], found["n_labels_untouched"]) == (n_labels, n_labels)
+
+
 def test_an_arm_keeps_the_labels_that_were_given_in_it(project, capsys):
     """Answers about every fourth pair were given with a suggestion in view."""
     run = make_suggestions(project)
