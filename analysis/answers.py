@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from analysis.counted import Counting, Revision, counting, is_selected, runs_of, untouched_by_all
+from analysis.counted import Counting, Revision, counting, is_selected, runs_measured, runs_of, untouched_by_all
 from analysis.models import Release, StoredReport
 from analysis.queries import UnitRow
 from analysis.said import Frozen, decided_now, runs_named, said_now
@@ -55,7 +55,8 @@ def answers_beside(report: StoredReport, figure: str, rows: list[UnitRow]) -> Be
         if counted.decisions:
             decided = decided_now(project, counted.decisions, [row.unit.pk for row in rows])
     people = People(report, counted, runs_named(counted.untouched_by), said, with_quotes=with_quotes)
-    runs = runs_named(runs_of(report.parameters, figure, counted.untouched_by))
+    measured = runs_measured(report.name, figure, report.result)
+    runs = runs_named(runs_of(report.parameters, figure, (*counted.untouched_by, *measured)))
     units = {row.unit.key: row.unit.pk for row in rows}
     return Beside(
         people={row.unit.pk: people.about(row.unit.key) for row in rows},
@@ -151,12 +152,17 @@ def _of_runs(report: StoredReport, runs: list[CheckerRun], units: list[int]) -> 
         scores.setdefault((unit, run), []).append(f"{name} {number}")
     return {
         unit: [
-            Answer(f"{run.checker} {run.version}".strip(), words, ", ".join(scores.get((unit, run.pk), ())))
+            _of_run(kind, run, labels.get((unit, run.pk), []), ", ".join(scores.get((unit, run.pk), ())))
             for run in runs
-            for words in (_suggested(kind, labels.get((unit, run.pk), [])),)
         ]
         for unit in units
     }
+
+
+def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: str) -> Answer:
+    """A run that gives scores alone has no label to miss."""
+    name = f"{run.checker} {run.version}".strip()
+    return Answer(name, _suggested(kind, labels), scores) if labels or not scores else Answer(name, scores)
 
 
 def _suggested(kind: TaskType, rows: list[Suggestion]) -> str:

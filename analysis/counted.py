@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
+from analysis.reports.behind_sets import parts_of
 from analysis.sources.base import MEMBER
 from analysis.sources.selection import Selection
 
@@ -112,7 +113,7 @@ def _untouched_by(name: str, parameters: dict, parts: list[str], result: dict) -
     if name == "refchecker":
         return tuple(parts[1:2]) if parts[0] == "checker" else ()
     if name in ("alternative-annotator", "icat"):
-        is_cell = name == "alternative-annotator" or parts[0] == "cell"
+        is_cell = name == "alternative-annotator" or parts[0] in ("cell", "judged", "mean", "correlated")
         return tuple(UUID.findall("/".join(parts))) if is_cell else ()
     return run if name in ("prevalence", "planning", "matched", "leakage") else ()
 
@@ -130,3 +131,16 @@ def runs_of(parameters: dict, figure: str, untouched_by: Iterable[str]) -> list[
     """UUIDs of the runs that a figure is about, as far as it or its report names them."""
     named = [str(value) for value in parameters.values() if UUID.fullmatch(str(value))]
     return list(dict.fromkeys([*named, *UUID.findall(figure), *untouched_by]))
+
+
+def runs_measured(name: str, figure: str, result: dict) -> list[str]:
+    """UUIDs of the runs whose scores a figure of DRUID is about: its key has models and characteristics by name."""
+    if name != "druid":
+        return []
+    names = parts_of(figure)[1:]
+    models = (result.get("usage") or {}).get("models", ())
+    columns = (result.get("described") or {}).get("columns", ())
+    found = [model["run"] for model in models if model["model"] in names]
+    # Characteristics with the same pairs are named together.
+    found += [one["run"] for one in columns if any(one["title"] in part for part in names)]
+    return list(dict.fromkeys(found))

@@ -65,6 +65,9 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
     answer = client.get(behind, query)
     assert len(answer.context["rows"]) == 3
     assert "stance: Refutes; with the evidence yes-model answers False" in answer.content.decode()
+    # Beside each text stand people's labels and what the model said of it.
+    assert answer.content.decode().count("Relevant, Refutes") == 6
+    assert answer.content.decode().count("p_false_with 0.8") == 3 and "no label" not in answer.content.decode()
     kind = get_report("druid")
     cells = [cell for table in kind.tables(report.result) for row in table.rows for cell in row]
     figures = {cell.figure.partition("/")[0]: cell.figure for cell in cells if isinstance(cell, Linked)}
