@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 TOO_FEW = "fewer than two units (or clusters) have a person's label"
+TOO_FEW_WITH_BOTH = "fewer than two units (or clusters) have both a person's label and the machine's"
 NO_OTHERS = "no unit has a machine's label and none by people, so there is nothing to gain from"
 
 
@@ -92,7 +93,9 @@ def prediction_powered_mean(
         raise ValueError(f"power lies between 0 and 1, not {power}")
     n, n_others = len(y), len(rest)
     n_labelled = n if cluster is None else len(np.unique(cluster))
-    undefined = TOO_FEW if n_labelled < 2 else NO_OTHERS if not n_others and power != 0 else ""
+    undefined = NO_OTHERS if not n_others and power != 0 else ""
+    if n_labelled < 2:
+        undefined = TOO_FEW if power == 0 else TOO_FEW_WITH_BOTH
     if undefined:
         nothing = dict.fromkeys(("estimate", "low", "high", "standard_error", "power"), np.nan)
         return PoweredMean(n=n, n_others=n_others, n_clusters=None, undefined=undefined, **nothing)

@@ -68,6 +68,11 @@ def test_a_machine_that_knows_nothing_is_not_relied_on():
 def test_undefined_and_refused():
     one = prediction_powered_mean(np.array([1.0]), np.array([1.0]), np.ones(5))
     assert np.isnan(one.estimate) and "fewer than two" in one.undefined
+    # Many people's labels and a machine that says nothing of those units is another want than too few people's labels.
+    silent = prediction_powered_mean(np.zeros(0), np.zeros(0), np.ones(5))
+    assert silent.undefined.endswith("have both a person's label and the machine's")
+    alone = prediction_powered_mean(np.ones(1), np.ones(1), np.zeros(0), power=0)
+    assert alone.undefined.endswith("have a person's label")
     nobody = prediction_powered_mean(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.zeros(0))
     assert "nothing to gain" in nobody.undefined
     assert prediction_powered_mean(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.zeros(0), power=0).estimate == 0.5
