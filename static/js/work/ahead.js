@@ -59,7 +59,8 @@ export function createAhead(server, build, page) {
   return {
     receive, fetch, lookAgain,
     isKnown: () => held !== null,
-    assignment: () => held?.item?.payload.assignment ?? null,
+    /** The assignment that the page was given last. */
+    newest: () => (held?.item ?? page.open())?.payload.assignment ?? null,
     /** {item}, {empty, retry} or null, which is not held any longer. */
     take() {
       const taken = held;

@@ -14,6 +14,7 @@ const space = `${work.dataset.project}:${work.dataset.user}`;
 const now = () => new Date().toISOString();
 
 const SUGGESTION_WAIT_MS = 4000; // how long an answer waits for the suggestion that follows it
+const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
 const drafts = createDrafts(space);
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
@@ -111,6 +112,8 @@ function showLoading() {
   item?.timer.stop();
   item = open = null;
   stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: "Fetching the next item" }));
+  pollTimer = setTimeout(ahead.fetch, LOADING_WAIT_MS);
+  fetchSoon();
 }
 
 function showUnreachable(error) {
@@ -129,10 +132,7 @@ function advance() {
     fetchSoon();
   } else if (next) {
     showEmpty(next.empty, next.retry);
-  } else {
-    showLoading();
-    ahead.fetch();
-  }
+  } else showLoading();
 }
 
 /** The answer to a submit usually brings the next item along; ask only when it did not. */
@@ -158,12 +158,11 @@ function submit() {
   if (left > 0 && !isSeen) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
   const waits = prefill === "after" && isOpen && !isSeen && navigator.onLine;
-  const next = waits || !isOpen ? open?.payload.assignment : ahead.assignment();
   const body = {
     client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
     text_hash: answered.payload.text_hash, guideline_version: answered.payload.guideline_version,
     options_version: answered.payload.options_version,
-    judgements: answered.judgements(), want_next: isOpen, after: next ?? null,
+    judgements: answered.judgements(), want_next: isOpen,
     ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
   };
   answered.isChanged = false;
@@ -189,6 +188,7 @@ function finish(answered) {
 
 function stateChanged(state) {
   showSaveState(state, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
+  if (one(".loading", stage)) fetchSoon();
   if (!state.waiting || !open) return;
   if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) finish(open); // no suggestion will come soon
   else if (!ahead.isKnown() && !state.isSignedOut && !outbox.isBusy()) ahead.fetch(); // no answer brings the next item
@@ -251,13 +251,12 @@ async function reopen(entry) {
 function skip(reason, isFlagged) {
   const skipped = item;
   const { assignment } = skipped.payload;
-  const next = ahead.assignment();
   drafts.remove(assignment);
   skipped.stage = "sent";
   sent.add(assignment);
   advance();
   outbox.add("skip", assignment, server.skipUrl(assignment), {
-    client_id: uuid(), reason, flag: isFlagged, want_next: true, after: next,
+    client_id: uuid(), reason, flag: isFlagged, want_next: true,
   });
 }
 
@@ -316,12 +315,12 @@ const ahead = createAhead(server, maker.build, {
   open: () => open,
   isIdle: () => !item && !open,
   isAnswered: (assignment) => sent.has(assignment) || outbox.has(assignment),
-  isSending: () => outbox.isBusy(),
+  isSending: () => outbox.isWaiting(),
   advance,
   changed: () => item && showWays(),
   unreachable: showUnreachable,
 });
-const outbox = createOutbox(space, server.token, { answered, refused, state: stateChanged });
+const outbox = createOutbox(space, server.token, { answered, refused, newest: ahead.newest, state: stateChanged });
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 

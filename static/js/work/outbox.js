@@ -145,7 +145,8 @@ export function createServer(addresses) {
 }
 
 /**
- * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, isFailing, refused, isSignedOut, isSafe}).
+ * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, isFailing, refused, isSignedOut, isSafe}),
+ * and knows the `newest()` assignment that the page was given: the server is told to give another one.
  * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, refusal}.
  */
 export function createOutbox(space, token, on) {
@@ -183,7 +184,7 @@ export function createOutbox(space, token, on) {
   }
 
   async function post(entry) {
-    const body = JSON.stringify(entry.body);
+    const body = JSON.stringify(entry.body.want_next ? { ...entry.body, after: on.newest() } : entry.body);
     const stop = new AbortController();
     const limit = setTimeout(() => stop.abort(), TIMEOUT_MS);
     try {
@@ -283,8 +284,13 @@ export function createOutbox(space, token, on) {
       pump();
       return id;
     },
-    /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. */
-    isBusy: () => entries().some((entry) => entry.tab === tab && !entry.refusal && entry.tries === 0),
+    /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. One
+     * that failed holds up those behind it. */
+    isBusy() {
+      const waiting = entries().filter((entry) => !entry.refusal && mine(entry));
+      return waiting.some((entry) => entry.tab === tab) && waiting.every((entry) => entry.tries === 0);
+    },
+    isWaiting: () => entries().some((entry) => entry.tab === tab && !entry.refusal),
     has: (assignment) => entries().some((entry) => entry.assignment === assignment && !entry.refusal),
     of: (assignment) => entries().filter((entry) => entry.assignment === assignment).at(-1) ?? null,
     discard(id) {
