@@ -58,23 +58,26 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-// Where the focus goes at once when a decision has come back, so that the next key finds it there.
-let decided = null;
+// Decisions on their way, by the form that sent them. When one has come back, the focus goes on at once, so that the next
+// key finds it there; whoever has gone elsewhere in the meantime stays there.
+const decided = new WeakMap();
 document.addEventListener("submit", (event) => {
   const row = event.target.closest("#drafts > li");
-  decided = { id: row?.id, place: rows().indexOf(row), act: event.submitter?.value, form: event.target.id };
+  decided.set(event.target, { id: row?.id, place: rows().indexOf(row), act: event.submitter?.value });
 });
-document.addEventListener("htmx:afterRequest", () => {
-  if (!decided) return;
-  const { id, place, act, form } = decided;
-  decided = null;
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.detail.requestConfig.elt;
+  if (!decided.has(form)) return;
+  const { id, place, act } = decided.get(form);
+  decided.delete(form);
   const row = id && document.getElementById(id);
   const refused = row?.querySelector(".problem") || document.querySelector("#draft-summary .problem");
-  if (form === "draft-add") {
-    const add = document.getElementById(form);
-    if (!refused) add.reset();
-    add.querySelector("textarea").focus();
-  } else if (row && (refused || act === "undo")) go(row);
+  const isAdding = form.id === "draft-add";
+  if (isAdding && !refused) form.reset();
+  const at = document.activeElement;
+  if (at && at !== document.body && !row?.contains(at) && !form.contains(at)) return;
+  if (isAdding) form.querySelector("textarea").focus();
+  else if (row && (refused || act === "undo")) go(row);
   else goOn(Math.max(place, 0));
 });
 

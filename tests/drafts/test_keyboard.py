@@ -8,6 +8,7 @@ from annotation.services import draft_reviewing
 from annotation.services.draft_kinds import DRAFT_KINDS
 from tests.drafts.world import ANSWERS, drafts, extract, make_drafting_project, script, triplet
 from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.web.pages import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -102,6 +103,28 @@ def test_everything_is_decided_by_keyboard(open_context, project):
         ("accepted", "winter"),
         ("dropped", "skaters"),
     ]
+
+
+def test_the_keys_go_on_while_decisions_are_on_their_way(open_context, project):
+    page = open_context(project.created_by).new_page()
+    page.goto(address_of(drafts(project)[0]))
+    rows, words = page.locator("#drafts > li"), page.locator("#draft-add textarea").first
+    expect(rows.nth(0)).to_be_focused()
+    held = []
+    page.route("**/drafts/**", lambda route: held.append(route))
+    for key in ("a", "j", "d"):
+        page.keyboard.press(key)
+    eventually(page, lambda: len(held), 2)
+    for place, state in enumerate(("accepted", "dropped")):
+        held[place].continue_()
+        expect(rows.nth(place)).to_have_attribute("data-state", state)
+        expect(rows.nth(place + 1)).to_be_focused()
+    page.keyboard.press("a")
+    page.keyboard.press("+")
+    eventually(page, lambda: len(held), 3)
+    held[2].continue_()
+    expect(page.get_by_text("All 3 decided")).to_be_visible()
+    expect(words).to_be_focused()
 
 
 def test_what_another_reviewer_decided_is_told_and_kept(open_context, project):

@@ -12,7 +12,7 @@ from tests.factories import (
     make_suggestions,
     make_user,
 )
-from tests.web.pages import revisions, stored
+from tests.web.pages import eventually, revisions, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -47,7 +47,9 @@ def listen(open_context):
         page.on("requestfinished", lambda request: received.append(request))
         labelling = LabellingPage(page, project).open()
 
-        def bodies():
+        def bodies(answers: int = 0):
+            """All that came, once the server's replies to so many answers are among it."""
+            eventually(page, lambda: sum(request.url.endswith("/submit") for request in received), answers)
             return [response.text() for request in received if (response := request.response()) and response.ok]
 
         return labelling, bodies
@@ -61,7 +63,7 @@ def test_off_shows_and_sends_nothing(listen, make, ann):
     for _ in range(2):
         page.answer("1", "6")
         page.is_saved()
-    texts = bodies()
+    texts = bodies(answers=2)
     assert len(texts) > 8 and not any(CHECKER in text or "0.875" in text for text in texts)
     expect(page.page.locator("[data-suggestion]:not([hidden])")).to_have_count(0)
     assert not Assignment.objects.filter(suggestions_shown_at__isnull=False).exists()
@@ -88,16 +90,14 @@ def test_shown_stands_beside_the_form_with_checker_and_score_and_is_no_answer(la
 def test_shown_counts_as_seen_only_once_the_item_is_on_the_screen(label, make, ann):
     page = label(make("shown"), ann)
     page.has_ahead()
-    page.page.wait_for_timeout(300)
+    eventually(page.page, lambda: page.held.suggestions_shown_at is not None, True)
     on_screen = page.held
     fetched = Assignment.objects.exclude(pk=on_screen.pk).get(state="leased")
-    assert on_screen.suggestions_shown_at is not None and on_screen.exposure[0]["suggestions"] == 2
+    assert on_screen.exposure[0]["suggestions"] == 2
     assert fetched.suggestions_shown_at is None and fetched.shown_at is None
     page.answer("1", "6")
-    page.is_saved()
-    page.page.wait_for_timeout(300)
-    fetched.refresh_from_db()
-    assert fetched.suggestions_shown_at is not None
+    page.at(str(fetched.uuid))
+    eventually(page.page, lambda: page.held.suggestions_shown_at is not None, True)
 
 
 def test_after_withholds_until_the_first_answer_then_shows_and_keeps(listen, make, ann):
@@ -110,8 +110,8 @@ def test_after_withholds_until_the_first_answer_then_shows_and_keeps(listen, mak
     expect(line).to_contain_text(f"{CHECKER} suggests Supports · 0.88")
     page.at(first)
     assert page.chosen() == ["relevant", "refutes"] and page.status.startswith("Saved. Keep your answer")
-    assert [CHECKER in text for text in bodies()].count(True) == 1
-    assert page.held.suggestions_shown_at is not None
+    assert [CHECKER in text for text in bodies(answers=1)].count(True) == 1
+    eventually(page.page, lambda: page.held.suggestions_shown_at is not None, True)
     page.press("Enter")
     page.gone(first)
     expect(page.page.locator("[data-suggestion]:not([hidden])")).to_have_count(0)
