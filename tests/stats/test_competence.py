@@ -34,6 +34,18 @@ def test_fitting_patterns_as_they_are_ends_where_the_model_ended(model):
 
 
 @pytest.mark.parametrize("model", [dawid_skene, mace])
+def test_a_resample_ends_where_it_would_end_alone(model):
+    labels = planted(np.random.default_rng(4), n=60)
+    found, patterns = model(labels), rater_patterns(labels)
+    fit = _Fit(patterns.said, 5, 3, found.confusion is None)
+    start = fit.start(found.posterior[patterns.units[patterns.first]], found.competence, patterns.times)
+    weight = np.random.default_rng(5).multinomial(60, patterns.times / 60, 8).T.astype(float)
+    alone = [fit.competence(start, weight[:, [place]])[0] for place in range(8)]
+    together = fit.competence(start, weight)
+    assert together == pytest.approx(np.array(alone), abs=1e-12) and np.ptp(together, axis=0).min() > 0.01
+
+
+@pytest.mark.parametrize("model", [dawid_skene, mace])
 def test_intervals_hold_the_estimate_and_tell_good_from_bad(model):
     labels = planted(np.random.default_rng(2), cluster=np.arange(150) // 3)
     found = model(labels)
