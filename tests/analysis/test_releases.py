@@ -82,7 +82,10 @@ def by_pseudonyms(value):
     if isinstance(value, dict):
         value = {name: by_pseudonyms(inner) for name, inner in value.items()}
         if {"a", "b"} <= set(value):
-            return value | dict(zip("ab", sorted((value["a"], value["b"])), strict=True))
+            value |= dict(zip("ab", sorted((value["a"], value["b"])), strict=True))
+            if "a_id" in value:
+                value |= dict(zip(("a_id", "b_id"), sorted((value["a_id"], value["b_id"])), strict=True))
+            return value
         if {"labellers", "people", "against_people"} <= set(value):
             order = sorted(range(len(value["people"])), key=value["people"].__getitem__)
             return value | {
