@@ -270,7 +270,7 @@ class DatabaseSource(Source):
         return content_frame(self.project.dataset_id, kind)
 
     def anchors(self, items: list[int]) -> list[int]:
-        found = dict(Item.objects.filter(project=self.project, unit_count=0).values_list("pk", "anchor_id"))
+        found = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))
         return [found[item] for item in items]
 
     def retrievals(self) -> list[Retrieval]:
