@@ -19,6 +19,7 @@ UNITS = "units"  # the key of all units of a report
 # What two people do on units that both labelled.
 BOTH, AGREE, DIFFER = "both", "agree", "differ"
 WAYS = (BOTH, AGREE, DIFFER)
+SMALL = 2**15  # codes below it sort in one pass
 
 Behind = dict[str, list[int]]
 
@@ -41,12 +42,20 @@ def by_code(ids: np.ndarray, unit: np.ndarray, code: np.ndarray, names: Sequence
     left out. `unit` are places in `ids`, `code` places in `names`, of as many rows; codes below 0 are left out."""
     import numpy as np
 
-    kept = code >= 0
-    found = np.unique(code[kept].astype(np.int64) * len(ids) + unit[kept])
-    ends = np.searchsorted(found, np.arange(len(names) + 1) * len(ids))
-    places = found % max(len(ids), 1)
+    kept = np.flatnonzero(code >= 0)
+    unit, code = unit[kept], code[kept]
+    if (unit[1:] < unit[:-1]).any():
+        order = np.argsort(unit, kind="stable")
+        unit, code = unit[order], code[order]
+    order = np.argsort(code.astype(np.int16) if len(names) < SMALL else code, kind="stable")  # small ones sort at once
+    unit, code = unit[order], code[order]
+    again = (unit[1:] == unit[:-1]) & (code[1:] == code[:-1])
+    if again.any():
+        first = np.flatnonzero(np.append(True, ~again))
+        unit, code = unit[first], code[first]
+    ends, found = np.searchsorted(code, np.arange(len(names) + 1)), ids[unit].tolist()
     return {
-        name: ids[places[start:end]].tolist()
+        name: found[start:end]
         for name, start, end in zip(names, ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         if end > start
     }

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 NOTHING_DECIDED = "none of its responses has a decided label"
 # Stands between a model and its method where they name one group together.
 AND = " \N{MIDDLE DOT} "
-# In keys of units: all that belong to answers, labelled or not; and all models of a setting.
-ANSWERS, EVERY = "answers", "*"
+# In keys of units: all that belong to answers, labelled or not; answers without any; and all models of a setting.
+ANSWERS, ABSTAINED, EVERY = "answers", "abstained", "*"
 
 
 methods = methods_content.rates
@@ -51,6 +51,8 @@ def compute(source: Source, reference: str = "majority") -> dict:
     has_pieces = ORIGINS[kind.unit_kind].is_piece
     unknown = source.why_without_units_are_unknown()
     behind = _behind((first, *others), units, decided)
+    if has_pieces and not unknown:
+        _add_abstained(behind, source, responses)
     settings = [
         {
             "setting": setting,
@@ -94,9 +96,22 @@ def _count_units(part: dict, slug: str, setting: str, behind: Behind) -> None:
     labels = [row["label"] for row in part["labels"]]
     for row in part["models"]:
         row["n_units"] = len(behind.get(f"{ANSWERS}/{setting}/{row['key']}", ()))
+        row["n_without"] = len(behind.get(f"{ABSTAINED}/{setting}/{row['key']}", ()))
         row["n_of"] = {label: len(behind.get(f"{slug}/{setting}/{row['key']}/{label}", ())) for label in labels}
+    part["mean"]["n_without"] = sum(row["n_without"] for row in part["models"])
     part["mean"]["n_units"] = sum(row["n_units"] for row in part["models"])
     part["mean"]["n_of"] = {label: sum(row["n_of"][label] for row in part["models"]) for label in labels}
+
+
+def _add_abstained(behind: Behind, source: Source, responses: pd.DataFrame) -> None:
+    """Answers without pieces, beside the pieces of the other answers of their model."""
+    without = responses[responses["n_units"] == 0]
+    without = without.assign(unit=source.anchors(without["item"].tolist()))
+    for (setting, group), part in without.groupby(["setting", "group"], sort=True)["unit"]:
+        model = f"{part_of(setting)}/{part_of(group)}"
+        behind[f"{ABSTAINED}/{model}"] = part.tolist()
+        behind.setdefault(f"{ANSWERS}/{model}", []).extend(part.tolist())
+    behind[UNITS] += without["unit"].tolist()
 
 
 def _behind(measured: tuple[Dimension, ...], units: pd.DataFrame, decided: dict) -> Behind:
@@ -122,8 +137,8 @@ def _behind(measured: tuple[Dimension, ...], units: pd.DataFrame, decided: dict)
 def opened(behind: Behind, figure: str) -> list[int] | None:
     """A setting's units over all of its models: of all answers, or with a label."""
     match figure.split("/"):
-        case [slug, setting] if slug == ANSWERS:
-            return together(behind, below(behind, f"{ANSWERS}/{setting}")) or None
+        case [slug, setting] if slug in (ANSWERS, ABSTAINED):
+            return together(behind, below(behind, f"{slug}/{setting}")) or None
         case [slug, setting, model, label] if model == EVERY:
             of_models = [key for key in below(behind, f"{slug}/{setting}") if key.endswith(f"/{label}")]
             return together(behind, of_models) or None
@@ -135,8 +150,9 @@ def in_words(kind: TaskType, figure: str) -> str:
         return "all units"
     slug, setting, *rest = figure.split("/")
     where = f"{name_of(setting)}, " if setting else ""
-    if slug == ANSWERS:
-        return f"{where}answers of " + (name_of(rest[0]) or "no name" if rest else "all models")
+    if slug in (ANSWERS, ABSTAINED):
+        what = "answers of" if slug == ANSWERS else "answers without pieces of"
+        return f"{where}{what} " + (name_of(rest[0]) or "no name" if rest else "all models")
     dimension = with_derived(kind).dimension(slug)
     model = "all models" if rest[0] == EVERY else name_of(rest[0]) or "no name"
     return f"{where}{model}: {dimension.title}, {dimension.label(rest[1]).title}"
@@ -161,11 +177,12 @@ def _of(units: pd.DataFrame, setting: str, code) -> pd.DataFrame:
 
 
 def _response_frame(source: Source) -> pd.DataFrame:
-    """Columns response, model, method, setting, n_units, group; one row per response, abstained ones included."""
+    """Columns response, model, method, setting, n_units, item, group; one row per response, abstained ones included."""
     items = source.item_frame()
     found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
     found = found.rename(columns={"context_setting": "setting"})[["response", "model", "method", "setting"]]
     found["n_units"] = items["n_units"].to_numpy()
+    found["item"] = items["item"].to_numpy()
     both = found["model"] + AND + found["method"]
     found["group"] = both.where((found["model"] != "") & (found["method"] != ""), found["model"] + found["method"])
     return found

@@ -237,22 +237,26 @@ def test_rates_open_the_pieces_of_each_model_with_each_label():
     for response, model in zip(responses, ("lab/a", "lab/a", "b", "b"), strict=True):
         Response.objects.filter(pk=response.pk).update(model=model, context_setting="no/context")
     rater = make_rater(project)
-    one, two, three, _ = items_of(project)
+    one, two, three, silent = items_of(project)
     say(one, rater, labels={0: "entailment", 1: "contradiction"})
     say(two, rater, labels={0: "contradiction"})
     result = report("rates", project)
     pieces = {item: [link.unit_id for link in item.item_units.order_by("index")] for item in (one, two, three)}
     setting, a = part_of("no/context"), part_of("lab/a")
     assert set(units(result, f"answers/{setting}/{a}")) == {*pieces[one], *pieces[two]}
-    assert set(units(result, f"answers/{setting}")) == {*pieces[one], *pieces[two], *pieces[three]}
+    everything = {*pieces[one], *pieces[two], *pieces[three], silent.anchor_id}
+    assert set(units(result, f"answers/{setting}")) == everything
+    assert units(result, f"abstained/{setting}") == units(result, f"abstained/{setting}/b") == [silent.anchor_id]
     contradicted = {pieces[one][1], *pieces[two]}
     for model in (a, "*"):
         assert set(units(result, f"entailment/{setting}/{model}/contradiction")) == contradicted
     [found] = result["settings"]
     [of_a] = [row for row in found["models"] if row["name"] == "lab/a"]
-    assert (of_a["n_units"], of_a["n_of"]["contradiction"], found["mean"]["n_units"]) == (3, 2, 4)
+    assert (of_a["n_units"], of_a["n_of"]["contradiction"], found["mean"]["n_units"]) == (3, 2, 5)
     page = opened(project, "rates", f"entailment/{setting}/{a}/contradiction").content.decode()
     assert "no/context, lab/a: " in page and "<h1>2 units behind a figure</h1>" in page
+    page = opened(project, "rates", f"abstained/{setting}/b").content.decode()
+    assert "answers without pieces of b" in page and silent.key in page
 
 
 def test_matched_documents_and_claims_open_their_pairs():
