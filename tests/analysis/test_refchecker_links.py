@@ -182,14 +182,14 @@ def test_the_pages_say_what_they_open(world):
         what, *parts = figure.split("/")
         kind = parts[1] if what == "checker" else parts[0] if what == "counted" else ""
         of_kind.setdefault((what, kind, len(parts)), figure)
-    heads = {}
-    for figure in of_kind.values():
+    heads = {figure: REPORT.in_words(world.project.type, figure) for figure in of_kind.values()}
+    same = [words for words, times in Counter(heads.values()).items() if times > 1]
+    assert not same and len(heads) > 30
+    for figure in list(heads)[::3]:
         answer = client.get(links[figure])
         assert answer.status_code == 200, figure
         assert len(answer.context["rows"]) == min(answer.context["page"].paginator.count, 50) > 0, figure
-        heads[figure] = head_of(answer)
-    same = [words for words, times in Counter(heads.values()).items() if times > 1]
-    assert not same and len(heads) > 30
+        assert head_of(answer) == f"Hallucinations, piece by piece: {heads[figure]}"
     run, silent = world.runs["poor 1"], f"abstained/noisy/{quote('zürich & co?')}"
     words = {
         f"people/{C}/{quote(SETTINGS[1])}/a%2Ab": f"triplets that people judge contradiction, of a*b ({SETTINGS[1]})",
