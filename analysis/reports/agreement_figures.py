@@ -79,7 +79,8 @@ def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
         return []
     rows = []
     for code, label in enumerate(dimension.labels):
-        one = replace(coded, value=(coded.value == code).astype(np.int64), categories=("rest", label.value))
+        either = (f"not {label.value}", label.value)
+        one = replace(coded, value=(coded.value == code).astype(np.int64), categories=either)
         rows.append(
             {
                 "label": label.value,
@@ -136,7 +137,9 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
     pseudonyms = sorted(coded.rater_names)
     table = cohen_kappa_table(coded)
     named = [(sorted((names[who], who) for who in (kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
-    listed = sorted(named, key=lambda row: (-row[1].n_pairable, row[0]))[:MAX_PAIRS]
+    # Which pairs are listed must not depend on names, which a release's files do not have.
+    listed = sorted(named, key=lambda row: (-row[1].n_pairable, sorted(who for _, who in row[0])))[:MAX_PAIRS]
+    listed.sort(key=lambda row: (-row[1].n_pairable, row[0]))
     rows = []
     for ((a, a_id), (b, b_id)), kappa in listed:
         people = sorted((kappa.rater_a, kappa.rater_b), key=pseudonyms.index)

@@ -42,8 +42,9 @@ def labellers(
     of_people = counted[counted["rater_kind"] != SLOT]
     who = people_of(source)
     n_labels = of_people["rater"].value_counts()
-    everybody = sorted(n_labels.index, key=lambda rater: (-int(n_labels[rater]), who[rater].name))
-    listed = everybody[:MAX_PEOPLE]
+    # Who is listed must not depend on names, which a release's files do not have.
+    everybody = sorted(n_labels.index, key=lambda rater: (-int(n_labels[rater]), rater))
+    listed = sorted(everybody[:MAX_PEOPLE], key=lambda rater: (-int(n_labels[rater]), who[rater].name))
     said: dict[str, Codes] = {}
     held_against: dict[str, dict[str, Reference]] = {}
     for rater in listed:

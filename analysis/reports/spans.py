@@ -243,7 +243,8 @@ def _pairs(continua: Continua, people: pd.DataFrame) -> dict:
         pair = sorted((continua.raters[one], continua.raters[other]), key=lambda rater: (names[rater], rater))
         if not slots.intersection(pair):
             named.append((-n, [names[rater] for rater in pair], pair))
-    listed = sorted(named)[:MAX_PAIRS]
+    # Which pairs are listed must not depend on names, which a release's files do not have.
+    listed = sorted(sorted(named, key=lambda row: (row[0], sorted(row[2])))[:MAX_PAIRS])
     rows = []
     for _, (a, b), pair in listed:
         mine = continua.only_raters(pair)

@@ -27,6 +27,9 @@ SUFFICIENT, INSUFFICIENT = "sufficient", "insufficient"
 GROUPS = (SUFFICIENT, INSUFFICIENT)
 SYSTEM = ["dataset", "model", "setting"]
 _WORD = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# Thai, Lao, Burmese, Khmer, Kana and Han are written without spaces between words.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def outcome_dimension(kind: TaskType) -> Dimension | None:
@@ -156,7 +159,9 @@ def settings(found: Graded) -> list[dict]:
 def contains_answer(text: str, answers: list[str]) -> int:
     """1 if any of the answers stands in the text word for word, 0 if none does, -1 where there is no answer with words.
 
-    Both are compared as words in lower case without punctuation, so the answer 5 does not stand in 1956.
+    Both are compared as words in lower case without punctuation, so the answer 5 does not stand in 1956, and 1000 does
+    in 1,000. An answer in a script without spaces between words is looked for by its characters; a number at its ends
+    must end there in the text too.
 
     >>> contains_answer("It froze in January, 1963.", ["January 1963"]), contains_answer("In 1956.", ["5"])
     (1, 0)
@@ -165,12 +170,21 @@ def contains_answer(text: str, answers: list[str]) -> int:
     if not wanted:
         return -1
     said = _words(text)
-    return int(any(words in said for words in wanted))
+    return int(any(_stands(words, said) for words in wanted))
+
+
+def _stands(wanted: str, said: str) -> bool:
+    if not _UNSPACED.search(wanted):
+        return wanted in said
+    characters = re.escape(wanted.replace(" ", ""))
+    before, after = (r"(?<!\d)" if wanted[1].isdigit() else ""), (r"(?!\d)" if wanted[-2].isdigit() else "")
+    return re.search(before + characters + after, said.replace(" ", "")) is not None
 
 
 def _words(text: str) -> str:
     """Words between single spaces, with one at either end."""
-    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).lower()))} "
+    plain = _THOUSANDS.sub("", unicodedata.normalize("NFKC", text).lower())
+    return f" {' '.join(_WORD.findall(plain))} "
 
 
 def containing(found: Graded) -> tuple[list[dict], dict[str, list[str]]]:

@@ -31,6 +31,8 @@ DESIRED = {
 UNKNOWN_PROBABILITY = "a probability is not known"
 CERTAIN_WITHOUT = "an answer is certain without the evidence, and stays so"
 NO_STANCE = "the evidence has no stance"
+# What adding up probabilities of many continuations may miss.
+ROUNDING = 1e-6
 REASONS = (UNKNOWN_PROBABILITY, CERTAIN_WITHOUT, NO_STANCE)
 
 
@@ -63,18 +65,23 @@ def scaled_change(without: np.ndarray, with_evidence: np.ndarray) -> np.ndarray:
 
     Undefined, and nan, where a probability is nan, and where the denominator is 0: an answer that is certain without
     the evidence and stays so had nowhere to move. (A fall from 0 cannot be, so the other denominator is never 0.)
-    ValueError for what is no probability.
+    ValueError for what is no probability; sums of probabilities that rounding took out of 0 to 1 by less than a
+    millionth are taken as the end that they passed.
 
     >>> scaled_change(np.array([0.5, 0.5, 1.0, 0.0]), np.array([0.75, 0.25, 1.0, 0.0])).tolist()
     [0.5, -0.5, nan, 0.0]
     """
-    before, after = np.asarray(without, dtype=float), np.asarray(with_evidence, dtype=float)
-    for values in (before, after):
-        if np.any((values < 0) | (values > 1)):
-            raise ValueError("probabilities lie between 0 and 1")
+    before, after = (_probabilities(values) for values in (without, with_evidence))
     difference = after - before
     room = np.where(difference >= 0, 1 - before, before)
     return np.divide(difference, room, out=np.full(difference.shape, np.nan), where=room > 0)
+
+
+def _probabilities(values: np.ndarray) -> np.ndarray:
+    found = np.asarray(values, dtype=float)
+    if np.any((found < -ROUNDING) | (found > 1 + ROUNDING)):
+        raise ValueError("probabilities lie between 0 and 1")
+    return found.clip(0, 1)
 
 
 def desired_signs(stances: Sequence[str | None]) -> np.ndarray:

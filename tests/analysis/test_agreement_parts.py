@@ -11,7 +11,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.models import StoredReport
+from analysis.reports.agreement_figures import pairs
 from analysis.reports.metrics import get_report
+from analysis.stats import Labels
 from annotation.models import Annotation, Assignment, Job
 from annotation.services import jobs
 from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, of_name, project_of, say
@@ -243,3 +245,16 @@ def test_the_page_shows_what_the_command_prints_in_every_form(client, on_a_scale
     assert client.get(files, {"report": "nothing", "format": "md"}).status_code == 404
     call_command("report", project.slug, "agreement", "--format", "json")
     assert json.loads(capsys.readouterr().out) == report.result
+
+
+def test_which_pairs_are_listed_does_not_depend_on_names():
+    """Files of a release have no names: of 210 pairs that share as much, the same 200 are listed with and without."""
+    rng = np.random.default_rng(3)
+    unit, rater = np.repeat(np.arange(4), 21), np.tile([f"p{number:02}" for number in range(21)], 4)
+    coded = Labels.from_columns(unit, rater, rng.choice(["a", "b"], 84), ["a", "b"])
+    people = coded.rater_names
+    alike, turned = dict.fromkeys(people, "somebody"), dict(zip(people, sorted(people, reverse=True), strict=True))
+    listed = [{frozenset((row["a_id"], row["b_id"])) for row in of_pairs["pairs"]} for of_pairs in (
+        pairs(coded, "nominal", names) for names in (dict(zip(people, people, strict=True)), alike, turned)
+    )]  # fmt: skip
+    assert len(listed[0]) == 200 and listed[0] == listed[1] == listed[2]

@@ -53,6 +53,16 @@ def test_agreement_of_a_table_is_that_of_the_krippendorff_package(tmp_path, endi
         assert found[f"krippendorff_alpha_{level}"] == pytest.approx(alpha)
 
 
+def test_a_label_may_be_called_as_everything_but_another_is(tmp_path):
+    rows = [(item, who, {"low": "rest", "middle": "not rest"}.get(label, label)) for item, who, label in ROWS]
+    found = agreement(source_of_files(written(tmp_path / "rest.csv", rows)))
+    plain = agreement(source_of_files(written(tmp_path / "plain.csv")))
+    by_label = {row["label"]: row["alpha"]["estimate"] for row in plain["per_label"]}
+    assert {row["label"]: row["alpha"]["estimate"] for row in found["per_label"]} == {
+        "rest": by_label["low"], "not rest": by_label["middle"], "high": by_label["high"],
+    }  # fmt: skip
+
+
 def test_numbers_are_ordered_as_numbers_and_may_be_an_interval_scale(tmp_path):
     rows = [("a", "x", 10), ("a", "y", 9), ("b", "x", 2), ("b", "y", 2), ("c", "x", 10), ("c", "y", 2)]
     dimension = agreement(source_of_files(written(tmp_path / "n.csv", rows), "interval"))

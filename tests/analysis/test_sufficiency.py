@@ -204,6 +204,13 @@ def test_contains_answer_is_set_against_the_judge(sufficiency, grades):
         ("Straße frei", ["STRASSE frei", "straße"], 1),
         ("Anything", [], -1),
         ("Anything", ["?!"], -1),
+        ("About 1,000 people", ["1000"], 1),
+        ("About 1000 people", ["1,000"], 1),
+        ("In 1, 000 and 1,00 ways", ["1000"], 0),
+        ("港口在1963年结冰。", ["1963年"], 1),
+        ("港口在1963年结冰。", ["3年"], 0),
+        ("港が凍った", ["港 が"], 1),
+        ("ท่าเรือเป็นน้ำแข็ง", ["น้ำแข็ง"], 1),
     ],
 )
 def test_words_of_an_answer_stand_in_a_row(text, answers, found):

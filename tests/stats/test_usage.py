@@ -33,6 +33,13 @@ def test_changes_are_shares_of_what_was_possible():
             scaled_change(*wrong)
 
 
+def test_sums_of_probabilities_that_rounding_took_past_an_end_are_that_end():
+    assert (scaled_change(0.5, 1 + 2e-16), scaled_change(0.5, -1e-9)) == (1, -1)
+    assert np.isnan(scaled_change(1 + 2e-16, 1.0))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        scaled_change(0.5, 1.001)
+
+
 def test_evidence_that_is_followed_entirely_gets_all_and_evidence_that_is_defied_loses_all():
     for stance, signs in DESIRED.items():
         without = np.full((1, 3), 0.5)
