@@ -185,18 +185,24 @@ def figures(page: Page, heading: str) -> dict[str, list[str]]:
     """The rows of the figures under a heading: measure -> the other cells."""
     section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
     expect(section).to_be_visible(timeout=JOB_MS)
-    are_computed(page)
+    are_at_rest(page)
     rows = section.locator("table").first.locator("tbody tr").all()
     return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows}
 
 
 def are_computed(page: Page) -> None:
-    """The figures are those of the whole report: until then parts of the page come and go."""
+    """The figures are those of the whole report and of all labels."""
     expect(page.locator("#state")).to_contain_text("Computed", timeout=JOB_MS)
 
 
+def are_at_rest(page: Page) -> None:
+    """The figures are those of the whole report, of labels of some minutes ago perhaps: nothing on the page comes or
+    goes for now."""
+    expect(page.locator("#state")).to_contain_text(re.compile("Computed|will be computed again soon"), timeout=JOB_MS)
+
+
 def stats(page: Page, heading: str) -> dict[str, str]:
-    are_computed(page)
+    are_at_rest(page)
     section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
     return {
         one.locator("dt").inner_text(): one.locator("dd").inner_text()
