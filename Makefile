@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 STAMP := $(VENV)/.ready
 
+# Tests and the demo start dozens of processes: with it, each would compile every library anew, for minutes in all.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-vllm lint format bench setup clean-demo
 
 demo: setup
 	@PORT=$(PORT) exec scripts/demo.sh
 
 test: setup lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow"
 
 # Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
 test-vllm: setup
@@ -40,7 +43,7 @@ $(STAMP): requirements-torch.txt requirements.txt requirements-dev.txt
 	@echo "Installing packages into $(VENV) (about a minute the first time) ..."
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-torch.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check uv==0.13.8
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -r requirements-dev.txt
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.txt -r requirements-dev.txt
 	@touch $@
 
 clean-demo:

@@ -23,6 +23,12 @@ def empty_cache():
     cache.clear()
 
 
+@pytest.fixture(autouse=True)
+def no_report_rests(monkeypatch):
+    """However slow this machine is, a stale report is computed anew at once."""
+    monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 3600.0)
+
+
 def how_to_start_chromium() -> dict:
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:

@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from analysis.models import StoredReport
-from analysis.reports import stored
 from annotation.models import Job, Membership
 from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
@@ -44,12 +43,6 @@ def page(client, project):
         return response
 
     return get
-
-
-@pytest.fixture(autouse=True)
-def computed_in_no_time(monkeypatch):
-    """However busy the machine is, no report here counts as one that takes long, except where a test says so."""
-    monkeypatch.setattr(stored, "FREE_SECONDS", 3600.0)
 
 
 def compute():

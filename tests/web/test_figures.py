@@ -126,8 +126,7 @@ def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, p
     expect(page.get_by_role("heading", name="A checker against people")).to_be_visible()
 
 
-def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(open_context, project, monkeypatch):
-    monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 600)  # however slow this machine is
+def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(open_context, project):
     page = opened(open_context(project.created_by), project, "agreement")
     page.evaluate("window.before = document.querySelector('#figures table')")
     say(items_of(project)[0], make_rater(project, "Dana New"), "relevant", "supports")
