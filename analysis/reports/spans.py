@@ -252,7 +252,8 @@ def _pairs(continua: Continua, people: pd.DataFrame) -> dict:
             {
                 "a": a,
                 "b": b,
-                "figure": "/".join(["pair", *pair]),
+                "a_id": pair[0],
+                "b_id": pair[1],
                 "figures": _of_part(mine, "u_alpha", "u-alpha", unitizing_alpha(mine).units_and_labels),
             }
         )

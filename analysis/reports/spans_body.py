@@ -159,12 +159,12 @@ def _fields(dimension: dict) -> Table:
 
 
 def _pairs(dimension: dict) -> Table:
-    more = dimension["n_pairs_not_listed"]
+    slug, more = dimension["dimension"], dimension["n_pairs_not_listed"]
     return Table(
         f"{dimension['title']}: passages by pair of people",
         ("One", "Other", "Units", *_measures(dimension["pairs"])),
         [
-            (row["a"], row["b"], linked(row["figures"][-1]["n_pairable"], f"{dimension['dimension']}/{row['figure']}"))
+            (row["a"], row["b"], linked(row["figures"][-1]["n_pairable"], f"{slug}/pair/{row['a_id']}/{row['b_id']}"))
             + _values(row)
             for row in dimension["pairs"]
         ],

@@ -301,5 +301,5 @@ def test_pairs_who_marked_open_what_both_looked_at(studied):
             both = {unit for unit, by in answers.items() if {a, b} <= set(by)}
             if who == "same-label":
                 both = {unit for unit in both if answers[unit][a] == answers[unit][b]}
-            assert units(result, f"stance/{row['figure']}") == ordered(studied, both)
+            assert units(result, f"stance/pair/{row['a_id']}/{row['b_id']}") == ordered(studied, both)
             assert row["figures"][-1]["n_pairable"] == len(both) > 0
