@@ -142,7 +142,7 @@ def adjusted(tests: list[dict]) -> None:
 
 
 def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.ndarray) -> tuple[dict, dict]:
-    from scipy.stats import rankdata
+    import pandas as pd
 
     from analysis.stats import correlation_test, system_correlation
 
@@ -166,7 +166,7 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
                 "n_permutations": None if test is None else test.n_permutations,
             }
         )
-        ranks = [rankdata(means) for means in (level.label_means, level.score_means)]
+        ranks = [pd.Series(means).rank().to_numpy() for means in (level.label_means, level.score_means)]
         for number_of, one in enumerate(level.systems):
             by_model.setdefault(one, {"model": one, "n": int(level.n_of_system[number_of])})[name] = {
                 "people": number(level.label_means[number_of]),
