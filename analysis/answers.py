@@ -101,7 +101,9 @@ class People:
         # What came in after the figure was computed is told, and did not count.
         then = [one for one in revisions if one.received_at is None or one.received_at <= self.as_of]
         since = revisions[len(then) :]
-        kept = [one for one in then if is_selected(one, self.selection)]
+        # An answer counts where its latest revision fits the selection.
+        fits = bool(then) and is_selected(then[-1], self.selection)
+        kept = [one for one in then if is_selected(one, self.selection)] if fits else []
         if not then:
             return Answer(revisions[0].name, self._words(since[-1], unit), "since the figure was computed", False)
         last = kept[-1] if kept and kept[-1] is then[-1] else None
