@@ -199,6 +199,7 @@ def export_in_the_browser(page, project: Project, folder) -> dict[str, bytes]:
     kinds.work_off()
     links = page.locator('a[href^="/artifacts/"]')
     expect(links.first).to_be_visible(timeout=browser.STEP_MS)
+    page.wait_for_load_state()  # else there may be more links to come
     folder.mkdir()
     for link in links.all():
         with page.expect_download() as started:
