@@ -8,6 +8,8 @@ os.environ.setdefault("ASSAY_DEBUG", "1")
 os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
 os.environ.setdefault("ASSAY_STATIC_ROOT", tempfile.mkdtemp(prefix="assay-tests-static-"))
 os.environ.setdefault("ASSAY_CHUNK_RETRY_SECONDS", "0")
+# Tests run side by side: threads of numpy and torch would only wait for each other, which took half as long again.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Importing `config` starts Celery, which reads the settings at once: it must not find these half loaded.
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"

@@ -17,6 +17,8 @@ from tests.suggesting.workers import kill_session
 START_SECONDS = 300
 MAX_TOKENS = 2048
 
+OURS = ("ASSAY_", "DJANGO", "OMP_")
+
 
 def python_of_vllm() -> Path:
     """The interpreter that has vLLM, or a skip that says how to get one."""
@@ -52,8 +54,9 @@ class VllmServer:
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
                 [self.python, "-m", "vllm.entrypoints.openai.api_server", *map(str, arguments)],
+                # What is set for tests, one thread each included, is not for a server.
                 env={
-                    **{name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "DJANGO"))},
+                    **{name: value for name, value in os.environ.items() if not name.startswith(OURS)},
                     "VLLM_CPU_KVCACHE_SPACE": "1",
                     "HF_HUB_OFFLINE": "1",
                     "VLLM_NO_USAGE_STATS": "1",
