@@ -136,6 +136,7 @@ def test_a_table_on_the_page_is_copied_for_a_spreadsheet_and_a_button_says_why_i
 NO_CLIPBOARD, NO_ITEMS = "delete Navigator.prototype.clipboard;", "delete window.ClipboardItem;"
 
 
+@pytest.mark.slow
 def test_a_page_without_the_clipboard_copies_the_old_way_or_lets_somebody_copy(opened, client):
     for permissions, script in (([READ], ""), ([READ, WRITE], NO_ITEMS), ([READ, WRITE], NO_CLIPBOARD)):
         page = opened("druid", permissions=permissions, script=script)

@@ -17,7 +17,7 @@ from . import kinds, papers
 from .demo import wait_until
 from .plans import Sheet
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FIRST, REST = slice(0, 10), slice(10, 20)
 
 
