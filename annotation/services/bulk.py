@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+# From so many new rows on, PostgreSQL is told at once.
+MANY_ROWS = 5000
 # Fields whose Python value is what the driver takes; the others go through Django's conversion.
 _PLAIN = {
     "postgresql": (
@@ -128,3 +130,12 @@ def _default(field):
     if not field.has_default() and not field.null and not field.empty_strings_allowed:
         raise ValueError(f"{field.model.__name__}.{field.name} has no default and needs a value")
     return field.get_default()
+
+
+def refresh_statistics(*changed: type[models.Model]) -> None:
+    """Tell PostgreSQL's planner at once about tables that have just become large. It would notice a minute later, and
+    until then join them row by row: for minutes, where a second will do."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for model in changed:
+                cursor.execute(f'ANALYZE "{model._meta.db_table}"')

@@ -56,14 +56,6 @@ def publish(batch: ContentBatch, on_judged: str, guard: Callable[[], None]) -> d
     return dict(done)
 
 
-def refresh_statistics() -> None:
-    """Tell PostgreSQL's planner at once about tables that have just become large; it would notice a minute later."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            for model in (Unit, *(kind.model for kind in KINDS)):
-                cursor.execute(f'ANALYZE "{model._meta.db_table}"')
-
-
 def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
     done: Counter = Counter()
     roots: dict[str, set[int]] = {name: set() for name in UNITS_BELOW}

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
 from annotation.models import Annotation, Assignment, Item, ItemUnit, Project, Unit
-from annotation.services.bulk import bulk_insert, reserve_ids
+from annotation.services.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
 from annotation.task_types import TaskType
 
 BATCH = 2000
@@ -124,7 +124,7 @@ def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, 
             .values_list("id", "key", f"{description.anchor_kind}_id")[:batch]
         )
         if not anchors:
-            return made
+            break
         last = anchors[-1][0]
         seen += len(anchors)
         made = made.plus(_make(project, description, anchors))
@@ -132,6 +132,9 @@ def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, 
             on_progress(seen)
         if connection.vendor == "sqlite" and not connection.in_atomic_block:
             time.sleep(PAUSE_SECONDS)
+    if made.items >= MANY_ROWS:
+        refresh_statistics(Unit, Item, ItemUnit, Assignment)
+    return made
 
 
 def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made:

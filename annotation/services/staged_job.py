@@ -9,20 +9,19 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from annotation.models import Chunk, ContentBatch, Job, Project
+from annotation.models import Chunk, ContentBatch, Job, Project, Unit
 from annotation.services import importing, item_making, jobs
+from annotation.services.bulk import MANY_ROWS, refresh_statistics
+from annotation.services.content_kinds import KINDS
 from annotation.services.import_publish import (
     REFUSE,
     delete_staged_rows,
     discard,
     projects_with_retired_items,
     publish,
-    refresh_statistics,
 )
 from annotation.services.import_rows import Findings
 from annotation.services.jobs import JobError, Lease, LeaseLost
-
-MANY_ROWS = 5000
 
 
 def guard_of(lease: Lease):
@@ -87,7 +86,7 @@ def publish_staged(job: Job, on_judged: str, lease: Lease) -> None:
         return
     publish(batch, on_judged, guard_of(lease))
     if sum(counts.get("created", 0) for counts in job.result["content"].values()) >= MANY_ROWS:
-        refresh_statistics()
+        refresh_statistics(ContentBatch, Unit, *(kind.model for kind in KINDS))
     for project in projects_with_retired_items(batch):
         make_items(project, lease)
 
