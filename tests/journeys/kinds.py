@@ -208,6 +208,10 @@ def _by_units(sheet: Sheet, said: dict[str, Said], page: dict, caret: Caret) -> 
         yield "Escape"
 
 
+# Of what the first person labels at a paper's size; later ones go the same way.
+IN_CHROMIUM = 200
+
+
 @dataclass(slots=True)
 class Desk:
     """One person before the labelling page, with nothing but a keyboard."""
@@ -289,14 +293,42 @@ def everybody_in_chromium(open_context, plan: Plan, project: Project) -> None:
         desk.check_sent()
 
 
+@dataclass(slots=True)
+class Mover:
+    """One person who closes the browser after so many answers and goes on elsewhere, with the item that was open."""
+
+    at: Desk | outbox.Sender
+    then: outbox.Sender
+    answers_left: int
+
+    @property
+    def person(self) -> int:
+        return self.at.person
+
+    def open(self) -> "Mover":
+        self.at.open()
+        return self
+
+    def answer(self) -> bool:
+        if self.answers_left == 0:
+            self.at.leave()
+            self.at = self.then.open()
+        self.answers_left -= 1
+        return self.at.answer()
+
+    def leave(self) -> None:
+        self.at.leave()
+
+
 def one_in_chromium(open_context, plan: Plan, project: Project) -> None:
-    """The first person by keyboard alone, the others by the requests of the page's outbox."""
+    """The first person by keyboard alone (`IN_CHROMIUM` items), the others by the requests of the page's outbox."""
     first, *others = people_of(plan, project)
-    senders = [outbox.Sender.of(user, plan, project, person) for person, user in enumerate(others, 1)]
-    _label_all([Desk(open_context(first).new_page(), plan, project, 0), *senders], plan)
+    mine, *senders = [outbox.Sender.of(user, plan, project, person) for person, user in enumerate([first, *others])]
+    desk = Desk(open_context(first).new_page(), plan, project, 0)
+    _label_all([Mover(desk, mine, IN_CHROMIUM), *senders], plan)
 
 
-def _label_all(people: Sequence[Desk | outbox.Sender], plan: Plan) -> None:
+def _label_all(people: Sequence[Desk | outbox.Sender | Mover], plan: Plan) -> None:
     """Everything that everybody has to do, all at the same time: each answers an item in turn."""
     answered = dict.fromkeys(range(plan.people), 0)
     at_work = [one.open() for one in people]

@@ -4,9 +4,9 @@ brought into an empty Assay, and with an agreement that was computed by hand.
 The whole way is gone with some ten items of each kind (`make test` does so for two of them), and in the slow tests at
 the papers' sizes (papers.py says which, and what the papers leave open). With some ten items everybody sits before
 Chromium with a keyboard, and each answer that a page sends is held to what `outbox.body_of` says. At the papers' sizes
-the first person does the same with all items; the others send such requests themselves, in the order in which they get
-the items and to the same addresses (`outbox.Sender`): an answer in Chromium takes many times the processor time of its
-request.
+the first person does the same with the first 200 items. Everything else comes by such requests without a page, in the
+order in which items are given out and to the same addresses (`outbox.Sender`): an answer in Chromium takes many times
+the processor time of its request.
 
 Labels go round in cycles of units, so the coincidences of the whole are those of one cycle times the number of cycles
 k. What stands beside each journey is worked out from one cycle:
