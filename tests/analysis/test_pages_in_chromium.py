@@ -54,6 +54,7 @@ def pages_of(project) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @in_every_look
 def test_pages_of_figures_look_right(open_context, client, project, scheme, width):
     for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):

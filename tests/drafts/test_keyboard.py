@@ -154,7 +154,8 @@ def test_without_scripts_every_decision_is_a_button(open_context, project):
     assert [state for state, _ in decided(project)[:3]] == ["accepted", "dropped", "accepted"]
 
 
-@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_fit_to_be_seen(open_context, project, scheme):
     first, second, third, other, _ = drafts(project)
     user = project.created_by

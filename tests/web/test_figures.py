@@ -66,8 +66,9 @@ def opened(context, project, name):
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_fit_to_be_seen(open_context, project, size, scheme):
     context = open_context(project.created_by, viewport=SIZES[size], color_scheme=scheme)
     for name in ("agreement", "comparison"):
