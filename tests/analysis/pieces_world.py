@@ -249,7 +249,10 @@ class Expected:
     def ranks(self, setting: str, row: dict) -> dict[str, set[int]]:
         run, model = row["Checker"], row["Model"]
         every = self.of_answers(setting, model, lambda one: both_worst(one, run))
-        of_run = lambda one: one.unit in every and one.before != BAD and one.said[run] == C  # noqa: E731
+
+        def of_run(one) -> bool:
+            return one.unit in every and one.before != BAD and one.said[run] == C
+
         return {
             "Answers": every,
             "By people": self.pieces(setting, model, lambda one: one.unit in every and one.before == C),
