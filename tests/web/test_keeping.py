@@ -234,3 +234,47 @@ def test_an_item_that_was_offered_while_its_answer_was_on_the_way_does_not_come_
     assert page.assignment not in (first, second)
     page.is_saved()
     assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]
+
+
+def test_what_waited_since_before_a_reload_is_not_offered_again_by_a_reply_that_it_overtook(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    context, held = page.page.context, []
+    context.route(API, lambda route: route.abort())
+    first = page.answer("2")
+    state(page, "waiting")
+    context.unroute(API)
+    context.route(SUBMIT, lambda route: route.continue_() if held else route.abort())
+    context.route(NEXT, lambda route: route.continue_() if held else held.append((route, route.fetch())))
+    page.page.reload()
+    eventually(page.page, lambda: len(held), 1)
+    [(offered, reply)] = held
+    assert reply.json()["payload"]["assignment"] == first
+    page.is_saved()
+    with page.page.expect_event("requestfinished", lambda request: "work/next" in request.url):
+        offered.fulfill(response=reply)
+    expect(page.page.locator("#stage [data-item]")).to_have_count(1)
+    second = page.answer("2")
+    page.is_saved()
+    assert len({first, second, page.assignment}) == 3
+    assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]
+
+
+def test_what_is_stored_while_the_page_is_loaded_anew_does_not_come_back(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    context = page.page.context
+    context.route(API, lambda route: route.abort())
+    first = page.answer("2")
+    state(page, "waiting")
+    made_before = context.request.get(page.page.url)
+    assert f'data-item="{first}"' in made_before.text()
+    context.unroute(API)
+    page.is_saved()
+    context.route("**/work/", lambda route: route.fulfill(response=made_before))
+    page.open()
+    expect(page.page.locator("#stage [data-item]")).to_have_count(1)
+    assert page.assignment != first
+    page.answer("2")
+    page.is_saved()
+    assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]

@@ -195,6 +195,7 @@ function stateChanged(state) {
 }
 
 function answered(entry, reply) {
+  sent.add(entry.assignment); // also one that waited since before a reload
   showProgress(reply.progress);
   const held = item?.payload.assignment === entry.assignment ? item : trail.page(entry.assignment);
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
@@ -384,8 +385,10 @@ const first = one("[data-item]", stage);
 if (first) {
   const made = maker.make(first);
   open = made;
-  if (outbox.has(made.payload.assignment)) {
-    made.stage = "sent"; // answered before the reload, still on its way
+  const { assignment } = made.payload;
+  if (outbox.has(assignment) || (trail.indexOf(assignment) >= 0 && !outbox.of(assignment))) {
+    // Answered before the reload and still on its way, or stored while this page was: the server says which is next.
+    made.stage = "sent";
     advance();
   } else {
     show(made);
