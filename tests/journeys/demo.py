@@ -3,12 +3,15 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 240  # demo data included, on a machine that has other things to do
@@ -30,6 +33,25 @@ class Demo:
 
     def said(self) -> str:
         return self.log.read_text(errors="replace")
+
+
+def made_before(factory, name: str) -> Path:
+    """A folder of one's own with the demo's data. They are made once for all processes that test side by side; that
+    they are also made when the demo starts for the first time is what test_demo.py looks at."""
+    folder = factory.mktemp(name) / "demo"
+    shared = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    ready = shared / "demo-made-once"
+    with FileLock(f"{ready}.lock"):
+        if not ready.exists():
+            making = shared / "demo-in-the-making"
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            manage(making, "demo")
+            making.rename(ready)
+    shutil.copytree(ready, folder)
+    return folder
 
 
 def free_port() -> int:

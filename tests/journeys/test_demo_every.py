@@ -9,7 +9,7 @@ from annotation.services.demo_sets import PROJECTS, DemoProject
 from annotation.task_types import task_type
 
 from .browser import JOB_MS, person
-from .demo import Demo, free_port, running_demo
+from .demo import Demo, made_before, running_demo
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -18,7 +18,7 @@ JUDGED = [project for project in PROJECTS if not why_not(task_type(project.task_
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    with running_demo(tmp_path_factory.mktemp("demo"), free_port()) as demo:
+    with running_demo(made_before(tmp_path_factory, "every")) as demo:
         yield demo
 
 

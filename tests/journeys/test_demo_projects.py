@@ -9,7 +9,7 @@ from annotation.services.demo_sets import PROJECTS, DemoProject
 from annotation.task_types import task_type
 
 from .browser import figures, person
-from .demo import Demo, free_port, running_demo
+from .demo import Demo, made_before, running_demo
 from .kinds import NEXT
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -20,7 +20,7 @@ WITH_CHECKER = [project for project in PROJECTS if task_type(project.task_type).
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    with running_demo(tmp_path_factory.mktemp("demo"), free_port()) as demo:
+    with running_demo(made_before(tmp_path_factory, "projects")) as demo:
         yield demo
 
 

@@ -13,7 +13,7 @@ from annotation.formats.druid import COLUMNS
 
 from . import browser
 from .browser import Answer
-from .demo import ROOT, manage, running_demo
+from .demo import ROOT, made_before, manage, running_demo
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -108,7 +108,7 @@ def small(folder: Path) -> Journey:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    with running_demo(tmp_path_factory.mktemp("newcomer") / "demo") as demo:
+    with running_demo(made_before(tmp_path_factory, "newcomer")) as demo:
         yield demo
 
 

@@ -13,7 +13,7 @@ from annotation.formats.druid import COLUMNS
 
 from . import browser
 from . import researching as steps
-from .demo import manage, running_demo
+from .demo import made_before, manage, running_demo
 from .researching import Study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -80,7 +80,7 @@ def _answer(chance, key: str, name: str, right: float, relevant: bool, stance: s
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("researcher")
-    with running_demo(folder / "demo") as demo:
+    with running_demo(made_before(tmp_path_factory, "study")) as demo:
         files = [str(path) for path in write_study(folder)]
         arguments = ("--format", "assay", "--dataset", SLUG, "--project", SLUG, "--task-type", TASK)
         manage(demo.folder, "import_dataset", *files, *arguments, "--owner", "researcher@demo.invalid")

@@ -19,7 +19,7 @@ from annotation.task_types import task_type
 from . import browser
 from . import researching as steps
 from .browser import JOB_MS
-from .demo import ROOT, manage, running_demo
+from .demo import ROOT, made_before, manage, running_demo
 from .researching import Study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -47,7 +47,7 @@ def evidence() -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def study(evidence, tmp_path_factory):
-    with running_demo(tmp_path_factory.mktemp("climate-fever") / "demo") as demo:
+    with running_demo(made_before(tmp_path_factory, "climate-fever")) as demo:
         where = ("--format", "climate-fever", "--dataset", SLUG, "--project", SLUG, "--task-type", TASK)
         asked = ("--overlap", str(len(PEOPLE)), "--title", "CLIMATE-FEVER", "--owner", "researcher@demo.invalid")
         manage(demo.folder, "import_dataset", str(FILE), *where, *asked)
