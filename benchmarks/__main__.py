@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "gpu": ("--quick",),
     "trained": ("--quick",),
     "retrieval": ("--quick",),
+    "embedding": ("--quick",),
 }
 
 

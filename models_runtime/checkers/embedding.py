@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import quick_linear
 from ..batching import Batcher
 from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ModelError, PredictedSpan, Prediction
 from ..inputs import failed, read_claims, read_passages
@@ -227,6 +228,8 @@ def load_model(folder: str, device: str):
         raise ModelError(f"{folder} cannot be loaded: {type(error).__name__}: {error}") from error
     if not callable(model.tokenizer):
         raise ModelError(f"{folder} has no transformers tokenizer to count tokens with")
+    if model.device.type == "cpu":
+        quick_linear.quicken(model)
     return model.eval()
 
 

@@ -122,3 +122,18 @@ def test_a_loaded_classifier_is_quick(tmp_path):
     model = load_model("classification", str(tiny.tiny_deberta(tmp_path, ["ice"])), "cpu").model
     attention = model.deberta.encoder.layer[0].attention.self
     assert attention.forward.func is quick_deberta._attend
+
+
+def test_an_embedding_model_is_quick_and_says_what_the_librarys_own_says():
+    from sentence_transformers import SentenceTransformer
+
+    from models_runtime.checkers.embedding import load_model, packaged_model_folder
+
+    if not quick_linear.is_there():
+        pytest.skip("This torch has no such operation")
+    folder = str(packaged_model_folder())
+    model, plain = load_model(folder, "cpu"), SentenceTransformer(folder, device="cpu", local_files_only=True)
+    linear = [part for part in model.modules() if type(part).__name__ == "Linear"]
+    assert len(linear) == 37 and all("forward" in vars(part) for part in linear)
+    texts = ["Ice melts.", "The harbour of the town “never” freezes 🧊.", "word " * 400]
+    assert model.encode(texts) == pytest.approx(plain.encode(texts), abs=1e-5)
