@@ -19,19 +19,22 @@ CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 PATIENCE_MS = 30_000  # for one step in a browser, on a machine that has other things to do
 
 
-# Slow files that take minutes. Begun last, one process would go on with them when the others have nothing left to do.
-LONGEST = ("test_researcher_climate_fever.py", "test_workers.py", "test_newcomer.py", "test_demo_every.py")
+# Files that take longest. Begun last, one process would go on with them when the others have nothing left to do.
+LONGEST = (
+    *("test_researcher_climate_fever.py", "test_workers.py", "test_newcomer.py", "test_demo_every.py"),
+    *("test_concurrency.py", "test_kinds.py", "test_pages.py", "test_fuzz_every.py"),
+)
 
 
 def pytest_configure(config):
-    """Slow files go to processes in the order of `pytest_collection_modifyitems`, not those with most tests first."""
-    if config.option.markexpr == "slow" and hasattr(config.option, "loadscopereorder"):
+    """Files go to processes in the order of `pytest_collection_modifyitems`, not those with most tests first."""
+    if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of slow tests those that take longest come first, and many small ones fill the gaps at the end."""
-    if config.option.markexpr != "slow":
+    """Tests that take longest come first where several processes share them, and many small ones fill the gaps."""
+    if not hasattr(config, "workerinput"):
         return
 
     def place(item) -> tuple[int, bool]:
