@@ -57,8 +57,8 @@ def no_report_rests(monkeypatch):
     monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 3600.0)
 
 
-def how_to_start_chromium() -> dict:
-    path = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+def how_to_start_chromium(names: tuple[str, ...] = CHROMIUMS) -> dict:
+    path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
         pytest.skip("No Chromium on this machine (apt-get install chromium)")
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

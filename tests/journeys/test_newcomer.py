@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.formats.druid import COLUMNS
+from tests.conftest import CHROMIUMS, how_to_start_chromium
 
 from . import browser
 from .browser import Answer
@@ -104,6 +105,14 @@ def small(folder: Path) -> Journey:
         6,
         ANSWERS,
     )
+
+
+@pytest.fixture(scope="module")
+def chromium(chromium):
+    """The one that people have, with its windows, where it is installed beside the shell that other tests use."""
+    browser = chromium.browser_type.launch(**how_to_start_chromium((*CHROMIUMS[1:], CHROMIUMS[0])))
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="module")
