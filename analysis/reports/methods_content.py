@@ -23,7 +23,8 @@ def rates(result: dict) -> str:
         f"The abstain rate is the share of {answers} in which there is nothing to judge, of all {answers}."
         if result["has_abstained"] and not result.get("abstained_unknown")
         else "",
-        intervals_in(result, ("response", "responses")),
+        drawn := intervals_in(result),
+        "Means over models draw the same claims or questions for all models." if drawn else "",
     )
 
 

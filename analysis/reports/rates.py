@@ -3,6 +3,7 @@ Context), their documents found to include gold evidence."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.reports import methods_content
@@ -16,7 +17,11 @@ from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+
+    from analysis.stats import Estimate, LabelRates, SystemMeans
+    from analysis.stats.bootstrap import Sample
 
 NOTHING_DECIDED = "none of its responses has a decided label"
 # Stands between a model and its method where they name one group together.
@@ -177,12 +182,15 @@ def _of(units: pd.DataFrame, setting: str, code) -> pd.DataFrame:
 
 
 def _response_frame(source: Source) -> pd.DataFrame:
-    """Columns response, model, method, setting, n_units, item, group; one row per response, abstained ones included."""
+    """Columns response, model, method, setting, n_units, item, question (or claim), group; one row per response,
+    abstained ones included."""
     items = source.item_frame()
     found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
+    parents = found["question"].where(found["question"].notna(), found["claim"])
     found = found.rename(columns={"context_setting": "setting"})[["response", "model", "method", "setting"]]
     found["n_units"] = items["n_units"].to_numpy()
     found["item"] = items["item"].to_numpy()
+    found["question"] = parents.where(parents.notna(), found["response"])
     both = found["model"] + AND + found["method"]
     found["group"] = both.where((found["model"] != "") & (found["method"] != ""), found["model"] + found["method"])
     return found
@@ -217,6 +225,9 @@ def _setting(
         _counts(groups, responses),
         ("answered",),
     )
+    by_response = _shares_of_each(dimension, shares.categories, labelled, responses)
+    shares = _drawn_by_question(shares, by_response, responses)
+    abstained = _abstained_by_question(abstained, responses)
     pending = _counts(groups, responses[is_pending])
     names = responses.drop_duplicates("group").set_index("group")
     return {
@@ -242,6 +253,53 @@ def _setting(
             for of_label, of_units in zip(shares.models, abstained.models, strict=True)
         ],
     }
+
+
+def _shares_of_each(
+    dimension: Dimension, labels: tuple[str, ...], labelled: pd.DataFrame, responses: pd.DataFrame
+) -> dict[str, np.ndarray]:
+    """Of each response the share of its units with each of these labels, nan where none of them has one."""
+    import pandas as pd
+
+    codes = [dimension.values.index(label) for label in labels]
+    counts = pd.crosstab(labelled["response"], labelled["code"])
+    counts = counts.reindex(index=responses["response"], columns=codes, fill_value=0)
+    every = counts.sum(axis=1)
+    return {
+        label: (counts[code] / every.where(every > 0)).to_numpy() for label, code in zip(labels, codes, strict=True)
+    }
+
+
+def _drawn_by_question(found: LabelRates, shares: dict[str, np.ndarray], responses: pd.DataFrame) -> LabelRates:
+    """The same rates, whose intervals draw questions (or claims) with all that answers them. The mean over models draws
+    the same ones for all, because a hard question is hard for each. `shares` are those of each response, by label."""
+    drawn = {label: _drawn(value, found, responses) for label, value in shares.items()}
+    models = tuple(
+        replace(one, shares=_resampled(one.shares, {label: by.means[place].sample for label, by in drawn.items()}))
+        for place, one in enumerate(found.models)
+    )
+    mean = _resampled(found.shares, {label: by.mean.sample for label, by in drawn.items()})
+    return replace(found, models=models, shares=mean)
+
+
+def _abstained_by_question(found: LabelRates, responses: pd.DataFrame) -> LabelRates:
+    by = _drawn((responses["n_units"] == 0).to_numpy(dtype=float), found, responses)
+    models = tuple(
+        replace(one, abstained=replace(one.abstained, sample=mine.sample))
+        for one, mine in zip(found.models, by.means, strict=True)
+    )
+    return replace(found, models=models, abstained=replace(found.abstained, sample=by.mean.sample))
+
+
+def _drawn(values: np.ndarray, found: LabelRates, responses: pd.DataFrame) -> SystemMeans:
+    from analysis.stats import system_means
+
+    names = [one.model for one in found.models]
+    return system_means(values, responses["group"].tolist(), responses["question"].tolist(), names)
+
+
+def _resampled(figures: dict[str, Estimate], by: dict[str, Sample]) -> dict[str, Estimate]:
+    return {label: replace(one, sample=by[label]) for label, one in figures.items()}
 
 
 def _is_outside(dimension: Dimension, label) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.reports.metrics import get_report
-from annotation.models import Decision, Response
+from annotation.models import Decision, Question, Response
 from tests.analysis.world import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
@@ -84,3 +84,21 @@ def test_projects_without_answers_of_models_have_no_rates():
 def test_an_empty_project_has_no_settings():
     report = rates(project_of(0, "triplets/-/1"))
     assert report["settings"] == [] and report["votes"]["decided"] == 0
+
+
+def test_intervals_draw_whole_questions_the_same_for_all_models():
+    """A hard question is hard for every model: five models that err on the same questions say no more than one."""
+    project = project_of(60, "triplets/-/1")
+    questions = list(Question.objects.order_by("pk"))[:12]
+    rater = make_rater(project)
+    for place, item in enumerate(items_of(project)):
+        question, model = place % 12, f"m{place // 12}"
+        Response.objects.filter(key=item.key).update(model=model, question=questions[question])
+        say(item, rater, labels={0: C if question < 4 else E})
+    [setting] = rates(project)["settings"]
+    of_one, of_all = setting["models"][0]["shares"][C], setting["mean"]["shares"][C]
+    assert of_one["interval"]["n_clusters"] == of_all["interval"]["n_clusters"] == 12
+    assert of_all["high"] - of_all["low"] == pytest.approx(of_one["high"] - of_one["low"], rel=0.2)
+    assert setting["mean"]["abstained"]["estimate"] == 0.0
+    paragraph = get_report("rates").methods(rates(project))
+    assert "whole claims or questions" in paragraph and "the same claims or questions for all models" in paragraph
