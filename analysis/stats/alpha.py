@@ -14,6 +14,7 @@ from .linearised import Linearised
 
 NO_PAIR = "no unit has two labels"
 ONE_VALUE = "only one label was used, so there is no disagreement to expect by chance (0/0)"
+SAME_VALUE = "all labels that were used stand for one number, so there is no disagreement to expect by chance (0/0)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,9 +50,10 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     Returns
     -------
     Alpha
-        At most 1. Undefined where no unit has two labels, and where the units with two labels use only one label (0/0):
-        such data say nothing about reliability, so it is neither 1 nor 0. `standard_error` and `analytic_interval` are
-        Gwet's linearisation; at the ordinal level units also move it through the distances.
+        At most 1. Undefined where no unit has two labels, and where the units with two labels use only one label, or
+        labels of one number such as 1 and 1.0 (0/0): such data say nothing about reliability, so it is neither 1 nor 0.
+        `standard_error` and `analytic_interval` are Gwet's linearisation; at the ordinal level units also move it
+        through the distances.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     observed, expected = (float(part[0]) for part in disagreements(sample.sums()))
     return Alpha(
         estimate=sample.value(),
-        undefined=_undefined(pairable, int(used.sum())),
+        undefined=_undefined(pairable, int(used.sum()), expected),
         n_units=labels.n_units,
         n_pairable=len(pairable.index),
         n_labels=pairable.n_labels,
@@ -94,10 +96,12 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     )
 
 
-def _undefined(pairable: CountPatterns, n_used: int) -> str:
+def _undefined(pairable: CountPatterns, n_used: int, expected: float) -> str:
     if not len(pairable.index):
         return NO_PAIR
-    return ONE_VALUE if n_used == 1 else ""
+    if n_used == 1:
+        return ONE_VALUE
+    return "" if expected > 0 else SAME_VALUE
 
 
 def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .bootstrap import one_blas_thread
+from .bootstrap import divide, one_blas_thread
 from .labels import Labels
 from .patterns import RaterPatterns, rater_patterns
 
 NO_LABEL = "no unit has a label"
+# Of so few units of a category, by the posterior, a rater has seen none: their row would be one of rounding.
+SEEN = 1e-6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,8 +28,9 @@ class LatentTruth:
         The most probable category, -1 for units without labels; the first of equally probable ones.
     prevalence : (n_categories,) float array
     competence : (n_raters,) float array
-        Dawid-Skene: the chance that the rater labels a unit right, at this prevalence. MACE: the chance that the rater
-        does not guess. nan for a rater without labels.
+        Dawid-Skene: the chance that the rater labels a unit right, at this prevalence of the categories that the rater
+        saw units of: of others nothing is known. MACE: the chance that the rater does not guess. nan for a rater
+        without labels.
     confusion : (n_raters, n_categories, n_categories) float array or None
         Dawid-Skene only: row k holds the rater's labels where k is true; nan where the rater saw no such unit.
     log_likelihood : float
@@ -104,15 +107,13 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
     labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
     posterior = np.tile(prevalence, (labels.n_units, 1))
     posterior[patterns.units] = of_pattern[patterns.pattern]
-    by_truth = np.where(total > 0, confusion, np.nan).transpose(0, 2, 1)
-    right = np.nan_to_num(np.einsum("jkk->jk", by_truth))
-    has_labels = np.bincount(labels.rater, minlength=n_raters) > 0
+    by_truth = np.where(total > SEEN, confusion, np.nan).transpose(0, 2, 1)
     return LatentTruth(
         method="Dawid-Skene",
         posterior=np.where(labelled[:, None], posterior, np.nan),
         label=_best(posterior, labelled),
         prevalence=prevalence,
-        competence=np.where(has_labels, right @ prevalence, np.nan),
+        competence=chance_to_be_right(np.einsum("jkk->jk", confusion), total[:, 0] > SEEN, prevalence),
         confusion=by_truth,
         rater_names=tuple(labels.rater_name(code) for code in range(n_raters)),
         log_likelihood=likelihood,
@@ -147,7 +148,7 @@ def mace(
     -------
     LatentTruth
         `competence` is theta. Undefined where no unit has a label. With units of one label each nothing tells knowing
-        from guessing, and theta stays where it started.
+        from guessing, and theta ends anywhere that the shares of the labels allow, or at 0.
 
     Raises
     ------
@@ -187,6 +188,21 @@ def mace(
         n_iterations=n_iterations,
         converged=True,
     )
+
+
+def chance_to_be_right(right: np.ndarray, seen: np.ndarray, prevalence: np.ndarray) -> np.ndarray:
+    """Competence by Dawid-Skene: the mean over the categories that a rater saw, weighted by their prevalence.
+
+    Parameters
+    ----------
+    right : (..., n_categories) float array
+        The chance of the right label where each category is true.
+    seen : (..., n_categories) bool array
+        nan comes of a row without any.
+    prevalence : (..., n_categories) float array
+    """
+    weight = np.where(seen, prevalence, 0)
+    return divide((weight * right).sum(axis=-1), weight.sum(axis=-1))
 
 
 def _mace_once(

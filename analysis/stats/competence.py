@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from .annotators import LatentTruth
+from .annotators import SEEN, LatentTruth, chance_to_be_right
 from .bootstrap import BATCH_NUMBERS, one_blas_thread
 from .intervals import ROUNDING, expanded_tail
 from .labels import Labels
@@ -20,9 +20,9 @@ FEW_UNITS = "fewer than two units or clusters to resample"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompetenceIntervals:
-    """Expanded percentile intervals, one entry per rater; nan for a rater who is defined in fewer than two resamples or
-    has the same competence in all of them, and everywhere where `undefined` gives a reason. `n_clusters` is None where
-    units were drawn."""
+    """Expanded percentile intervals, one entry per rater; nan for a rater who labelled fewer than two units (clusters,
+    where these were drawn), is defined in fewer than two resamples or has the same competence in all of them, and
+    everywhere where `undefined` gives a reason. `n_clusters` is None where units were drawn."""
 
     low: np.ndarray
     high: np.ndarray
@@ -88,7 +88,9 @@ def competence_intervals(
         if np.nanmax(values[:, rater]) - np.nanmin(values[:, rater]) <= ROUNDING:
             continue
         # Only what the rater labelled says something of the rater.
-        n_drawn = max(len(np.unique(group[np.isin(units, labels.unit[labels.rater == rater])])), 2)
+        n_drawn = len(np.unique(group[np.isin(units, labels.unit[labels.rater == rater])]))
+        if n_drawn < 2:
+            continue
         tail = float(expanded_tail(n_drawn, level))
         low[rater], high[rater] = np.nanquantile(values[:, rater], [tail, 1 - tail], method="weibull")
     return CompetenceIntervals(low=low, high=high, level=level, n_resamples=n_resamples, n_clusters=n_clusters)
@@ -158,11 +160,11 @@ class _Fit:
             expected = (self.by_rater @ weighted.reshape(len(weight), -1)).reshape(self.n_raters, self.q, -1, self.q)
             total = expected.sum(axis=1, keepdims=True)
             chance = np.divide(expected, total, out=np.zeros_like(expected), where=total > 0)
-            now = np.einsum("jkbk,bk->bj", chance, prior)
-            moving = np.abs(now - before).max(axis=1, initial=0) >= 1e-5
+            right, seen = np.einsum("jkbk->bjk", chance), total[:, 0].transpose(1, 0, 2) > SEEN
+            now = chance_to_be_right(right, seen, prior[:, None])
+            moving = np.abs(np.nan_to_num(now - before)).max(axis=1, initial=0) >= 1e-5
             ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
-            labelled = (total.sum(axis=(1, 3)) > 0).T
-            found[at[ends]] = np.where(labelled, now, np.nan)[ends]
+            found[at[ends]] = now[ends]
             if ends.all():
                 break
             before = now

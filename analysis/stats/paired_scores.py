@@ -17,6 +17,10 @@ CONSTANT = "one of the three columns is the same for every item"
 SAME_SCORES = "both scores are the same on every item once they are on one scale, so swapping them changes nothing"
 ONE_CLUSTER = "the scores differ in one item or cluster only: swapping it turns the difference around, no more"
 PERMUTATION = "paired permutation"
+SAME = "the scores are the same once they are on one scale (0/0)"
+PERFECT = "a perfect correlation (0/0)"
+# Rounding keeps perfect correlations this near to 1, and decides nothing.
+PERFECTLY = 1 - 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,8 +71,9 @@ def correlation_difference(
     Returns
     -------
     CorrelationDifference
-        Undefined with fewer than four items or a constant column. Two scores that correlate perfectly leave the tests
-        undefined (0/0, or nothing to swap); scores that differ in one cluster only leave the permutation test so.
+        Undefined with fewer than four items or a constant column. Scores that are the same on one scale leave all
+        tests undefined (0/0, nothing to swap), opposite ones Williams's (0/0), and a score that correlates perfectly
+        with the label Steiger's; scores that differ in one cluster only leave the permutation test so.
 
     References
     ----------
@@ -198,11 +203,13 @@ def williams_test(with_a: float, with_b: float, between: float, n: int, undefine
     name = "Williams's t"
     if undefined:
         return undefined_test(name, undefined)
+    if between <= -PERFECTLY:
+        return undefined_test(name, "the scores are each other's opposites (0/0)")
     determinant = 1 - with_a**2 - with_b**2 - between**2 + 2 * with_a * with_b * between
     mean = (with_a + with_b) / 2
     spread = 2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3
-    if spread <= 1e-15:
-        return undefined_test(name, "the scores are the same (0/0)")
+    if between >= PERFECTLY or spread <= 1e-15:
+        return undefined_test(name, SAME)
     t = (with_a - with_b) * np.sqrt((n - 1) * (1 + between) / spread)
     return PairedTest(name=name, statistic=float(t), p_value=float(2 * special.stdtr(n - 3, -abs(t))))
 
@@ -215,10 +222,12 @@ def steiger_test(with_a: float, with_b: float, between: float, n: int, undefined
     name = "Steiger's Z"
     if undefined:
         return undefined_test(name, undefined)
+    if max(abs(with_a), abs(with_b)) >= PERFECTLY:
+        return undefined_test(name, PERFECT)
     mean = (with_a + with_b) / 2
     covariance = between * (1 - 2 * mean**2) - mean**2 / 2 * (1 - 2 * mean**2 - between**2)
-    spread = 2 - 2 * covariance / (1 - mean**2) ** 2 if abs(mean) < 1 else 0.0
-    if spread <= 1e-15 or max(abs(with_a), abs(with_b)) >= 1:
-        return undefined_test(name, "a perfect correlation (0/0)")
+    spread = 2 - 2 * covariance / (1 - mean**2) ** 2
+    if between >= PERFECTLY or spread <= 1e-15:
+        return undefined_test(name, SAME)
     z = (np.arctanh(with_a) - np.arctanh(with_b)) * np.sqrt((n - 3) / spread)
     return PairedTest(name=name, statistic=float(z), p_value=float(2 * special.ndtr(-abs(z))))

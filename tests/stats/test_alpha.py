@@ -143,6 +143,15 @@ def test_undefined_alpha_says_why_and_never_warns(unit, rater, value, reason, le
     assert np.isnan(interval.low) and interval.undefined == result.undefined
 
 
+@pytest.mark.parametrize(("level", "value"), [("interval", "1.0"), ("ratio", "01")])
+def test_labels_of_one_number_expect_no_disagreement_either(level, value):
+    labels = Labels.from_columns("uuvvww", "xyxyxy", ["1", value, "1", "1", value, value], ("1", value, "2"))
+    found = krippendorff_alpha(labels, level)
+    assert np.isnan(found.estimate) and "stand for one number" in found.undefined
+    assert found.confidence_interval().undefined == found.analytic_interval().undefined == found.undefined
+    assert np.isnan(found.standard_error) and not krippendorff_alpha(labels).undefined
+
+
 def test_perfect_agreement_on_two_labels_is_one():
     result = krippendorff_alpha(Labels.from_columns("uuvv", "xyxy", "1122", "12"))
     assert result.estimate == 1

@@ -81,3 +81,30 @@ def test_agreement_with_others_by_hand():
     assert (y.estimate, z.estimate) == (0.25, 0.0)
     alone = agreement_with_others(Labels.from_columns("ab", "xx", "+-", "-+"))[0]
     assert np.isnan(alone.estimate) and "nobody else" in alone.undefined
+
+
+def two_labels(seen, cluster=None):
+    """Sixty units of two categories in turn, three raters who are always right, and one who labelled `seen`."""
+    rows = [(unit, rater, unit % 2) for unit in range(60) for rater in range(3)]
+    rows += [(unit, 3, label) for unit, label in seen]
+    unit, rater, value = (np.array(column) for column in zip(*rows, strict=True))
+    return Labels(unit, rater, value, 60, ("a", "b"), cluster=cluster)
+
+
+def test_a_category_that_a_rater_never_saw_says_nothing_of_them():
+    seen = [(unit, int(unit in (0, 2, 4))) for unit in range(0, 30, 2)]  # fifteen units of the first, three times wrong
+    labels = two_labels(seen)
+    found = dawid_skene(labels)
+    assert np.isnan(found.confusion[3, 1]).all()
+    assert found.competence == pytest.approx([1, 1, 1, 0.8], abs=1e-6)
+    intervals = competence_intervals(labels, found)
+    assert intervals.low[3] < 0.7 and 0.9 < intervals.high[3] <= 1
+
+
+@pytest.mark.parametrize("model", [dawid_skene, mace])
+def test_whoever_labelled_one_cluster_only_has_no_interval(model):
+    seen = [(unit, unit % 2 if unit % 3 else 0) for unit in range(12)]
+    of_one, of_two = (two_labels(seen, np.arange(60) // size) for size in (12, 10))
+    alone, shared = (competence_intervals(labels, model(labels)) for labels in (of_one, of_two))
+    assert alone.n_clusters == 5 and np.isnan([alone.low[3], alone.high[3]]).all()
+    assert shared.low[3] < shared.high[3]

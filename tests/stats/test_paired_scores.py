@@ -67,6 +67,20 @@ def test_undefined_differences_of_correlations():
     assert same.difference.estimate == 0 and same.williams.undefined
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_decide_whether_a_perfect_correlation_has_a_test(seed):
+    rng = np.random.default_rng(seed)
+    people = rng.exponential(size=int(rng.integers(4, 30)))
+    score = people + rng.normal(size=len(people))
+    opposite = correlation_difference(score, 1 - 0.3 * score, people, n_permutations=20)
+    assert "opposites" in opposite.williams.undefined and np.isnan(opposite.williams.p_value)
+    assert not opposite.steiger.undefined and opposite.difference.estimate == pytest.approx(2 * opposite.with_a)
+    same = correlation_difference(score, 0.7 * score + 2, people, n_permutations=20)
+    assert "the scores are the same" in same.williams.undefined and same.steiger.undefined == same.williams.undefined
+    perfect = correlation_difference(0.3 * people + 1, score, people, n_permutations=20)
+    assert "a perfect correlation" in perfect.steiger.undefined and perfect.williams.p_value < 1
+
+
 def by_hand(a, b, label, coefficient: str, cluster) -> float:
     """Share of all ways to swap whole clusters that give a difference as large, one by one."""
     a, b = (np.asarray(column, dtype=float) for column in (a, b))
