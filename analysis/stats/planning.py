@@ -19,6 +19,9 @@ from .pilot import Pilot, draw, simulated
 STUDIES = 1000
 MOST_RATERS = 15
 NO_SPREAD = "in such studies the figure is always the same or undefined, as in a pilot without a disagreement"
+NOT_FOUND = "no number of units was found; the last one tried, {1:,}, leaves a half width of {0:.3f}"
+# Numbers of units that a search tries at the most.
+STEPS = 16
 TOO_FEW = "fewer than two units (or clusters)"
 
 
@@ -221,22 +224,29 @@ def units_needed(plan: Callable[[int], Planned], target: float, start: int = 100
     """
     if not target > 0:
         raise ValueError(f"the half width to reach lies above 0, not {target}")
-    n, best = min(start, most), None
-    for _ in range(12):
+    n, best, too_few, more = min(start, most), None, 1, 1.005
+    for _ in range(STEPS):
         found = plan(n)
-        if found.undefined:
+        if found.undefined and best is None:
             return Needed(plan=None, target=target, undefined=found.undefined)
-        if found.half_width <= target and (best is None or n < best.n_units):
-            best = found
-        wanted = math.ceil(n * (found.half_width / target) ** 2)
-        if n == most and found.half_width > target:
+        # Half a per cent more than the law says, so that the next half width is not just above the target again; and
+        # ever more while it is, since whole clusters make widths fall in steps.
+        if not found.undefined and found.half_width <= target:
+            best, more = found, 1.005
+        else:
+            too_few, more = n, 2 * more - 1
+        if n == most and best is None:
             reason = f"all {most:,} units leave a half width of {found.half_width:.3f}"
             return Needed(plan=None, target=target, undefined=reason)
-        if found.half_width <= target and wanted >= 0.99 * n - 1:
+        # The law may lead to fewer units than a plan takes: the number then lies between those and the best.
+        wanted = (n + best.n_units) / 2 if found.undefined else n * (found.half_width / target) ** 2
+        if found is best and math.ceil(wanted) >= 0.99 * n - 1:
             break
-        # One per cent more than the law says, so that the next half width is not just above the target again.
-        n = min(max(math.ceil(1.005 * wanted), 2), most)
-    return Needed(plan=best, target=target)
+        n = max(math.ceil(more * math.ceil(wanted)), too_few + 1)
+        n = min(n, most if best is None else best.n_units - 1)
+        if n <= too_few:
+            break
+    return Needed(plan=best, target=target, undefined="" if best else NOT_FOUND.format(found.half_width, n))
 
 
 def judgements_needed(plan: Callable[[int], Planned], target: float, start: int = 2, most: int = MOST_RATERS) -> Needed:

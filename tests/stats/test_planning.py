@@ -1,5 +1,7 @@
 """Planning: textbook variances from outside, pilots with planted truth, and widths that real intervals then have."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -129,6 +131,23 @@ def test_how_many_more_is_the_smallest_number_that_reaches_the_target_and_comes_
     assert vain.plan is None and "15 judgements" in vain.undefined
     few = units_needed(lambda n: planned_rate(pilot, 1, n, 1), 0.01, most=500)
     assert few.plan is None and "all 500 units leave" in few.undefined
+
+
+@pytest.mark.parametrize(("size", "start"), [(1, 100), (30, 120), (150, 600)])
+def test_every_target_from_the_width_of_many_clusters_to_that_of_two_and_beyond_is_reached(size, start):
+    """Also where the law of the square root leads below two clusters, and where a width is that of the next cluster."""
+    pilot = people(0.9, 0.8, prevalence=0.4, cluster_size=size, correlation=0.3 if size > 1 else 0.0)
+
+    @cache
+    def alpha(n):
+        return planned_alpha(pilot, n, 2, n_studies=100)
+
+    for plan in (alpha, lambda n: planned_rate(pilot, 1, n, 1)):
+        widest, narrowest = 1.5 * plan(max(2 * size, 8)).half_width, plan(60 * max(size, 10)).half_width
+        for target in np.geomspace(narrowest, widest, 60):
+            needed = units_needed(plan, target, start)
+            assert not needed.undefined and needed.plan.half_width <= target
+            assert plan(needed.plan.n_units) == needed.plan
 
 
 def test_undefined_and_refused():
