@@ -21,7 +21,12 @@ def scope_of(project: Project, given: Mapping[str, str]) -> dict:
     if number := given.get("release", ""):
         release = project.releases.filter(number=int(number)).first() if str(number).isdecimal() else None
         if release is None or not release.is_ready:
-            ready = ", ".join(str(one.number) for one in project.releases.order_by("number") if one.is_ready) or "none"
+            ready = ", ".join(str(one.number) for one in project.releases.order_by("number") if one.is_ready)
+            if not ready:
+                raise ValueError(
+                    f"project {project.slug} keeps no release; one is frozen on its page, and files that manage.py "
+                    "release wrote are read with --from-files"
+                )
             raise ValueError(f"release is one of {ready}, not {number!r}")
         scope["release"] = str(release.uuid)
     return scope

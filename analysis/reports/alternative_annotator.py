@@ -61,7 +61,7 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
 
     runs = source.newest_labelling_runs()
     if not runs:
-        raise ValueError(NO_RUN.format(source.slug))
+        raise ValueError(source.how_to_have_runs() or NO_RUN.format(source.slug))
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))

@@ -38,6 +38,7 @@ RESAMPLES = (50, 200)
 TOO_FEW_SHARED = "shares {} units with others, fewer than {}"
 NO_PEOPLE = "no label is by a named person: the file does not say who voted"
 NOTHING_SHARED = "no two of them share a unit"
+ONE_LABEL = "only one label was used, which does not tell who knows it from who guesses"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _with_runs(
     for run in runs:
         found = with_derived_labels(kind, source.suggestion_frame(run)[["unit", "dimension", "label"]])
         found = found[found["unit"].isin(units["unit"]) & found["label"].notna()]
-        known = known | {run.uuid: Who(run.uuid, f"{run.checker} {run.version}", "checker")}
+        known = known | {run.uuid: Who(run.uuid, f"{run.checker} {run.version}".strip(), "checker")}
         parts.append(found.assign(who=run.uuid))
     return (pd.concat(parts, ignore_index=True) if runs else said), known
 
@@ -156,6 +157,8 @@ def _dimension(
     }
     if result["undefined"]:
         return result, {}
+    if len(np.unique(coded.value)) < 2:
+        return result | {"undefined": ONE_LABEL}, {}
     fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
     intervals = {name: _intervals(coded, fit) for name, fit in fits.items()}
     truth = fits["dawid_skene"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
+from analysis.reports.methods_words import checker_name
 from analysis.reports.probabilities import BINS
 
 SHARE = Axis("Share of units", 0, 1)
@@ -24,7 +25,7 @@ def pictures(result: dict) -> list[Picture]:
 
 def _against(result: dict) -> str:
     labels = "" if result["touched"] or result["reference"] not in ("majority", "dawid-skene") else ", untouched labels"
-    return f"{result['checker']} {result['version']} against people ({result['reference_title'].lower()}{labels})"
+    return f"{checker_name(result)} against people ({result['reference_title'].lower()}{labels})"
 
 
 def confusion(result: dict, dimension: dict) -> Matrix:
@@ -52,7 +53,7 @@ def confusion(result: dict, dimension: dict) -> Matrix:
         low=0,
         high=1,
         rows_title="people",
-        columns_title=f"{result['checker']} {result['version']}",
+        columns_title=checker_name(result),
         value_title="units",
         shade_title="share of the row",
         figures=tuple(

@@ -25,10 +25,22 @@ CONDITIONS = {
 }
 
 
+CLUSTERS = "Clusters are those of the table's column cluster; a unit that has none there is one of its own."
+
+
 def paragraph(report: Report, result: dict, computed_at: datetime | None = None) -> str:
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
-    parts = [report.methods(result).strip(), _made_from(result, computed_at), _of_others(report, result)]
+    said = report.methods(result).strip()
+    if result.get("made_from", {}).get("kind") == "table":
+        said = _of_a_table(said)
+    parts = [said, _made_from(result, computed_at), _of_others(report, result)]
     return " ".join(part for part in parts if part)
+
+
+def _of_a_table(said: str) -> str:
+    """A table says what its units come in, but not that these are claims or questions."""
+    found = said.replace("claims or questions", "clusters").replace("claim or question", "cluster")
+    return f"{found} {CLUSTERS}" if found != said else said
 
 
 def _of_others(report: Report, result: dict) -> str:
@@ -56,7 +68,9 @@ def _made_from(result: dict, computed_at: datetime | None) -> str:
     if split and "source" not in made["selection"]:
         only += f", with the {in_words(split)} in the place of the source"
     if made.get("kind") == "release":
-        said = f"Computed with Assay {__version__} from release {made['number']} of {result['project']}"
+        # Only releases that are kept with their project have numbers; files written by the command have 0.
+        which = f"release {made['number']}" if made["number"] else "a release"
+        said = f"Computed with Assay {__version__} from {which} of {result['project']}"
         return f"{said} (SHA-256 {made['sha256']}){only}."
     if made.get("kind") == "table":
         return f"Computed with Assay {__version__} from the table {result['project']}{only}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.association_tables import over_in_words
 from analysis.reports.associations import PARTIAL, WITHIN
-from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
 
 
 def _touched(result: dict, of: str = "the checker") -> str:
@@ -16,7 +16,7 @@ def _touched(result: dict, of: str = "the checker") -> str:
 
 
 def comparison(result: dict) -> str:
-    name = f"{result['checker']} {result['version']}"
+    name = checker_name(result)
     dimensions = result["dimensions"]
     ties = sum(dimension["votes"]["tied"] for dimension in dimensions)
     return sentences(
@@ -89,7 +89,7 @@ def _probabilities(result: dict) -> str:
 
 
 def _two(result: dict) -> str:
-    beside = [f"{result['other']['checker']} {result['other']['version']}"] if result["families"]["versus"] else []
+    beside = [checker_name(result["other"])] if result["families"]["versus"] else []
     rivals = next((dimension["rivals"] for dimension in result["dimensions"] if dimension["rivals"]), [])
     names = listed(list(dict.fromkeys([*beside, *(rival["name"] for rival in rivals)])))
     if not names:
@@ -153,7 +153,7 @@ def prevalence(result: dict) -> str:
         f"The share of {result['n_units']:,} units with each label was estimated by prediction-powered inference "
         "(Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, Angelopoulos, Duchi "
         f"and Zrnic 2023), from units labelled by people ({result['reference_title'].lower()}) and "
-        f"{result['checker']} {result['version']} (at most {both:,}) and units labelled by the checker alone (at most "
+        f"{checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most "
         f"{others:,}).",
         _touched(result),
         _over_responses(result),
@@ -179,7 +179,7 @@ def _over_responses(result: dict) -> str:
 
 
 def difference(result: dict) -> str:
-    run, other = (f"{result[side]['checker']} {result[side]['version']}" for side in ("run", "other"))
+    run, other = (checker_name(result[side]) for side in ("run", "other"))
     changed = [
         f"{dimension['title'].lower()} {dimension['n_changed']:,} of {dimension['n_both']:,}"
         for dimension in result["dimensions"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
 
 
 def rates(result: dict) -> str:
@@ -29,7 +29,7 @@ def rates(result: dict) -> str:
 
 
 def matched(result: dict) -> str:
-    checker = f" and, beside them, by {result['checker']} {result['version']}" if result["checker"] else ""
+    checker = f" and, beside them, by {checker_name(result)}" if result["checker"] else ""
     touched = ""
     if result["checker"] and result["reference"] == "majority":
         touched = (

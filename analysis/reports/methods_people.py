@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports import attention, drift, selected
-from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
 
 WHOSE = {
     "all": "everybody who labelled",
@@ -71,10 +71,21 @@ def _by_chance(dimensions: list[dict]) -> str:
 
 
 def annotators(result: dict) -> str:
-    with_runs = [f"{run['checker']} {run['version']}" for run in result["runs"]]
+    with_runs = [checker_name(run) for run in result["runs"]]
     touched = f" ({result['n_labels_touched']:,} labels that saw a suggestion of theirs were left out)"
     models = [model for dimension in result["dimensions"] for model in dimension["models"]]
     resamples = sorted({model["n_resamples"] for model in models})
+    more = (
+        "Speed is active time per answer, in quarters of each person's own answers."
+        if any(not dimension["speed"]["undefined"] for dimension in result["dimensions"])
+        else "",
+        drift.methods(result["dimensions"]),
+        attention.methods(result["dimensions"]),
+    )
+    if not models:
+        reasons = listed(list(dict.fromkeys(dimension["undefined"] for dimension in result["dimensions"])))
+        why = f" ({reasons})" if reasons else ""
+        return sentences(f"Competence of annotators could not be estimated{why}.", *more)
     return sentences(
         f"Competence of annotators was estimated without a gold standard on {result['n_units']:,} units"
         + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
@@ -83,15 +94,9 @@ def annotators(result: dict) -> str:
         "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
         f"Whoever shares fewer than {result['min_shared']} units with others has no estimate.",
         f"Their intervals (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
-        "resamples of whole claims or questions."
-        if models
-        else "",
+        "resamples of whole claims or questions.",
         "Beside them stands the plain share of other people's labels that are equal.",
-        "Speed is active time per answer, in quarters of each person's own answers."
-        if any(not dimension["speed"]["undefined"] for dimension in result["dimensions"])
-        else "",
-        drift.methods(result["dimensions"]),
-        attention.methods(result["dimensions"]),
+        *more,
     )
 
 
@@ -102,9 +107,7 @@ def _strays(result: dict) -> str:
 
 def alternative_annotator(result: dict) -> str:
     checkers = list(
-        dict.fromkeys(
-            f"{row['checker']} {row['version']}" for dimension in result["dimensions"] for row in dimension["checkers"]
-        )
+        dict.fromkeys(checker_name(row) for dimension in result["dimensions"] for row in dimension["checkers"])
     )
     by_scale = [dimension["title"].lower() for dimension in result["dimensions"] if dimension["scored_by"] == "rmse"]
     closeness = "the share of equal labels" + (

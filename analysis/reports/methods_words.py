@@ -49,6 +49,11 @@ def _warnings(intervals: list[dict]) -> str:
     return f"Intervals to be read with care: {'; '.join(said)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
 
 
+def checker_name(of: dict) -> str:
+    """A checker with its version; models of a table have none."""
+    return f"{of['checker']} {of['version']}".strip()
+
+
 def listed(words: list[str], last: str = "and") -> str:
     """'a, b and c'."""
     if len(words) < 2:

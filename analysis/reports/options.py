@@ -76,7 +76,8 @@ class Option:
             offered = self.offered(source)
             if not offered:
                 raise ValueError(
-                    f"project {source.slug} has no finished checker run that gives {self.gives or 'anything'}"
+                    source.how_to_have_runs()
+                    or f"project {source.slug} has no finished checker run that gives {self.gives or 'anything'}"
                 )
             return next(iter(offered))
         if self.kind == "choice" and self.default is None:

@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Picture, picture_name
+from analysis.reports.methods_words import checker_name
 
 DRAWN_PEOPLE = 30  # more would fit no page; the table has them
 MODELS = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
@@ -94,7 +95,7 @@ def _against_people(result: dict, dimension: dict) -> Intervals:
 
 
 def _name(row: dict) -> str:
-    return f"{row['checker']} {row['version']}"
+    return checker_name(row)
 
 
 def _interval(row: str, figure: dict, series: str, n: int, key: str) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.reports.methods_words import checker_name
 from analysis.reports.tabular import Cell, Table
 
 
@@ -98,7 +99,7 @@ def _speed(title: str, speed: dict) -> list[Table]:
 
 def prevalence(result: dict) -> list[Table]:
     columns = (*intervals("Together"), "Reliance", *intervals("People alone"), "By people", "of", "Checker alone")
-    by = f"{result['checker']} {result['version']} and people"
+    by = f"{checker_name(result)} and people"
     tables = []
     for dimension in result["dimensions"]:
         title, responses = dimension["title"], dimension["responses"]
@@ -147,7 +148,7 @@ def alternative_annotator(result: dict) -> list[Table]:
 
 
 def _named(row: dict) -> str:
-    return f"{row['checker']} {row['version']}".strip()
+    return checker_name(row)
 
 
 def _checker(row: dict) -> tuple[Cell, ...]:

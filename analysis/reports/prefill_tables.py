@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.derived import with_derived
 from analysis.reports.effects import cells
+from analysis.reports.methods_words import checker_name
 from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import intervals
 from analysis.reports.tabular import Cell, Table, linked
@@ -40,7 +41,7 @@ def _answers(result: dict) -> Table:
         ("Left out: labels of nobody in particular", result["n_labels_of_slots"]),
         ("People", result["n_people"]),
     ]
-    title = f"Answers compared: {result['checker']} {result['version']}".strip()
+    title = f"Answers compared: {checker_name(result)}".strip()
     return Table(title, ("Answers", "n"), rows)
 
 
@@ -180,7 +181,7 @@ def _pictures(result: dict) -> list[Picture]:
 
 def methods(result: dict) -> str:
     return (
-        f"First answers given with a suggestion of {result['checker']} {result['version']} in view "
+        f"First answers given with a suggestion of {checker_name(result)} in view "
         f"({result['n_seen']}) were compared with first answers given without one ({result['n_unseen']}), by "
         f"{result['n_people']} people. A suggestion counted as right where it equals the reference "
         f"({result['reference_title'].lower()}). Effects on the chance of a label that equals the suggestion are "

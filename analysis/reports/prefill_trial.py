@@ -107,7 +107,9 @@ def _run(source: Source, run: str) -> Run:
         return chosen
     runs = source.labelling_runs()
     if not runs:
-        raise ValueError(f"project {source.slug} has no finished checker run that gives labels")
+        raise ValueError(
+            source.how_to_have_runs() or f"project {source.slug} has no finished checker run that gives labels"
+        )
     exposures = source.exposure_frame()
     times = exposures.loc[exposures["shown_at"].notna(), "run"].value_counts()
     return max(runs, key=lambda one: int(times.get(one.uuid, 0)))  # the newest of equally much seen ones

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Picture, picture_name
+from analysis.reports.methods_words import checker_name
 
 SIDES = (("powered", "people and checker"), ("people", "people alone"))
 
@@ -23,7 +24,7 @@ def _shares(result: dict, dimension: dict) -> Intervals:
         caption=(
             f"{result['project']}: {rows[0]['people']['n']:,} units labelled by people "
             f"({result['reference_title'].lower()}), {dimension['n_both'] + dimension['n_others']:,} by "
-            f"{result['checker']} {result['version']}. Shares of units; lines are 95 % intervals, of both together by "
+            f"{checker_name(result)}. Shares of units; lines are 95 % intervals, of both together by "
             "prediction-powered inference."
         ),
         alt="; ".join(f"{row['title']} {_said(row['powered'])}" for row in rows) + ", people and checker together.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports.equivalence import verdict
+from analysis.reports.methods_words import checker_name
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 
@@ -69,8 +70,8 @@ def _equivalent(found: dict) -> tuple[Cell, ...]:
 
 
 def versus(result: dict, title: str, found: dict) -> list[Table]:
-    run = f"{result['checker']} {result['version']}"
-    other = f"{result['other']['checker']} {result['other']['version']}"
+    run = checker_name(result)
+    other = checker_name(result["other"])
     rows = [
         (row["title"], row["run"], row["other"], *estimate(row), *_equivalent(row["equivalence"]), row["n_pairable"])
         for row in found["figures"]
@@ -104,7 +105,7 @@ def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
         for other in found
         for row, test in zip(other["figures"], other["tests"], strict=True)
     ]
-    run = f"{result['checker']} {result['version']}"
+    run = checker_name(result)
     note = _note(MCNEMAR_SUPPOSES, family(result, "rivals"))
     return [Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=note)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports import association_tables, run_tables, tabular
+from analysis.reports.methods_words import checker_name
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import CLASSIFICATION
 from analysis.sources.splits import in_words, split_in
@@ -94,7 +95,7 @@ def _not_listed(number: int, what: str) -> list[str]:
 
 def _comparison(result: dict) -> list[str]:
     lines = [
-        f"{result['checker']} {result['version']} against: {result['reference_title']}",
+        f"{checker_name(result)} against: {result['reference_title']}",
         f"{result['n_units']} units; labels that it touched {'count' if result['touched'] else 'do not count'}",
     ]
     for dimension in result["dimensions"]:
@@ -189,7 +190,7 @@ def _matched(result: dict) -> list[str]:
 
 
 def _difference(result: dict) -> list[str]:
-    names = [f"{side['checker']} {side['version']} ({side['uuid']})" for side in (result["other"], result["run"])]
+    names = [f"{checker_name(side)} ({side['uuid']})" for side in (result["other"], result["run"])]
     lines = [f"from {names[0]} to {names[1]}"]
     lines += [f"  {row['name']}: {row['other'] or '-'} -> {row['run'] or '-'}" for row in result["made_by"]]
     lines.append(f"  failures: {result['n_failures_gained']} more, {result['n_failures_lost']} no longer")

@@ -233,6 +233,10 @@ class Source(ABC):
                 return run
         raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}")
 
+    def how_to_have_runs(self) -> str:
+        """What to do where a report needs a run and there is none, if that is something else than to start one."""
+        return ""
+
     def labelling_runs(self) -> list[Run]:
         return [run for run in self.runs() if run.gives == "labels"]
 

@@ -214,6 +214,12 @@ class LongTableSource(Source):
         models = self._frame.loc[self._frame["rater_kind"] == MODEL, "rater"]
         return [Run(uuid=name, checker=name, version="") for name in sorted(models.unique())]
 
+    def how_to_have_runs(self) -> str:
+        return (
+            f"the table {self.slug} has no labels of a model to hold against people: rows of what a model says have "
+            f"{MODEL} in the column rater_kind"
+        )
+
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
         for row in self.suggestion_frame(run).itertuples():
             yield {"unit": row.unit, "dimension": row.dimension, "label": row.label}
@@ -308,7 +314,8 @@ def _table(path: Path) -> Iterator[dict]:
         for table in open_tables([FileToRead(path)], Options()):
             for row in table.rows:
                 if isinstance(row, RowError):
-                    raise ValueError(f"{row.file}: line {row.line}: {row.column}: {row.reason}")
+                    where = f"{row.file}: line {row.line}: {row.column}".removesuffix(": ")
+                    raise ValueError(f"{where}: {row.reason}")
                 yield _row(path, *row)
     except FormatError as error:
         raise ValueError(str(error)) from None
@@ -318,7 +325,9 @@ def _row(path: Path, line: int, cells: dict) -> dict:
     values = {name: _text(cells.get(name)) for name in (*REQUIRED, *OPTIONAL)}
     for name in REQUIRED:
         if values[name] == "":
-            reason = "is empty" if name in cells else f"is missing; the columns are {', '.join(map(str, cells))}"
+            there_is = f"is missing; the columns are {', '.join(map(str, cells))}, and {', '.join(REQUIRED)} are needed"
+            left_out = "; leave the row out where somebody gave no label" if name == "label" else ""
+            reason = f"is empty{left_out}" if name in cells else there_is
             raise ValueError(f"{path}: line {line}: {name} {reason}")
     if values["level"] not in ("", *LEVELS):
         raise ValueError(f"{path}: line {line}: level is one of {', '.join(LEVELS)}, not {values['level']!r}")

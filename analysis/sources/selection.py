@@ -107,6 +107,9 @@ class SelectedSource(Source):
         if f"{dimension}:{label}" not in known:
             raise ValueError(f"label is one of {', '.join(known)}, not {self.selection.label!r}")
 
+    def how_to_have_runs(self) -> str:
+        return self.inner.how_to_have_runs()
+
     def described(self) -> dict:
         return self.inner.described() | {"selection": self.selection.as_dict()}
 

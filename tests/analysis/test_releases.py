@@ -334,3 +334,17 @@ def test_two_releases_have_two_numbers_and_say_that_their_labels_are_the_same(tm
     assert [release.number for release in releases] == [1, 2]
     html = client_of(project.created_by).get(reverse("project_release", args=[project.slug, 2])).content.decode()
     assert "the same as of release 1" in html
+
+
+def test_files_of_the_command_have_no_number_and_are_no_release_that_the_project_keeps(tmp_path, capsys):
+    project = project_of(4)
+    for name in ("Anna", "Ben"):
+        rater = make_rater(project, name)
+        for item in items_of(project):
+            say(item, rater, "relevant", "supports")
+    call_command("release", project.slug, tmp_path / "files")
+    call_command("report", str(tmp_path / "files"), "agreement", from_files=True, format="methods")
+    said = capsys.readouterr().out
+    assert f"from a release of {project.slug} (SHA-256 " in said and "release 0" not in said
+    with pytest.raises(CommandError, match=f"project {project.slug} keeps no release.*--from-files"):
+        call_command("report", f"{project.slug}@1", "agreement")
