@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ALL = ""  # the row of all sources; a source always has a name
 MAX_VERDICTS = 50
+NO_TWO_STANCES = "no claim has two pieces of evidence with a stance"
 NO_REASON = {"tied": "people are divided", "unlabelled": "nobody has labelled it"}
 
 
@@ -138,7 +139,8 @@ def _share_of_claims(conflicting: np.ndarray, counted: np.ndarray) -> dict:
     """Of claims with a stance of at least two pieces of evidence, the share in conflict; claims are independent."""
     from analysis.stats import mean_share
 
-    return figure(mean_share(conflicting[counted].astype(float))) | {"n": int(conflicting.sum())}
+    share = figure(mean_share(conflicting[counted].astype(float))) | {"n": int(conflicting.sum())}
+    return share if counted.any() else share | {"undefined": NO_TWO_STANCES}
 
 
 def _labels(pairs: Pairs, sets: UnitSets) -> list[dict]:

@@ -131,9 +131,7 @@ def alternative_annotator_test(
         "n_units": labels.n_units,
         "n_pairable": unit_count,
         "n_labels": sum(len(rows[0]) for rows in enough.values()),
-        "left_out": {"without a model's label or two people's": labels.n_units - unit_count}
-        if labels.n_units > unit_count
-        else {},
+        "left_out": _left_out(labels.n_units, unit_count, wins),
     }
     advantage = SumSample(sample.features, sample.pattern, sample.cluster, lambda sums: _advantage(sums, len(people)))
     return AlternativeTest(
@@ -201,6 +199,16 @@ def _wins(labels: Labels, model: np.ndarray, distance: np.ndarray) -> dict[int, 
         near = 1e-9 * (1 + of_person)  # equal in exact arithmetic
         found[person] = (unit, of_model <= of_person + near, of_person <= of_model + near)
     return found
+
+
+def _left_out(n_units: int, n_used: int, wins: dict[int, tuple[np.ndarray, ...]]) -> dict[str, int]:
+    """Units that do not count, by reason: those without the labels, and those that only people left out have."""
+    n_comparable = len(np.unique(np.concatenate([rows[0] for rows in wins.values()]))) if wins else 0
+    reasons = {
+        "without a model's label or two people's": n_units - n_comparable,
+        "of people with too few units only": n_comparable - n_used,
+    }
+    return {reason: n for reason, n in reasons.items() if n}
 
 
 def _sample(labels: Labels, people: list[tuple[np.ndarray, ...]], epsilon: float, q: float) -> SumSample:

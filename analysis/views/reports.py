@@ -43,13 +43,22 @@ def project_report(request, slug, name):
     try:
         values = report.values(source, given)
     except ValueError as error:
-        if any(given.values()):  # nothing that was offered
-            raise Http404(str(error)) from None
-        return render_report(request, "report", project, None, context | {"problem": str(error)})
+        # Numbers are typed into the form, so whoever gave a wrong one has to read what it could have been.
+        is_wrong = any(given.values())
+        said = {"problem": _as_the_form_says(report, str(error)), "is_wrong": is_wrong}
+        page = render_report(request, "report", project, None, context | said)
+        page.status_code = 404 if is_wrong else 200
+        return page
     stored = report_of(request, project, name, values)
     context["options"] = [(option, values[option.name], option.offered(source)) for option in report.options]
     context["parts"] = [_part(part, stored) for part in report.body(stored.result)] if stored.result else []
     return render_report(request, "report", project, stored, context)
+
+
+def _as_the_form_says(report, message: str) -> str:
+    """What is wrong with an option, by the title that stands beside its field instead of the name in the address."""
+    named = next((option for option in report.options if message.startswith(f"{option.name} is ")), None)
+    return f"“{named.title}” {message.removeprefix(named.name).strip()}" if named else message
 
 
 def _part(part, stored) -> dict:

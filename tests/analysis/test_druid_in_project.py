@@ -81,6 +81,25 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
     assert client.get(address, {"evidence_beside": "nothing-of-the-kind"}).status_code == 404
 
 
+def test_a_number_that_was_not_offered_is_answered_with_what_it_could_have_been(client, project):
+    client.force_login(project.created_by)
+    address = reverse("project_report", args=[project.slug, "druid"])
+    answer = client.get(address, {"alpha": "2"})
+    page = html.unescape(answer.content.decode())
+    assert answer.status_code == 404 and "“Significant below” is at least 0.0001 and at most 0.5, not 2" in page
+    assert f'href="{address}"' in page and "Not here yet" not in page
+
+
+def test_claims_with_one_piece_of_evidence_say_why_none_can_be_in_conflict():
+    project = project_of(3, claims=3, slug="lone-evidence")
+    for item in items_of(project):
+        say(item, make_rater(project, f"Anna {item.pk}"), "relevant", "supports")
+    found = get_report("druid").compute(DatabaseSource(project))
+    assert found["content"]["sources"][0]["conflicts"]["undefined"] == (
+        "no claim has two pieces of evidence with a stance"
+    )
+
+
 def test_the_command_prints_the_numbers_that_were_planted(project):
     out = io.StringIO()
     call_command("report", project.slug, "druid", format="json", stdout=out)

@@ -73,6 +73,7 @@ def test_people_with_few_units_are_left_out_and_counted():
     few = alternative_annotator_test(three_people(29), np.zeros(29, dtype=int))
     assert few.passes is None and "30 units" in few.winning_rate.undefined
     assert few.left_out_people == {"too few units": 3}
+    assert few.advantage.left_out == {"of people with too few units only": 29}  # they have the labels
     assert np.isnan(few.advantage.confidence_interval().low)
 
 
@@ -82,6 +83,7 @@ def test_units_without_a_label_of_the_model_do_not_count():
     found = alternative_annotator_test(three_people(80), model)
     assert {each.n_units for each in found.people} == {40}
     assert found.winning_rate.n_pairable == 40 and found.winning_rate.n_left_out == 40
+    assert found.winning_rate.left_out == {"without a model's label or two people's": 40}
 
 
 def test_more_units_are_asked_for_only_where_they_would_help():
