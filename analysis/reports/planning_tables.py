@@ -144,6 +144,10 @@ def _pictures(result: dict, dimension: dict) -> list[Picture]:
 
 
 def methods(result: dict) -> str:
+    reasons = list(dict.fromkeys(one["undefined"] for one in result["dimensions"]))
+    if all(reasons):
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        return f"Numbers of units could not be planned{why}."
     with_checker = f", and {result['checker']}'s by least squares on them" if result["checker"] else ""
     return (
         "Numbers of units were planned from the labels so far: confusion tables of the annotators and the shares of "

@@ -70,3 +70,10 @@ def test_rows_that_cannot_be_taken_say_where_and_what_to_do(tmp_path, text, reas
     path.write_text(text)
     with pytest.raises(ValueError, match=reason):
         source_of_files(path)
+
+
+def test_nothing_is_said_of_a_plan_that_could_not_be_made(tmp_path):
+    said = said_of("planning", table(tmp_path, raters=("anna",)))
+    assert said.startswith("Numbers of units could not be planned (no unit of the pilot has two labels")
+    assert "Dawid-Skene" not in said
+    assert "Dawid-Skene" in said_of("planning", table(tmp_path))
