@@ -36,7 +36,7 @@ CERTAIN = 0.95
 RESAMPLED_LABELS = 20_000_000
 RESAMPLES = (50, 200)
 TOO_FEW_SHARED = "shares {} units with others, fewer than {}"
-NO_PEOPLE = "no label is by a named person: the file does not say who voted"
+NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
 NOTHING_SHARED = "no two of them share a unit"
 ONE_LABEL = "only one label was used, which does not tell who knows it from who guesses"
 

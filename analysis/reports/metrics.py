@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -227,7 +227,10 @@ REPORTS: dict[str, Report] = {
             "prefill-trial",
             "What seeing a suggestion does",
             "analysis.reports.prefill_trial",
-            (A_RUN_OR_NONE, Option("reference", "Right by", choices=references_of_trial)),
+            (
+                replace(A_RUN_OR_NONE, unchosen="the one that people saw most"),
+                Option("reference", "Right by", choices=references_of_trial),
+            ),
             "Answers given with a checker's suggestion in view beside those given without: how often they equal it, be "
             "it right or wrong, how long they took, and how far people agree.",
         ),

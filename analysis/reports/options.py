@@ -34,6 +34,7 @@ class Option:
     gives: str = ""
     required: bool = False
     help: str = ""
+    unchosen: str = "none"  # what the form calls a run that is not chosen
 
     @property
     def argument(self) -> str:

@@ -210,7 +210,7 @@ def test_page_items_and_command(client, capsys):
     stored = StoredReport.objects.get()
     row = of_dimension(stored.result, "relevance")["strata"][0]
     assert f"{row['difference']['estimate']:.3f}" in page and "only if chance decided" in page
-    assert "clustered in two ways" in page
+    assert "clustered in two ways" in page and ">the one that people saw most</option>" in page
     behind = reverse("project_behind", args=[project.slug, "prefill-trial"])
     figure = "relevance/wrong/seen/agree"
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
