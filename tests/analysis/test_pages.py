@@ -233,6 +233,7 @@ def test_rates_are_shown_for_answers_of_models(client):
     compute()
     html = client.get(where).content.decode()
     assert "Contradiction %" in html and ">50.00<" in html and "Mean over models" in html
+    assert "Intervals draw whole claims or questions" in html  # as the methods paragraph says
     assert where in client.get(reverse("project_agreement", args=[project.slug])).content.decode()
 
 
