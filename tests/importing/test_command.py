@@ -184,3 +184,11 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(tmp_path, arguments, rea
     assert code == 1
     assert reason in said
     assert not Dataset.objects.exists()
+
+
+def test_without_an_administrator_it_says_how_to_make_one(tmp_path, admin):
+    admin.delete()
+    code, said = command(write_druid(tmp_path / "d.tsv", druid_rows(2)), "--format", "druid", "--dataset", "d")
+    assert code == 1
+    assert "create_admin EMAIL" in said and "--owner EMAIL" in said
+    assert not Dataset.objects.exists()

@@ -189,5 +189,8 @@ def _owner(email: str | None, dataset: Dataset | None) -> User:
         return dataset.owner
     owner = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if owner is None:
-        raise CommandError("There is no site administrator yet; name the owner with --owner EMAIL")
+        raise CommandError(
+            "There is no site administrator yet: make one with `manage.py create_admin EMAIL`, or name the owner, who "
+            "has an account, with --owner EMAIL"
+        )
     return owner
