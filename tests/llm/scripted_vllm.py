@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections.abc import Callable, Sequence
 
 Words = tuple[str, ...]
@@ -18,6 +19,7 @@ class ScriptedVllm:
         self.probability, self.window, self.longest, self.knows_ids = probability, window, longest, knows_ids
         self.vocabulary = ["<s>"]
         self.ids = {"<s>": 0}
+        self.learning = threading.Lock()  # several are asked at a time
 
     def split(self, text: str) -> list[str]:
         found = []
@@ -27,11 +29,12 @@ class ScriptedVllm:
 
     def encode(self, text: str, specials: bool) -> list[int]:
         found = [0] if specials else []
-        for word in self.split(text):
-            if word not in self.ids:
-                self.ids[word] = len(self.vocabulary)
-                self.vocabulary.append(word)
-            found.append(self.ids[word])
+        with self.learning:
+            for word in self.split(text):
+                if word not in self.ids:
+                    self.ids[word] = len(self.vocabulary)
+                    self.vocabulary.append(word)
+                found.append(self.ids[word])
         return found
 
     def log(self, before: Sequence[int], token: int) -> float:

@@ -84,14 +84,16 @@ class FakeServer:
                     outer._in_flight += 1
                     outer.most_in_flight = max(outer.most_in_flight, outer._in_flight)
                 try:
-                    reply = outer.answer(request, n)
-                    self._send(reply if isinstance(reply, Reply) else Reply(reply))
+                    found = outer.answer(request, n)
+                    reply = found if isinstance(found, Reply) else Reply(found)
+                    time.sleep(reply.delay)
                 finally:
+                    # Before it is sent: whoever has the whole answer may ask for the next one at once.
                     with outer._lock:
                         outer._in_flight -= 1
+                self._send(reply)
 
             def _send(self, reply: Reply) -> None:
-                time.sleep(reply.delay)
                 body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     self.send_response(reply.status)

@@ -78,7 +78,8 @@ def test_how_the_server_can_be_read_is_found_out(serve, knows_ids, reading):
 
 
 def test_a_claim_is_asked_once_without_evidence_and_no_more_at_a_time_than_is_set(serve):
-    server = serve(ScriptedVllm(table), max_in_flight=3)
+    scripted = ScriptedVllm(table)
+    server = serve(lambda request, n: Reply(scripted(request, n), delay=0.01), max_in_flight=3)
     inputs = [pair("Ice", f"Number {number}", number) for number in range(20)]
     found = scorer().predict(inputs)
     assert [one.id for one in found] == [item.id for item in inputs] and not any(one.error for one in found)
