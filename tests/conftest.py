@@ -14,15 +14,21 @@ CHROMIUM_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# The first is Chromium without a window's frame, which takes half of the processor time.
+# The first is Chromium without windows, which takes half of the processor time.
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PATIENCE_MS = 30_000  # for one step in a browser, on a machine that has other things to do
 
 
 # Files that take longest. Begun last, one process would go on with them when the others have nothing left to do.
 LONGEST = (
-    *("test_researcher_climate_fever.py", "test_workers.py", "test_newcomer.py", "test_demo_every.py"),
-    *("test_concurrency.py", "test_kinds.py", "test_pages.py", "test_fuzz_every.py"),
+    "test_researcher_climate_fever.py",
+    "test_workers.py",
+    "test_newcomer.py",
+    "test_demo_every.py",
+    "test_concurrency.py",
+    "test_kinds.py",
+    "test_pages.py",
+    "test_fuzz_every.py",
 )
 
 

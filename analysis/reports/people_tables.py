@@ -143,18 +143,14 @@ def alternative_annotator(result: dict) -> list[Table]:
         tables.append(Table(title, columns, rows))
         for row in dimension["checkers"]:
             if row["people"]:
-                tables.append(_people(f"{dimension['title']}: {_named(row)} and each person", row))
+                tables.append(_people(f"{dimension['title']}: {checker_name(row)} and each person", row))
     return tables
-
-
-def _named(row: dict) -> str:
-    return checker_name(row)
 
 
 def _checker(row: dict) -> tuple[Cell, ...]:
     passes = "undefined" if row["passes"] is None else "yes" if row["passes"] else "no"
     return (
-        _named(row),
+        checker_name(row),
         *(estimate(row["winning_rate"] | {"undefined": row["undefined"]})),
         *(estimate(row["advantage"] | {"undefined": row["undefined"]})),
         len(row["people"]),

@@ -19,7 +19,7 @@ from .pilot import Pilot, draw, simulated
 STUDIES = 1000
 MOST_RATERS = 15
 NO_SPREAD = "in such studies the figure is always the same or undefined, as in a pilot without a disagreement"
-NOT_FOUND = "no number of units was found; the last one tried, {1:,}, leaves a half width of {0:.3f}"
+NOT_FOUND = "no number of units was found; the last one tried, {0:,}, leaves a half width of {1:.3f}"
 # Numbers of units that a search tries at the most.
 STEPS = 16
 TOO_FEW = "fewer than two units (or clusters)"
@@ -246,7 +246,7 @@ def units_needed(plan: Callable[[int], Planned], target: float, start: int = 100
         n = min(n, most if best is None else best.n_units - 1)
         if n <= too_few:
             break
-    return Needed(plan=best, target=target, undefined="" if best else NOT_FOUND.format(found.half_width, n))
+    return Needed(plan=best, target=target, undefined="" if best else NOT_FOUND.format(found.n_units, found.half_width))
 
 
 def judgements_needed(plan: Callable[[int], Planned], target: float, start: int = 2, most: int = MOST_RATERS) -> Needed:

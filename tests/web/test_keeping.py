@@ -192,6 +192,24 @@ def test_an_answer_that_the_server_refuses_is_kept_and_can_be_opened_again(label
     assert stored(first, ann) == {"relevance": "not_relevant"}
 
 
+def test_a_refused_answer_that_was_discarded_leaves_its_item_open_also_after_a_reload(label, ann):
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 1)
+    page = label(make_project(dataset, overlap=1, annotators=[ann]), ann)
+    refusal = {"status": 409, "json": {"status": "conflict", "message": "The texts of this item have changed."}}
+    page.page.context.route(SUBMIT, lambda route: route.fulfill(**refusal))
+    first = page.assignment
+    page.press("2", "Enter")
+    state(page, "blocked")
+    page.page.context.unroute(SUBMIT)
+    page.page.get_by_role("button", name="Discard it").click()
+    page.is_saved()
+    page.open()
+    page.at(first)
+    assert page.chosen() == []
+    assert not Revision.objects.exists()
+
+
 def test_people_who_share_a_browser_do_not_share_drafts(open_context, project, ann):
     bob = make_user("bob")
     join(project, bob)
