@@ -103,6 +103,15 @@ class LabellingPage:
         expect(self.page.locator("#stage .loading")).to_have_count(0)
         return before
 
+    def skip(self) -> str:
+        """Skip the item without a reason, and wait for what comes next. Returns the assignment that was skipped."""
+        before = self.assignment
+        self.press("s")
+        self.page.locator("[data-skip-confirm]").click()
+        self.gone(before)
+        expect(self.page.locator("#stage .loading")).to_have_count(0)
+        return before
+
     def gone(self, assignment: str) -> None:
         expect(self.page.locator(f'#stage [data-item="{assignment}"]')).to_have_count(0)
 

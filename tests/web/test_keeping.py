@@ -4,7 +4,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
-from annotation.models import Annotation, Revision
+from annotation.models import Annotation, Assignment, Revision
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.pages import HEARD, LabellingPage, eventually, has_heard, sign_in, spans, stored
 
@@ -278,12 +278,13 @@ def test_what_waited_since_before_a_reload_is_not_offered_again_by_a_reply_that_
     assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]
 
 
-def test_what_is_stored_while_the_page_is_loaded_anew_does_not_come_back(label, project, ann):
+@pytest.mark.parametrize("is_skip", [False, True], ids=["answer", "skip"])
+def test_what_is_stored_while_the_page_is_loaded_anew_does_not_come_back(label, project, ann, is_skip):
     page = label(project, ann)
     page.has_ahead()
     context = page.page.context
     context.route(API, lambda route: route.abort())
-    first = page.answer("2")
+    first = page.skip() if is_skip else page.answer("2")
     state(page, "waiting")
     made_before = context.request.get(page.page.url)
     assert f'data-item="{first}"' in made_before.text()
@@ -295,4 +296,49 @@ def test_what_is_stored_while_the_page_is_loaded_anew_does_not_come_back(label, 
     assert page.assignment != first
     page.answer("2")
     page.is_saved()
-    assert list(Revision.objects.values_list("number", flat=True)) == [1, 1]
+    assert Assignment.objects.get(uuid=first).state == ("skipped" if is_skip else "done")
+    assert list(Revision.objects.values_list("number", flat=True)) == [1] * (1 if is_skip else 2)
+
+
+def test_what_one_tab_settled_is_known_after_another_tab_settled_something_else(open_context, project, ann):
+    context = open_context(ann)
+    left, right = (LabellingPage(context.new_page(), project) for _ in range(2))
+    left.open()
+    made_before = context.request.get(left.page.url)
+    left.has_ahead()
+    right.open()
+    right.has_ahead()
+    assert f'data-item="{left.assignment}"' in made_before.text()
+    first = left.answer("2")
+    left.is_saved()
+    right.gone(first)
+    second = right.answer("2")
+    right.is_saved()
+    third = right.skip()
+    right.is_saved()
+    context.route("**/work/", lambda route: route.fulfill(response=made_before))
+    left.open()
+    expect(left.page.locator("#stage [data-item]")).to_have_count(1)
+    assert left.assignment not in (first, second, third)
+
+
+def test_a_skip_whose_reply_got_lost_is_stored_once_and_its_item_does_not_come_back_after_a_reload(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    lost = []
+
+    def lose(route):
+        lost.append(route.fetch().status)  # it arrives, its answer does not
+        route.abort()
+
+    page.page.context.route("**/skip", lose)
+    first = page.skip()
+    state(page, "waiting")
+    page.page.context.unroute("**/skip")
+    page.open()
+    expect(page.page.locator("#stage [data-item]")).to_have_count(1)
+    assert page.assignment != first
+    page.is_saved()
+    assert lost and set(lost) == {200}
+    item = Assignment.objects.get(uuid=first).item_id
+    assert sorted(Assignment.objects.filter(item=item).values_list("state", flat=True)) == ["open", "skipped"]

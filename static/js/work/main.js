@@ -385,9 +385,8 @@ const first = one("[data-item]", stage);
 if (first) {
   const made = maker.make(first);
   open = made;
-  const { assignment } = made.payload;
-  if (outbox.has(assignment) || (trail.indexOf(assignment) >= 0 && !outbox.of(assignment))) {
-    // Answered before the reload and still on its way, or stored while this page was: the server says which is next.
+  if (outbox.isSettled(made.payload.assignment)) {
+    // Answered or skipped before the reload, and on its way or stored while this page was: the server says which is next.
     made.stage = "sent";
     advance();
   } else {

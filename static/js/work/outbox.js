@@ -5,7 +5,7 @@
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
 const ADOPT_AFTER_MS = 15000; // another tab's answer is sent by this one when it has waited this long
 const TIMEOUT_MS = 30000;
-const DRAFT_DAYS = 30;
+const KEPT_DAYS = 30;
 const TRAIL_LENGTH = 50;
 const KEPT_ITEMS = 20;
 
@@ -74,15 +74,25 @@ function tabName() {
   }
 }
 
-/** Drafts by assignment; those of a month ago are forgotten. */
-export function createDrafts(space) {
-  const store = createStore(`assay:draft:${space}:`);
-  const oldest = Date.now() - DRAFT_DAYS * 86400000;
+/** What lies under a prefix, one key each; what is a month old is forgotten. */
+function createAging(prefix) {
+  const store = createStore(prefix);
+  const oldest = Date.now() - KEPT_DAYS * 86400000;
   for (const key of store.keys()) if ((store.get(key)?.saved ?? 0) < oldest) store.remove(key);
+  return { ...store, set: (key, value) => store.set(key, { ...value, saved: Date.now() }) };
+}
+
+/** Drafts by assignment. */
+export const createDrafts = (space) => createAging(`assay:draft:${space}:`);
+
+/** The assignments that this browser answered or skipped last, a list for each tab, so that none overwrites another's:
+ * a page that the server made just before may still offer one of them. */
+function createSettled(space, tab) {
+  const store = createAging(`assay:settled:${space}:`);
+  const of = (name) => store.get(name)?.assignments ?? [];
   return {
-    get: (assignment) => store.get(assignment),
-    set: (assignment, draft) => store.set(assignment, { ...draft, saved: Date.now() }),
-    remove: (assignment) => store.remove(assignment),
+    add: (assignment) => store.set(tab, { assignments: [...of(tab), assignment].slice(-TRAIL_LENGTH) }),
+    has: (assignment) => store.keys().some((name) => of(name).includes(assignment)),
   };
 }
 
@@ -152,6 +162,7 @@ export function createServer(addresses) {
 export function createOutbox(space, token, on) {
   const store = createStore(`assay:outbox:${space}:`);
   const tab = tabName();
+  const settled = createSettled(space, tab);
   let isSignedOut = false;
   let isPumping = false;
   let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
@@ -159,6 +170,8 @@ export function createOutbox(space, token, on) {
 
   const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => a.created - b.created);
   const mine = (entry) => entry.tab === tab || Date.now() - Math.max(entry.created, entry.due) > ADOPT_AFTER_MS;
+
+  const has = (assignment) => entries().some((entry) => entry.assignment === assignment && !entry.refusal);
 
   function report() {
     const all = entries();
@@ -279,6 +292,7 @@ export function createOutbox(space, token, on) {
   return {
     add(kind, assignment, url, body) {
       const id = body.client_id;
+      settled.add(assignment);
       store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
       report();
       pump();
@@ -291,8 +305,9 @@ export function createOutbox(space, token, on) {
       return waiting.some((entry) => entry.tab === tab) && waiting.every((entry) => entry.tries === 0);
     },
     isWaiting: () => entries().some((entry) => entry.tab === tab && !entry.refusal),
-    has: (assignment) => entries().some((entry) => entry.assignment === assignment && !entry.refusal),
-    of: (assignment) => entries().filter((entry) => entry.assignment === assignment).at(-1) ?? null,
+    has,
+    /** Whether this browser answered or skipped it: that is on its way or stored, unless the server refused it. */
+    isSettled: (assignment) => has(assignment) || (settled.has(assignment) && !entries().some((entry) => entry.assignment === assignment)),
     discard(id) {
       store.remove(id);
       report();
