@@ -3,7 +3,6 @@ Context), their documents found to include gold evidence."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.reports import methods_content
@@ -17,11 +16,7 @@ from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-
-    from analysis.stats import Estimate, LabelRates, SystemMeans
-    from analysis.stats.bootstrap import Sample
 
 NOTHING_DECIDED = "none of its responses has a decided label"
 # Stands between a model and its method where they name one group together.
@@ -216,6 +211,7 @@ def _setting(
         _counts(groups, responses[is_counted]),
         dimension.values,
         excluded,
+        _questions(responses[is_counted]),
     )
     answered = responses[responses["n_units"] > 0]
     abstained = label_rates(
@@ -224,10 +220,8 @@ def _setting(
         answered["group"].tolist(),
         _counts(groups, responses),
         ("answered",),
+        cluster=_questions(responses),
     )
-    by_response = _shares_of_each(dimension, shares.categories, labelled, responses)
-    shares = _drawn_by_question(shares, by_response, responses)
-    abstained = _abstained_by_question(abstained, responses)
     pending = _counts(groups, responses[is_pending])
     names = responses.drop_duplicates("group").set_index("group")
     return {
@@ -255,57 +249,16 @@ def _setting(
     }
 
 
-def _shares_of_each(
-    dimension: Dimension, labels: tuple[str, ...], labelled: pd.DataFrame, responses: pd.DataFrame
-) -> dict[str, np.ndarray]:
-    """Of each response the share of its units with each of these labels, nan where none of them has one."""
-    import pandas as pd
-
-    codes = [dimension.values.index(label) for label in labels]
-    counts = pd.crosstab(labelled["response"], labelled["code"])
-    counts = counts.reindex(index=responses["response"], columns=codes, fill_value=0)
-    every = counts.sum(axis=1)
-    return {
-        label: (counts[code] / every.where(every > 0)).to_numpy() for label, code in zip(labels, codes, strict=True)
-    }
-
-
-def _drawn_by_question(found: LabelRates, shares: dict[str, np.ndarray], responses: pd.DataFrame) -> LabelRates:
-    """The same rates, whose intervals draw questions (or claims) with all that answers them. The mean over models draws
-    the same ones for all, because a hard question is hard for each. `shares` are those of each response, by label."""
-    drawn = {label: _drawn(value, found, responses) for label, value in shares.items()}
-    models = tuple(
-        replace(one, shares=_resampled(one.shares, {label: by.means[place].sample for label, by in drawn.items()}))
-        for place, one in enumerate(found.models)
-    )
-    mean = _resampled(found.shares, {label: by.mean.sample for label, by in drawn.items()})
-    return replace(found, models=models, shares=mean)
-
-
-def _abstained_by_question(found: LabelRates, responses: pd.DataFrame) -> LabelRates:
-    by = _drawn((responses["n_units"] == 0).to_numpy(dtype=float), found, responses)
-    models = tuple(
-        replace(one, abstained=replace(one.abstained, sample=mine.sample))
-        for one, mine in zip(found.models, by.means, strict=True)
-    )
-    return replace(found, models=models, abstained=replace(found.abstained, sample=by.mean.sample))
-
-
-def _drawn(values: np.ndarray, found: LabelRates, responses: pd.DataFrame) -> SystemMeans:
-    from analysis.stats import system_means
-
-    names = [one.model for one in found.models]
-    return system_means(values, responses["group"].tolist(), responses["question"].tolist(), names)
-
-
-def _resampled(figures: dict[str, Estimate], by: dict[str, Sample]) -> dict[str, Estimate]:
-    return {label: replace(one, sample=by[label]) for label, one in figures.items()}
-
-
 def _is_outside(dimension: Dimension, label) -> bool:
     """Whether the label says that the unit is faulty. No answer is a result; without a scale nothing lies outside."""
     is_scaled = any(one.polarity is not None for one in dimension.labels)
     return is_scaled and label.polarity is None and not label.means_no_answer
+
+
+def _questions(responses: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """What each response answers, by its model: a hard question is hard for every model, so they are drawn."""
+    pairs = zip(responses["group"], responses["response"], strict=True)
+    return dict(zip(pairs, responses["question"], strict=True))
 
 
 def _counts(groups: list[str], responses: pd.DataFrame) -> dict[str, int]:

@@ -1,14 +1,19 @@
-"""How often each label occurs in a model's responses: macro over responses, then over models."""
+"""How often each label occurs in a model's responses: macro over responses, then over models.
+
+Responses to one question are alike, whichever model wrote them, so the questions can be given to be drawn.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .bootstrap import NO_INFLUENCE, Estimate, Sample, SumSample, divide, effective_n_of_parts
 from .labels import code_column
+from .systems import SystemMeans, system_means
 
 NO_RESPONSE = "the model has no response"
 ALL_ABSTAINED = "the model abstained from every response"
@@ -89,6 +94,7 @@ def label_rates(
     n_responses: Mapping[Hashable, int],
     categories: Sequence[str],
     excluded: Sequence[str] = (),
+    cluster: Mapping[tuple[Hashable, Hashable], Hashable] | None = None,
 ) -> LabelRates:
     """Label and abstain rates from labelled triplets.
 
@@ -107,18 +113,22 @@ def label_rates(
     categories : sequence of str
     excluded : sequence of str
         Labels whose triplets are dropped before shares are taken, such as a bad triplet.
+    cluster : mapping of (model, response) to hashable, optional
+        The question of every response, of those without triplets too.
 
     Returns
     -------
     LabelRates
         A model's shares are undefined where it answered nothing; the mean over models is then undefined as well.
-        Intervals resample the responses within each model.
+        Intervals resample the questions with all that answers them, for the mean over models the same ones for all
+        models, because a hard question is hard for each. Without `cluster` they resample the responses of each model by
+        themselves.
 
     Raises
     ------
     ValueError
         A model missing from `n_responses`, more responses with triplets than responses, codes out of range, an excluded
-        label that is no category.
+        label that is no category, a `cluster` that does not name each response once.
 
     References
     ----------
@@ -151,13 +161,55 @@ def label_rates(
     models = tuple(
         _rates_of_model(name, list(rows.values()), n_responses[name], kept, categories) for name, rows in counts.items()
     )
-    return LabelRates(
+    found = LabelRates(
         models=models,
         shares={label: mean_of([rates.shares[label] for rates in models]) for label in kept_labels},
         abstained=mean_of([rates.abstained for rates in models]),
         categories=kept_labels,
         excluded=excluded,
     )
+    return found if cluster is None else _drawn_by_cluster(found, counts, kept, n_responses, cluster)
+
+
+def _drawn_by_cluster(
+    found: LabelRates,
+    counts: dict[Hashable, dict[Hashable, np.ndarray]],
+    kept: list[int],
+    n_responses: Mapping[Hashable, int],
+    cluster: Mapping[tuple[Hashable, Hashable], Hashable],
+) -> LabelRates:
+    """The same rates, resampled by clusters."""
+    if Counter(name for name, _ in cluster) != Counter(dict(n_responses)):
+        raise ValueError("cluster does not name as many responses of each model as there are")
+    if lost := [pair for name, rows in counts.items() for pair in ((name, row) for row in rows) if pair not in cluster]:
+        raise ValueError(f"response {lost[0][1]!r} of model {lost[0][0]!r} has triplets but no cluster")
+    none = np.zeros(len(found.categories) + len(found.excluded))
+    table = np.array([counts[name].get(response, none) for name, response in cluster], dtype=float)
+    table = table.reshape(len(cluster), len(none))
+    models, clusters, names = [name for name, _ in cluster], list(cluster.values()), [one.model for one in found.models]
+
+    def drawn(value: np.ndarray) -> SystemMeans:
+        return system_means(value, models, clusters, names)
+
+    shares = divide(table[:, kept], table[:, kept].sum(axis=1, keepdims=True))
+    by_label = {label: drawn(share) for label, share in zip(found.categories, shares.T, strict=True)}
+    abstained = drawn((table.sum(axis=1) == 0).astype(float))
+
+    def of_model(rates: ModelRates, place: int) -> ModelRates:
+        samples = {label: by.means[place].sample for label, by in by_label.items()}
+        silent = replace(rates.abstained, sample=abstained.means[place].sample)
+        return replace(rates, shares=_resampled(rates.shares, samples), abstained=silent)
+
+    return replace(
+        found,
+        models=tuple(of_model(rates, place) for place, rates in enumerate(found.models)),
+        shares=_resampled(found.shares, {label: by.mean.sample for label, by in by_label.items()}),
+        abstained=replace(found.abstained, sample=abstained.mean.sample),
+    )
+
+
+def _resampled(figures: dict[str, Estimate], samples: dict[str, Sample]) -> dict[str, Estimate]:
+    return {label: replace(one, sample=samples[label]) for label, one in figures.items()}
 
 
 def _rates_of_model(

@@ -64,8 +64,8 @@ def system_means(
     Returns
     -------
     SystemMeans
-        A system without a value is undefined, and so is then the mean over systems. Intervals draw items, for the mean
-        over systems the same for all of them.
+        A system without a value is undefined, and so is then the mean over systems. Intervals draw items that have a
+        value, for the mean over systems the same for all of them.
 
     Examples
     --------
@@ -81,14 +81,16 @@ def system_means(
     if unknown := set(system) - set(place):
         raise ValueError(f"system {min(unknown, key=str)!r} has values but is not among the systems")
     of_system = np.array([place[name] for name in system], dtype=np.int64)
-    items, of_item = numbered(item)
+    _, of_item = numbered(item)
     known = np.isfinite(value)
     means = tuple(
         _mean_of(value[(of_system == number) & known], of_item[(of_system == number) & known], of_system == number)
         for number in range(len(names))
     )
-    sums, counts = _tables(value[known], of_item[known], of_system[known], len(items), len(names))
-    every = np.arange(len(items))
+    # An item without a value is not drawn: it would let few items pass for many.
+    used, of_used = np.unique(of_item[known], return_inverse=True)
+    sums, counts = _tables(value[known], of_used, of_system[known], len(used), len(names))
+    every = np.arange(len(used))
     sample = SumSample(np.hstack([sums, counts]), every, every, _mean_of_means)
     undefined = NO_SYSTEM if not names else SYSTEM_UNDEFINED if any(one.undefined for one in means) else ""
     return SystemMeans(

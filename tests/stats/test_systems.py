@@ -100,6 +100,17 @@ def test_means_of_systems_and_their_mean():
     assert system_means([], [], []).mean.undefined == "no system"
 
 
+def test_items_without_a_value_are_not_drawn():
+    """Ninety questions whose answers nobody has judged do not make ten judged ones say more."""
+    _, label, system, item = world(n_items=10, spread=0.0)
+    few = system_means(label, system, item).mean.confidence_interval()
+    waiting = system_means([*label, *[np.nan] * 90], [*system, *[system[0]] * 90], [*item, *range(100, 190)])
+    interval = waiting.mean.confidence_interval()
+    assert (interval.low, interval.high, interval.n_clusters) == (few.low, few.high, 10)
+    assert waiting.mean.n_left_out == 90
+    assert system_means([np.nan], "a", [1]).mean.confidence_interval().undefined
+
+
 def test_hard_items_are_hard_for_all_systems_in_a_resample():
     """Systems that differ by nothing but noise: drawn apart, the mean over 6 of them would seem 6 times as sure."""
     _, label, system, item = world(n_items=60, spread=0.0)
