@@ -38,7 +38,6 @@ RESAMPLES = (50, 200)
 TOO_FEW_SHARED = "shares {} units with others, fewer than {}"
 NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
 NOTHING_SHARED = "no two of them share a unit"
-ONE_LABEL = "only one label was used, which does not tell who knows it from who guesses"
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,9 @@ def _dimension(
     }
     if result["undefined"]:
         return result, {}
-    if len(np.unique(coded.value)) < 2:
-        return result | {"undefined": ONE_LABEL}, {}
     fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
+    if fits["mace"].undefined:
+        return result | {"undefined": fits["mace"].undefined}, {}
     intervals = {name: _intervals(coded, fit) for name, fit in fits.items()}
     truth = fits["dawid_skene"]
     ids, vote = units["unit"].to_numpy(), majority(coded)

@@ -12,6 +12,7 @@ from .labels import Labels
 from .patterns import RaterPatterns, rater_patterns
 
 NO_LABEL = "no unit has a label"
+ONE_LABEL = "only one label was used, which does not tell who knows it from who guesses"
 # Of so few units of a category, by the posterior, a rater has seen none: their row would be one of rounding.
 SEEN = 1e-6
 
@@ -37,7 +38,7 @@ class LatentTruth:
     n_iterations : int
     converged : bool
     undefined : str
-        Why there is nothing, where no unit has a label.
+        Why there is nothing: no unit has a label, or, for MACE, all labels are the same.
     """
 
     method: str
@@ -147,8 +148,10 @@ def mace(
     Returns
     -------
     LatentTruth
-        `competence` is theta. Undefined where no unit has a label. With units of one label each nothing tells knowing
-        from guessing, and theta ends anywhere that the shares of the labels allow, or at 0.
+        `competence` is theta. Undefined where no unit has a label, and where only one label was used: whoever always
+        guesses it gives it as surely as whoever knows it, and that all guess is likeliest then, however good they are.
+        With units of one label each nothing tells knowing from guessing, and theta ends anywhere that the shares of the
+        labels allow, or at 0.
 
     Raises
     ------
@@ -162,6 +165,8 @@ def mace(
     labels.refuse_exchangeable()
     if not labels.n_labels:
         return _nothing("MACE", labels)
+    if (labels.value == labels.value[0]).all():
+        return _nothing("MACE", labels, ONE_LABEL)
     q = len(labels.categories)
     smoothing = 0.01 / q if smoothing is None else smoothing
     rng = np.random.default_rng(seed)
@@ -248,7 +253,7 @@ def _best(posterior: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     return np.where(labelled, np.argmax(np.round(posterior, 9), axis=1), -1)
 
 
-def _nothing(method: str, labels: Labels) -> LatentTruth:
+def _nothing(method: str, labels: Labels, reason: str = NO_LABEL) -> LatentTruth:
     q = len(labels.categories)
     return LatentTruth(
         method=method,
@@ -261,5 +266,5 @@ def _nothing(method: str, labels: Labels) -> LatentTruth:
         log_likelihood=np.nan,
         n_iterations=0,
         converged=False,
-        undefined=NO_LABEL,
+        undefined=reason,
     )

@@ -133,8 +133,9 @@ class _Fit:
     def competence(self, start, weight: np.ndarray) -> np.ndarray:
         """Of each rater in each fit, (n_fits, n_raters)."""
         if self.is_mace:
-            labelled = (self.by_rater @ weight).reshape(self.n_raters, self.q, -1).sum(axis=1).T > 0
-            return np.where(labelled, self._mace(start, weight)[0], np.nan)
+            drawn = (self.by_rater @ weight).reshape(self.n_raters, self.q, -1)
+            known = ((drawn.sum(axis=0) > 0).sum(axis=0) > 1)[:, None]  # as of one label alone: see `mace`
+            return np.where(known & (drawn.sum(axis=1).T > 0), self._mace(start, weight)[0], np.nan)
         return self._dawid_skene(start, weight)
 
     def _expected(self, posterior: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -104,3 +104,17 @@ def test_mace_comes_close_to_crowd_kit():
     labels, _ = planted(400)
     assert labels.n_labels == 1482
     assert mace(labels).competence == pytest.approx([0.94704, 0.7783, 0.70631, 0.40225, 0.58177], abs=0.007)
+
+
+def test_one_label_does_not_tell_knowing_from_guessing():
+    """By the likelihood written down anew: that all guess this label is likelier than that they know it."""
+    unit, rater = np.indices((6, 3)).reshape(2, -1)
+    labels = Labels(unit, rater, np.ones(18, dtype=int), 6, ("a", "b"))
+    always_b = np.tile([-50.0, 0.0], 3)
+    knowing, guessing = (mace_log_likelihood(labels, np.r_[[theta] * 3, always_b]) for theta in (50.0, -50.0))
+    assert guessing == pytest.approx(0, abs=1e-9) and knowing == pytest.approx(6 * np.log(0.5))
+    found = mace(labels)
+    assert "only one label was used" in found.undefined
+    assert np.isnan(found.competence).all() and np.isnan(found.posterior).all()
+    assert found.label.tolist() == [-1] * 6 and len(found.rater_names) == 3
+    assert dawid_skene(labels).competence == pytest.approx([1, 1, 1])

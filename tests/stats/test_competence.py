@@ -108,3 +108,21 @@ def test_whoever_labelled_one_cluster_only_has_no_interval(model):
     alone, shared = (competence_intervals(labels, model(labels)) for labels in (of_one, of_two))
     assert alone.n_clusters == 5 and np.isnan([alone.low[3], alone.high[3]]).all()
     assert shared.low[3] < shared.high[3]
+
+
+def test_resamples_with_one_label_have_no_competence():
+    """Of two clusters with a label each, half of the resamples hold one label only; the others are the data."""
+    unit, rater = np.indices((12, 3)).reshape(2, -1)
+    value = (unit >= 6).astype(int)
+    labels = Labels(unit, rater, value, 12, ("a", "b"), cluster=np.arange(12) // 6)
+    found, patterns = mace(labels), rater_patterns(labels)
+    fit = _Fit(patterns.said, 3, 2, is_mace=True)
+    first = patterns.units[patterns.first]
+    start = fit.start(found.posterior[first], found.competence, patterns.times)
+    of_both, of_one = fit.competence(start, np.array([[6.0, 12.0], [6.0, 0.0]]))
+    assert of_both == pytest.approx(found.competence, abs=0.01) and np.isnan(of_one).all()
+    nothing = competence_intervals(
+        Labels(unit, rater, np.zeros(36, dtype=int), 12, ("a", "b")),
+        mace(Labels(unit, rater, np.zeros(36, dtype=int), 12, ("a", "b"))),
+    )
+    assert np.isnan(nothing.low).all() and "only one label" in nothing.undefined
