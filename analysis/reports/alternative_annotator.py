@@ -45,8 +45,15 @@ methods = methods_people.alternative_annotator
 pictures = people_pictures.alternative_annotator
 
 
-def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", min_units: int = MIN_UNITS) -> dict:
-    """The test for the newest finished run of each checker, over labels of people that this checker did not touch.
+def compute(
+    source: Source,
+    epsilon: float = EPSILON,
+    scoring: str = "scale",
+    min_units: int = MIN_UNITS,
+    touched: bool = False,
+) -> dict:
+    """The test for the newest finished run of each checker, over labels of people that this checker did not touch; with
+    `touched`, over what people last said.
 
     `epsilon` is the discount for the machine being cheaper, from 0 to 1; `scoring` a key of SCORINGS; people with fewer
     than `min_units` (at least 2) units take no part. Wrong values raise ValueError; so does a project without a run.
@@ -72,7 +79,7 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
     rows: dict[str, list[dict]] = {dimension.slug: [] for dimension in dimensions}
     behind: Behind = {UNITS: units["unit"].tolist()}
     for run in runs:
-        said = _by_people(untouched(source, labels, run))
+        said = _by_people(everything if touched else untouched(source, labels, run))
         strays = source.stray_frame(run)
         with_strays = replace(kind, dimensions=tuple(_with_strays(one, strays) for one in kind.dimensions))
         suggested = pd.concat([source.suggestion_frame(run), strays], ignore_index=True)
@@ -95,6 +102,7 @@ def compute(source: Source, epsilon: float = EPSILON, scoring: str = "scale", mi
         "q": Q,
         "scoring": scoring,
         "min_units": min_units,
+        "touched": touched,
         "n_units": len(units),
         "dimensions": [
             {
@@ -165,6 +173,7 @@ def _test(
         "version": run.version,
         "n_suggestions": int((codes >= 0).sum()),
         "passes": test.passes,
+        "to_pass": _to_pass(test),
         "undefined": test.winning_rate.undefined if len(mine) else NO_PEOPLE,
         "winning_rate": figure(test.winning_rate),
         "advantage": figure(test.advantage),
@@ -180,6 +189,7 @@ def _test(
                 "p_value": number(one.p_value),
                 "rejected": one.rejected,
                 "n_needed": one.n_needed,
+                "n_more": one.n_needed and one.n_needed - one.n_units,
             }
             for one in test.people
         ],
@@ -188,6 +198,17 @@ def _test(
         ],
     }
     return row, _behind(f"{dimension.slug}/{run.uuid}", test, coded, codes, units)
+
+
+def _to_pass(test: AlternativeTest) -> dict | None:
+    """What would decide an open case: against how many more people the checker must hold its own to pass, and the units
+    that the nearest of them would have to label beyond what they labelled. None where it passes, where the test is
+    undefined, and where the checker does worse than epsilon allows against too many people."""
+    if test.passes is not False:
+        return None
+    n_people = math.ceil(len(test.people) / 2) - sum(one.rejected for one in test.people)
+    more = sorted(one.n_needed - one.n_units for one in test.people if one.n_needed is not None)
+    return {"people": n_people, "units": more[:n_people]} if len(more) >= n_people else None
 
 
 def _coded(dimension: Dimension, mine: pd.DataFrame, units: pd.DataFrame) -> Labels:

@@ -122,7 +122,11 @@ def alternative_annotator(result: dict) -> str:
         f"Benjamini and Yekutieli's procedure at q = {result['q']:g}.",
         "The winning rate is the share of people against whom it is rejected; the checker passes at 0.5 or more.",
         _strays(result),
-        f"People with fewer than {result['min_units']} units took no part, nor did labels of exchangeable raters or "
-        "labels that the checker's suggestion had touched.",
+        f"People with fewer than {result['min_units']} units took no part, nor did labels of exchangeable raters"
+        + (
+            "; labels that the checker's suggestion had touched count too."
+            if result.get("touched")
+            else " or labels that the checker's suggestion had touched."
+        ),
         intervals_in(result),
     )

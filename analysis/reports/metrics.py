@@ -160,7 +160,15 @@ MARGIN_OPTION = Option(
 TOUCHED = Option("touched", "Labels that the checker touched", kind="flag", default=False, help="count them too")
 LABELLING_RUN = Option("run", "Run", kind="run", gives="labels", required=True, help="UUID, or a checker's slug")
 ANY_RUN = Option("run", "Run", kind="run", required=True, help="UUID, or a checker's slug")
-A_RUN_OR_NONE = Option("run", "Run", kind="run", gives="labels", default="", help="UUID, or a checker's slug")
+A_RUN_OR_NONE = Option(
+    "run",
+    "Run",
+    kind="run",
+    gives="labels",
+    default="",
+    help="UUID, or a checker's slug",
+    missing="no checker that gives labels has finished a run here",
+)
 OTHER_RUN = Option("other", "Set against", kind="run", default="", help="another run")
 
 REPORTS: dict[str, Report] = {
@@ -213,6 +221,7 @@ REPORTS: dict[str, Report] = {
                 Option("epsilon", "Discount", kind="number", default=EPSILON, low=0, high=1),
                 Option("scoring", "Closeness", choices=SCORINGS, default="scale"),
                 Option("min_units", "Units that a person needs", kind="count", default=MIN_UNITS, low=2),
+                TOUCHED,
             ),
             own_page="project_alternative_annotator",
         ),
@@ -263,7 +272,14 @@ REPORTS: dict[str, Report] = {
                 TOUCHED,
                 Option("without", "Models left out of answers", kind="text", default="", help="with commas between"),
                 Option("major_ties", "Of an answer's tied labels", choices=refchecker.TIES, default="worst"),
-                Option("other_pieces", "Other pieces", kind="project", choices=refchecker.projects_beside, default=""),
+                Option(
+                    "other_pieces",
+                    "Other pieces",
+                    kind="project",
+                    choices=refchecker.projects_beside,
+                    default="",
+                    missing="no other project on this data set judges pieces of answers",
+                ),
             ),
             "How often models' answers are supported or contradicted by their references, which checkers see it, piece "
             "by piece and answer by answer, and whether they rank the models as people do.",
@@ -302,8 +318,22 @@ REPORTS: dict[str, Report] = {
                 A_RUN_OR_NONE,
                 TOUCHED,
                 Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels tell groups apart"),
-                Option("documents", "Whole documents judged in", kind="project", choices=document_projects, default=""),
-                Option("verdicts", "Verdicts of", kind="project", choices=verdict_projects, default=""),
+                Option(
+                    "documents",
+                    "Whole documents judged in",
+                    kind="project",
+                    choices=document_projects,
+                    default="",
+                    missing="no project on this data set judges gold evidence in generated documents; make one first",
+                ),
+                Option(
+                    "verdicts",
+                    "Verdicts of",
+                    kind="project",
+                    choices=verdict_projects,
+                    default="",
+                    missing="no other project on this data set judges claims; make one first",
+                ),
                 Option("similarity", "Texts compared by", choices=MEASURES, default="rouge-l"),
             ),
             "Whether generated documents repeat gold evidence, and what retrieval and verdicts gain where they do.",
@@ -317,7 +347,14 @@ REPORTS: dict[str, Report] = {
                 A_RUN_OR_NONE,
                 TOUCHED,
                 Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels tell groups apart"),
-                Option("grades", "Answers graded in", kind="project", choices=grade_projects, default=""),
+                Option(
+                    "grades",
+                    "Answers graded in",
+                    kind="project",
+                    choices=grade_projects,
+                    default="",
+                    missing="no project on this data set grades answers; make one first",
+                ),
                 Option("judge", "Graded by", choices=judges, default="people", help="people, or UUID of a run there"),
                 Option("withhold", "Withhold answers by", choices=offered_scores, default=""),
             ),
@@ -329,14 +366,33 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.druid",
             (
                 REFERENCE,
-                Option("probabilities", "Answer probabilities of", choices=druid.offered_answers, default=druid.EVERY),
-                Option("characteristics", "Characteristics of", choices=druid.offered_features, default=druid.NEWEST),
+                Option(
+                    "probabilities",
+                    "Answer probabilities of",
+                    choices=druid.offered_answers,
+                    default=druid.EVERY,
+                    missing="start the checker “Answer probabilities” first",
+                ),
+                Option(
+                    "characteristics",
+                    "Characteristics of",
+                    choices=druid.offered_features,
+                    default=druid.NEWEST,
+                    missing="start the checker “Context characteristics” first",
+                ),
                 Option("acu", "Context usage as", choices=druid.CONVENTIONS, default="mean"),
                 Option("bars", "Error bars", choices=druid.BARS, default="sd"),
                 Option("test", "Correlations tested", choices=druid.TESTS, default="clusters"),
                 Option("correction", "Corrected by", choices=druid.CORRECTIONS, default="holm"),
                 Option("alpha", "Significant below", kind="number", default=0.05, low=0.0001, high=0.5),
-                Option("evidence_beside", "Beside", kind="project", choices=druid.projects_beside, default=""),
+                Option(
+                    "evidence_beside",
+                    "Beside",
+                    kind="project",
+                    choices=druid.projects_beside,
+                    default="",
+                    missing="no other project on this data set judges evidence",
+                ),
             ),
             "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, "
             "characteristics of evidence, how language models use it, and what goes with that.",
@@ -350,8 +406,18 @@ REPORTS: dict[str, Report] = {
                 Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=50),
                 Option("ties", "A tied aspect", choices=TIES, default="excluded"),
                 TOUCHED,
-                Option("automatic", "Factuality and coverage by", choices=icat.offered),
-                Option("baselines", "Baselines of", choices=icat.offered_baselines),
+                Option(
+                    "automatic",
+                    "Factuality and coverage by",
+                    choices=icat.offered,
+                    missing="start the checker “Facts and aspects (ICAT)” first",
+                ),
+                Option(
+                    "baselines",
+                    "Baselines of",
+                    choices=icat.offered_baselines,
+                    missing="start the checker “ROUGE, BLEU, METEOR and BERTScore” first",
+                ),
                 Option("beta", "beta (above 1 favours coverage)", kind="number", default=1.0, low=0.01, high=100),
                 Option("convention", "An undefined figure is", choices=icat.CONVENTIONS, default="undefined"),
             ),

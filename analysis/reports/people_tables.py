@@ -134,7 +134,8 @@ def alternative_annotator(result: dict) -> list[Table]:
     tables = []
     for dimension in result["dimensions"]:
         title = f"{dimension['title']}: alternative annotator test, epsilon {result['epsilon']:g}"
-        columns = ("Checker", *intervals("Winning rate", "Advantage"), "People", "Units", "Passes", "People left out")
+        columns = ("Checker", *intervals("Winning rate", "Advantage"), "People", "Units", "Passes")
+        columns = (*columns, "More labels to pass", "People left out")
         rows = [_checker(row) for row in dimension["checkers"]]
         strays = [row["n_strays"] for row in dimension["checkers"]]
         if any(strays):
@@ -156,16 +157,26 @@ def _checker(row: dict) -> tuple[Cell, ...]:
         len(row["people"]),
         row["advantage"]["n_pairable"],
         passes,
+        labels_to_pass(row.get("to_pass")),
         len(row["left_out"]),
     )
 
 
+def labels_to_pass(needed: dict | None) -> str | None:
+    """How many more labels would decide an open case, and of how many people."""
+    if needed is None:
+        return None
+    n, labels = needed["people"], f"{sum(needed['units']):,}"
+    return f"{labels} of one person" if n == 1 else f"{labels} of {n} people together"
+
+
 def _people(title: str, row: dict) -> Table:
-    columns = ("Person", "Units", "Checker at least as close", "Person at least as close", "p", "Rejected", "Needed")
+    columns = ("Person", "Units", "Checker at least as close", "Person at least as close", "p", "Rejected")
+    columns = (*columns, "Units that would decide", "More units")
     rows: list[tuple[Cell, ...]] = [
         (one["name"], one["n_units"], one["model_wins"], one["person_wins"], one["p_value"])
-        + ("yes" if one["rejected"] else "no", one["n_needed"])
+        + ("yes" if one["rejected"] else "no", one["n_needed"], one.get("n_more"))
         for one in row["people"]
     ]
-    rows += [(one["name"], one["n_units"], None, None, None, "too few units", None) for one in row["left_out"]]
+    rows += [(one["name"], one["n_units"], None, None, None, "too few units", None, None) for one in row["left_out"]]
     return Table(title, columns, rows)

@@ -6,6 +6,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.reports import people_tables
 from analysis.reports.equivalence import verdict
 from analysis.reports.tabular import Cell, Linked, Table, rounded, value_of
 from analysis.sources import splits
@@ -92,6 +93,11 @@ def p_value(value: float | None, digits: int = 4) -> str:
         return "undefined"
     text = f"{value:.{digits}f}"
     return text if float(text) or not value else f"{value:.0e}"
+
+
+@register.filter
+def labels_to_pass(needed: dict | None) -> str:
+    return people_tables.labels_to_pass(needed or None) or "–"
 
 
 @register.filter

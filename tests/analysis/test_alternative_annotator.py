@@ -1,6 +1,7 @@
 """The alternative annotator test of a project's checkers: verdicts, who takes part, and what it is computed from."""
 
 import json
+import math
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -9,6 +10,7 @@ from scipy import stats
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
+from analysis.reports.people_tables import labels_to_pass
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
 from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
@@ -107,6 +109,44 @@ def test_slots_are_nobody_and_touched_labels_do_not_count():
     say(items_of(project)[0], anna, YES, shown=True)
     row = of_dimension(report_of(project), "relevance")["checkers"][0]
     assert (row["n_labels"], row["n_labels_touched"]) == (0, 1)
+
+
+def test_touched_labels_count_where_asked():
+    """Half of what Anna says was said with the checker's suggestion in view."""
+    project = project_of(2 * N, claims=2 * N)
+    run_that_says(project, "good", truth)
+    anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")
+    for number, item in enumerate(items_of(project)):
+        say(item, anna, truth(number), shown=number < N)
+        say(item, ben, truth(number) if number % 5 else NO)
+    untouched, touched = report_of(project), report_of(project, touched=True)
+    assert (untouched["touched"], touched["touched"]) == (False, True)
+    rows = [of_dimension(report, "relevance")["checkers"][0] for report in (untouched, touched)]
+    assert [(row["n_labels"], row["n_labels_touched"]) for row in rows] == [(3 * N, N), (4 * N, 0)]
+    assert [row["advantage"]["n_pairable"] for row in rows] == [N, 2 * N]
+    words = [get_report("alternative-annotator").methods(report) for report in (untouched, touched)]
+    assert "or labels that the checker's suggestion had touched." in words[0]
+    assert "labels that the checker's suggestion had touched count too." in words[1]
+
+
+def test_how_many_more_labels_would_decide_an_open_case(project):
+    """A checker that is right a little more often than people, at a discount too small for so few units to show it."""
+    run_that_says(project, "fair", lambda number: truth(number) if number % 8 else label_of(number, "Anna"))
+    row = next(
+        row
+        for epsilon in (0.15, 0.1, 0.05, 0.0)
+        if (row := of_dimension(report_of(project, epsilon=epsilon), "relevance")["checkers"][0])["passes"] is False
+    )
+    missing = math.ceil(len(row["people"]) / 2) - sum(one["rejected"] for one in row["people"])
+    open_cases = [one for one in row["people"] if one["n_needed"]]
+    assert open_cases and all(one["n_more"] == one["n_needed"] - one["n_units"] > 0 for one in open_cases)
+    assert row["to_pass"] == {"people": missing, "units": sorted(one["n_more"] for one in open_cases)[:missing]}
+    assert labels_to_pass(row["to_pass"]).startswith(f"{sum(row['to_pass']['units']):,} of ")
+    decided = of_dimension(report_of(project, epsilon=1.0), "relevance")["checkers"][0]
+    assert decided["passes"] and decided["to_pass"] is None
+    run_that_says(project, "bad", lambda number: NO if truth(number) == YES else YES)
+    hopeless = {row["checker"]: row for row in of_dimension(report_of(project), "relevance")["checkers"]}["bad"]
+    assert hopeless["passes"] is False and hopeless["to_pass"] is None  # no number of labels would show it
 
 
 def test_page_and_command(client, project, capsys):
