@@ -2,7 +2,7 @@
 
 Pieces of evidence of one claim are not independent: a claim's length is the same for all of them, and so is what a
 language model thinks of the claim. The usual p value of a correlation supposes that they are, and finds too much. The
-standard error here is that of sums over clusters (a sandwich estimate), from each unit's influence on the coefficient.
+test here has a standard error from sums over clusters (a sandwich estimate) of each unit's influence on a coefficient.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class FeatureCorrelations:
     p_units : (n_strata, n_features) float array
         p value of the test 'units', unadjusted, whatever the test: what the paper's figures mark.
     standard_error : (n_strata, n_features) float array
-        Over clusters where `cluster` was given, else over units.
+        Over clusters where `cluster` was given, else over units: for Spearman's coefficient from sums of influences,
+        for Pearson's the jackknife that leaves out each cluster, nan where without some cluster a side is constant.
     n, n_clusters : (n_strata, n_features) int arrays
         Units with both values, and the clusters that they come in.
     reason : (n_strata, n_features) array of str
@@ -129,7 +130,8 @@ def feature_correlations(
     ----------
     Influence of a unit on Spearman's coefficient: Croux and Dehon (2010), Statistical Methods and Applications 19,
     497-515; doi:10.1007/s10260-010-0142-z (here with mean ranks, so ties count). Sums of influences over clusters:
-    Liang and Zeger (1986), Biometrika 73(1), 13-22; doi:10.1093/biomet/73.1.13.
+    Liang and Zeger (1986), Biometrika 73(1), 13-22; doi:10.1093/biomet/73.1.13. Leaving out clusters: Efron and
+    Tibshirani (1993), An Introduction to the Bootstrap, eq. 11.5.
 
     Examples
     --------
@@ -189,7 +191,21 @@ class _Pair:
             return
         self._x, self._y = (_Ranks(column) if by_ranks else _Values(column) for column in (x, y))
         self.estimate = float(np.clip(np.mean(self._x.standardised * self._y.standardised), -1, 1))
-        self.standard_error = self._error(self.estimate, around=0.0)
+        self.standard_error = self._error(self.estimate, around=0.0) if by_ranks else self._jackknife()
+
+    def _jackknife(self) -> float:
+        """Standard error of Pearson's coefficient from leaving out each cluster in turn, which its sums give exactly.
+        Sums of influences alone vary too little where clusters are few: intervals from them would cover less."""
+        if self.n_clusters < 2:
+            return np.nan
+        u, v = self._x.standardised, self._y.standardised
+        parts = [np.bincount(self._cluster, weights=part) for part in (np.ones(self.n), u, v, u * u, v * v, u * v)]
+        n, sum_u, sum_v, square_u, square_v, product = (part.sum() - part for part in parts)
+        spread_u, spread_v = square_u - sum_u**2 / n, square_v - sum_v**2 / n
+        if min(spread_u.min(), spread_v.min()) <= ROUNDING * self.n:
+            return np.nan
+        left = (product - sum_u * sum_v / n) / np.sqrt(spread_u * spread_v)
+        return float(np.sqrt((self.n_clusters - 1) / self.n_clusters * ((left - left.mean()) ** 2).sum()))
 
     def _error(self, r: float, around: float) -> float:
         """Standard error if the true coefficient were `r`, from deviations of the units' influences.
