@@ -22,8 +22,8 @@ def methods(result: dict) -> str:
         f"The data are {pairs} pairs of claim and evidence, of {claims} claims; a pair's relevance and stance are "
         f"those of the reference ({result['reference_title'][0].lower()}{result['reference_title'][1:]}), and "
         f"{result['n_pairs'] - result['n_stances']:,} pairs without a stance are left out where one is needed.",
-        "Agreement is Krippendorff's alpha over all pairs of labels that exist, with 95 % bootstrap intervals over "
-        "claims. A claim is in conflict if one piece of evidence supports it and another refutes it.",
+        f"Agreement is Krippendorff's alpha ({_levels(result)}) over all pairs of labels that exist; a pair of claim and "
+        "evidence with a single label forms none. It has 95 % bootstrap intervals over claims. A claim is in conflict if one piece of evidence supports it and another refutes it.",
     ]
     if result["described"]:
         columns = result["described"]["columns"]
@@ -52,6 +52,11 @@ def methods(result: dict) -> str:
             "clustered by claim."
         )
     return " ".join(parts)
+
+
+def _levels(result: dict) -> str:
+    """What alpha was computed of, each with its level."""
+    return "; ".join(one["name"] for one in result["content"]["sources"][0]["alpha"])
 
 
 def _with_n(model: dict) -> str:

@@ -270,6 +270,11 @@ def _difference(result: dict) -> list[Table]:
         rows = [measure(one["title"], one) for one in (dimension["agreement"], dimension["kappa"])]
         tables.append(Table(f"{title}: agreement of the two runs", MEASURES, rows))
         tables.append(confusion(f"{title}: from (rows) to (columns)", dimension))
+        if shift := dimension["shift"]:
+            means = [(row["title"], row["other"], row["run"]) for row in shift["labels"]]
+            tables.append(Table(f"{title}: mean probabilities", ("Label", "From", "To"), means))
+            moves = [(f"{row['low']:.2f} to {row['high']:.2f}", row["n"]) for row in shift["bars"]]
+            tables.append(Table(f"{title}: how far probabilities moved", ("Total variation", "Units"), moves))
     scores = [
         tuple(row[name] for name in ("name", "n", "other", "run", "moved", "pearson")) for row in result["scores"]
     ]

@@ -113,6 +113,9 @@ def test_labels_failures_and_probabilities_are_compared_by_hand(project, runs):
     assert shift["n"] == 6 and shift["mean"] == pytest.approx((0 + 0.1 + 0 + 0.1 + 0.4 + 0.5) / 6)
     assert sum(bar["n"] for bar in shift["bars"]) == 6
     means = {row["label"]: (row["other"], row["run"]) for row in shift["labels"]}
+    tables = {table.title: table for table in get_report("difference").tables(result)}
+    assert [row[1:] for row in tables["Relevance: mean probabilities"].rows] == list(means.values())
+    assert sum(row[1] for row in tables["Relevance: how far probabilities moved"].rows) == 6
     assert means["relevant"] == (pytest.approx(3.4 / 6), pytest.approx(2.3 / 6))
 
     behind = result["behind"]

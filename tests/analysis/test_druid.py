@@ -11,6 +11,7 @@ from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, Table, value_of
 from analysis.sources.base import Run
+from tests.analysis.captions import lacks
 from tests.analysis.druid_world import SIX, PlantedSource, answer_scores
 
 REPORT = get_report("druid")
@@ -77,6 +78,7 @@ def test_alpha_by_source_is_that_of_the_agreement_report():
     (nominal,) = [one for one in result["content"]["sources"][0]["alpha"] if one["name"] == "stance, nominal"]
     expected = next(one for one in stance["figures"] if one["name"] == "krippendorff_alpha_nominal")
     assert nominal["estimate"] == expected["estimate"] < 1
+    assert "Krippendorff's alpha (relevance, nominal; stance, nominal; stance, ordinal; " in REPORT.methods(result)
     assert (nominal["low"], nominal["high"]) == (expected["low"], expected["high"])
 
 
@@ -289,6 +291,7 @@ def test_every_figure_behind_a_cell_or_picture_is_there_and_has_words():
         cell.figure for part in REPORT.tables(result) for row in part.rows for cell in row if isinstance(cell, Linked)
     }
     pictures = REPORT.pictures(result)
+    assert len(pictures) > 4 and not any(lacks(one, "Planted evidence") for one in pictures)
     keys |= {item.figure for one in pictures for item in getattr(one, "items", ()) if item.figure}
     keys |= {key for one in pictures for row in getattr(one, "figures", ()) for key in row}
     assert keys and all(REPORT.units_behind(result["behind"], one) is not None for one in keys)

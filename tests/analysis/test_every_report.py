@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -14,6 +15,7 @@ from analysis.reports.metrics import REPORTS, get_report
 from annotation import __version__
 from annotation.models import Job
 from annotation.services import jobs
+from tests.analysis.captions import lacks
 from tests.analysis.study import WORLDS
 from tests.world import client_of
 
@@ -54,7 +56,10 @@ def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys
     assert f"Computed with Assay {__version__} from the labels of {project.slug}" in said
     assert said.index("Computed with Assay") > 0 and said.endswith(".")  # its own sentences come first
     pictures = report.pictures(result)
+    if ends_of(result):
+        assert re.search(r"95 ?%", said) and "interval" in said.lower()
     for picture in pictures:
+        assert lacks(picture, project.slug) == []
         assert "</svg>" in written("svg", "--picture", picture.name)
     if not pictures:
         with pytest.raises(CommandError, match="has no picture"):

@@ -1,8 +1,10 @@
 import doctest
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +20,10 @@ def test_importing_needs_no_django_and_loads_only_what_every_figure_needs():
     """Large parts of scipy take longer to load than the first figures of a large project take to compute."""
     code = "import sys, analysis.stats; sys.exit(bool({'django', 'scipy.stats', 'scipy.optimize'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_documentation_names_every_function():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "statistics.md").read_text()
+    functions = [name for name in stats.__all__ if inspect.isfunction(getattr(stats, name))]
+    assert len(functions) > 60
+    assert [name for name in functions if f"`{name}`" not in page] == []
