@@ -22,8 +22,8 @@ def methods(result: dict) -> str:
         f"The data are {pairs} pairs of claim and evidence, of {claims} claims; a pair's relevance and stance are "
         f"those of the reference ({result['reference_title'][0].lower()}{result['reference_title'][1:]}), and "
         f"{result['n_pairs'] - result['n_stances']:,} pairs without a stance are left out where one is needed.",
-        f"Agreement is Krippendorff's alpha ({_levels(result)}) over all pairs of labels that exist, with 95 % bootstrap "
-        "intervals over claims. A pair of claim and evidence with a single label forms no pair of labels.",
+        f"Agreement is Krippendorff's alpha ({_levels(result)}) over all pairs of labels that exist, with 95 % "
+        "bootstrap intervals over claims. A pair of claim and evidence with a single label forms no pair of labels.",
         "A claim is in conflict if one piece of evidence supports it and another refutes it.",
     ]
     if result["described"]:
