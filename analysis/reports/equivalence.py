@@ -13,11 +13,11 @@ MARGIN = 0.05
 ALPHA = 0.05
 
 
-def equivalence_of(difference: Estimate, margin: float) -> dict:
+def equivalence_of(difference: Estimate, margin: float, n_resamples: int = RESAMPLES) -> dict:
     """The verdict at level ALPHA with the interval that it rests on; `equivalent` is None where that is undefined."""
     from analysis.stats import equivalence
 
-    found = equivalence(difference, margin, ALPHA, RESAMPLES)
+    found = equivalence(difference, margin, ALPHA, n_resamples)
     return {
         "margin": found.margin,
         "alpha": ALPHA,

@@ -109,9 +109,10 @@ def _two_scores(result: dict) -> str:
     a, b = (" of ".join(filter(None, side)) for side in result["score_pair"])
     return (
         f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
-        f"both scores, standardised (for Spearman their ranks), for whole claims or questions ({_swaps(result)}; "
-        "Deutsch, Dror and Roth 2021). Williams's t and Steiger's Z stand beside it: they allow for the correlation "
-        f"between the scores, but take units as independent. {_adjusted(result, 'scores')}"
+        "both scores, standardised (for Spearman and Kendall their ranks), for whole claims or questions "
+        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman, Williams's t and Steiger's Z stand "
+        "beside it: they allow for the correlation between the scores, but take units as independent. "
+        f"{_adjusted(result, 'scores')}"
     ).strip()
 
 

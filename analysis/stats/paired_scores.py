@@ -10,7 +10,7 @@ from scipy import special
 
 from .bootstrap import NO_INFLUENCE, Estimate, divide
 from .correlation import STATISTICS, Items, WeightSample, standardised
-from .swaps import PairedTest, Swaps, swap_test, undefined_test
+from .swaps import PairedTest, Swaps, flip_test, swap_test, undefined_test
 
 TOO_FEW_ITEMS = "fewer than four items have both scores and a label"
 CONSTANT = "one of the three columns is the same for every item"
@@ -19,6 +19,7 @@ ONE_CLUSTER = "the scores differ in one item or cluster only: swapping it turns 
 PERMUTATION = "paired permutation"
 SAME = "the scores are the same once they are on one scale (0/0)"
 PERFECT = "a perfect correlation (0/0)"
+NO_MOMENTS = "made for Pearson's coefficient of values or ranks, which tau-b is not"
 # Rounding keeps perfect correlations this near to 1, and decides nothing.
 PERFECTLY = 1 - 1e-12
 
@@ -51,10 +52,13 @@ def correlation_difference(
     Both correlations share the labels and the scores correlate with each other, so they are dependent. All three tests
     allow for that. The paired permutation test swaps both scores of an item, or of a whole cluster, which are
     exchangeable under H0 once they are on one scale: standardised, for Spearman as ranks (standardised too, since ties
-    narrow them). Scores that correlate alike without being exchangeable (only one errs by cluster) are tested at their
-    level with many clusters only. Williams's t and Steiger's Z suppose independent items and roughly normal scores (for
-    Spearman they are applied to ranks, an approximation), and reject a true H0 too often where a score errs alike on
-    items of one cluster. The interval of `difference` supposes neither and resamples clusters.
+    narrow them). For tau-b the mean ranks are swapped as they are: tau-b asks only which of two items is
+    higher, but where one has its rank by b and the next its rank by a, both must be places in one order. All pairs and
+    ties are then counted anew. Scores that correlate alike without being exchangeable (only one errs by cluster) are
+    tested at their level with many clusters only. Williams's t and Steiger's Z suppose independent items and roughly
+    normal scores (for Spearman they are applied to ranks, an approximation; for tau-b there is none), and reject a true
+    H0 too often where a score errs alike on items of one cluster. The interval of `difference` supposes neither and
+    resamples clusters.
 
     Parameters
     ----------
@@ -62,11 +66,11 @@ def correlation_difference(
         Missing (nan) and infinite scores leave the item out.
     label : (n_items,) int or float array
         -1 or nan where there is none.
-    coefficient : {'pearson', 'spearman'}
+    coefficient : {'pearson', 'spearman', 'kendall_tau_b'}
     cluster : (n_items,) int array, optional
         Intervals resample, and the permutation test swaps, whole clusters.
     n_permutations, seed : int
-        See `swap_test`; with few clusters all swaps are tried.
+        See `flip_test`; with few clusters all swaps are tried. For tau-b a swap takes as long as a resample.
 
     Returns
     -------
@@ -90,8 +94,8 @@ def correlation_difference(
     >>> found.permutation.exact, found.permutation.n_permutations, round(found.permutation.p_value, 3)
     (True, 64, 0.016)
     """
-    if coefficient not in ("pearson", "spearman"):
-        raise ValueError(f"coefficient must be 'pearson' or 'spearman', not {coefficient!r}")
+    if coefficient not in STATISTICS:
+        raise ValueError(f"coefficient must be one of {', '.join(STATISTICS)}, not {coefficient!r}")
     columns = [np.asarray(column, dtype=float) for column in (a, b, label)]
     lengths = {len(column) for column in columns} | ({len(cluster)} if cluster is not None else set())
     if len(lengths) > 1 or any(column.ndim != 1 for column in columns):
@@ -108,11 +112,11 @@ def correlation_difference(
     sample = _TwoScores(of_a, of_b, of_people, drawn_from, statistic)
     with_a = with_b = between = np.nan
     if not undefined:
-        with_a, with_b, between = (
-            WeightSample(Items(x, y, None), statistic).value()
-            for x, y in ((of_a, of_people), (of_b, of_people), (of_a, of_b))
-        )
+        with_a, with_b = (WeightSample(Items(x, of_people, None), statistic).value() for x in (of_a, of_b))
+        between = _between(of_a, of_b, coefficient)
     left_out = int((~has_all).sum())
+    swapped = _of_orders if coefficient == "kendall_tau_b" else _of_sums
+    no_moments = undefined or (NO_MOMENTS if coefficient == "kendall_tau_b" else "")
     return CorrelationDifference(
         coefficient=coefficient,
         difference=Estimate(
@@ -127,9 +131,11 @@ def correlation_difference(
         with_a=with_a,
         with_b=with_b,
         between=between,
-        permutation=_permutation(of_a, of_b, of_people, drawn_from, coefficient, n_permutations, seed, undefined),
-        williams=williams_test(with_a, with_b, between, n, undefined),
-        steiger=steiger_test(with_a, with_b, between, n, undefined),
+        permutation=undefined_test(PERMUTATION, undefined)
+        if undefined
+        else swapped(of_a, of_b, of_people, drawn_from, coefficient, n_permutations, seed),
+        williams=williams_test(with_a, with_b, between, n, no_moments),
+        steiger=steiger_test(with_a, with_b, between, n, no_moments),
     )
 
 
@@ -165,9 +171,16 @@ class _TwoScores:
         return [WeightSample(Items(score, self.label, drawn_from), self.statistic) for score in (self.a, self.b)]
 
 
-def _permutation(a, b, label, cluster, coefficient: str, n_permutations: int, seed: int, undefined: str) -> PairedTest:
-    if undefined:
-        return undefined_test(PERMUTATION, undefined)
+def _between(a: np.ndarray, b: np.ndarray, coefficient: str) -> float:
+    if coefficient == "kendall_tau_b":  # whose statistic of weights takes as long as there are distinct values of b
+        from scipy.stats import kendalltau
+
+        return float(kendalltau(a, b, method="asymptotic").statistic)
+    return WeightSample(Items(a, b, None), STATISTICS[coefficient]).value()
+
+
+def _of_sums(a, b, label, cluster, coefficient: str, n_permutations: int, seed: int) -> PairedTest:
+    """Pearson's and Spearman's coefficient: a swap changes a few sums."""
     a, b, label = (_on_one_scale(column, coefficient) for column in (a, b, label))
     n = len(label)
     features = np.column_stack([part for score in (a, b) for part in (score, score**2, score * label)])
@@ -184,6 +197,30 @@ def _permutation(a, b, label, cluster, coefficient: str, n_permutations: int, se
         return correlation(*sums[:, :3].T) - correlation(*sums[:, 3:].T)
 
     return swap_test(PERMUTATION, swaps, difference, n_permutations, seed)
+
+
+def _of_orders(a, b, label, cluster, coefficient: str, n_permutations: int, seed: int) -> PairedTest:
+    """Tau-b. Every item stands in one order twice, by its rank in a and by that in b. A swap takes one of the two for
+    each side, which is a weight of 1 or 0, so a side's tau-b is that of a resample."""
+    from scipy.stats import rankdata
+
+    n, statistic = len(label), STATISTICS[coefficient]
+    a, b = rankdata(a), rankdata(b)
+    group = np.arange(n) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    # Clusters that have the same ranks on both sides change nothing.
+    changes = np.unique(group[a != b])
+    if len(changes) < 2:
+        return undefined_test(PERMUTATION, ONE_CLUSTER if len(changes) else SAME_SCORES)
+    twice = Items(np.concatenate([a, b]), np.concatenate([label, label]), np.arange(2 * n))
+    of_item, by_b = twice.cluster % n, twice.cluster >= n
+    place = np.searchsorted(changes, group[of_item]).clip(max=len(changes) - 1)
+    moves = changes[place] == group[of_item]
+
+    def difference(flips: np.ndarray) -> np.ndarray:
+        in_first = ((flips[:, place] & moves) == by_b).astype(float)
+        return statistic(twice, in_first) - statistic(twice, 1 - in_first)
+
+    return flip_test(PERMUTATION, len(changes), difference, n_permutations, seed, 16 * n)
 
 
 def _on_one_scale(column: np.ndarray, coefficient: str) -> np.ndarray:

@@ -55,6 +55,28 @@ class Swaps:
 def swap_test(
     name: str, swaps: Swaps, difference: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
 ) -> PairedTest:
+    """`flip_test` of what is a function of sums.
+
+    Parameters
+    ----------
+    difference : callable
+        From sums (batch, 2 k) to differences (batch,), whose sign turns where the halves are swapped.
+    """
+
+    def of_flips(flips: np.ndarray) -> np.ndarray:
+        return difference(swaps.total + flips.astype(float) @ swaps.change)
+
+    return flip_test(name, len(swaps.change), of_flips, n_permutations, seed)
+
+
+def flip_test(
+    name: str,
+    n_clusters: int,
+    difference: Callable[[np.ndarray], np.ndarray],
+    n_permutations: int,
+    seed: int,
+    work_per_row: int = 1,
+) -> PairedTest:
     """Two-sided test that a and b are exchangeable in every cluster.
 
     Swapping a cluster or not is as likely. ``p = (1 + b) / (1 + n)`` with b of n drawn swaps whose difference is at
@@ -64,29 +86,31 @@ def swap_test(
 
     Parameters
     ----------
+    n_clusters : int
+        Clusters in which swapping changes anything.
     difference : callable
-        From sums (batch, 2 k) to differences (batch,), whose sign turns where the halves are swapped.
+        From which clusters are swapped, (batch, n_clusters) bool, to differences (batch,), whose sign turns where all
+        are.
+    work_per_row : int
+        Numbers that `difference` holds for one row, so that batches stay bounded.
     """
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
-    n_clusters = len(swaps.change)
-    observed = float(difference(swaps.total[None, :])[0])
+    observed = float(difference(np.zeros((1, n_clusters), dtype=bool))[0])
     bar = abs(observed) * (1 - 1e-9) - 1e-12  # equal differences can differ by rounding
-
-    def n_as_far(flips: np.ndarray, change: np.ndarray) -> int:
-        return int((~(np.abs(difference(swaps.total + flips.astype(float) @ change)) < bar)).sum())
-
-    exact = n_clusters <= 32 and 2 ** max(n_clusters - 1, 0) <= n_permutations
-    batch = max(1, BATCH_FLIPS // max(n_clusters, 1))
-    as_far, n = 0, 2 ** max(n_clusters - 1, 0) if exact else n_permutations
+    free = max(n_clusters - 1, 0)
+    exact = n_clusters <= 32 and 2**free <= n_permutations
+    batch = max(1, BATCH_FLIPS // max(n_clusters, work_per_row, 1))
+    as_far, n = 0, 2**free if exact else n_permutations
     rng = np.random.default_rng(seed)
     with one_blas_thread():
         for start in range(0, n, batch):
             size = min(batch, n - start)
             if exact:
-                flips = (np.arange(start, start + size)[:, None] >> np.arange(max(n_clusters - 1, 0))) & 1
-                as_far += n_as_far(flips, swaps.change[1:])
+                flips = np.zeros((size, n_clusters), dtype=bool)
+                flips[:, 1:] = (np.arange(start, start + size)[:, None] >> np.arange(free)) & 1
             else:
-                as_far += n_as_far(rng.random((size, n_clusters)) < 0.5, swaps.change)
+                flips = rng.random((size, n_clusters)) < 0.5
+            as_far += int((~(np.abs(difference(flips)) < bar)).sum())
     p_value = as_far / n if exact else (1 + as_far) / (1 + n)
     return PairedTest(name=name, statistic=observed, p_value=p_value, n_permutations=n, exact=exact)

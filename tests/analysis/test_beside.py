@@ -196,17 +196,19 @@ def test_two_scores_are_compared_by_swaps_of_claims_by_williams_and_steiger(scor
         expected = correlation_difference(a, b, label, row["name"])
         assert row["estimate"] == pytest.approx(expected.difference.estimate)
         by_swaps, *others = [test["p_value"] for test in row["tests"]]
-        assert others == pytest.approx([expected.williams.p_value, expected.steiger.p_value])
+        known = [] if row["name"] == "kendall_tau_b" else [expected.williams.p_value, expected.steiger.p_value]
+        assert others == pytest.approx(known)
         # Other swaps of as many claims are drawn: three standard errors.
         assert by_swaps == pytest.approx(expected.permutation.p_value, abs=0.012)
-        assert [test["n_permutations"] for test in row["tests"]] == [2000, None, None]
+        assert [test["n_permutations"] for test in row["tests"]] == [2000, *[None for _ in known]]
         assert row["equivalence"]["equivalent"] is not None
-    assert [row["name"] for row in found] == ["pearson", "spearman"]
+    assert [row["name"] for row in found] == ["pearson", "spearman", "kendall_tau_b"]
     assert report["score_pair"] == [["support", ""], ["length", ""]]
     assert of_dimension(report, "relevance")["scores"] == []  # relevant or not is no order
     tables = {table.title: table for table in get_report("comparison").tables(report)}
     tests = tables["Stance: tests of the difference between support and length"]
     assert [row[:2] for row in tests.rows[:2]] == [("Pearson", "paired permutation"), ("Pearson", "Williams's t")]
+    assert [row[:2] for row in tests.rows[6:]] == [("Kendall's tau-b", "paired permutation")]
     assert "Williams's t and Steiger's Z take units as independent" in tests.note
     names = ("--run", "first", "--other-score", "length", "--margin", "0.5")
     for form in ("table", "md", "latex", "csv"):

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.stats import correlation_difference, pearson, spearman, steiger_test, swaps, williams_test
+from analysis.stats import correlation_difference, kendall_tau_b, pearson, spearman, steiger_test, swaps, williams_test
 from benchmarks import planted
 
-COEFFICIENTS = ("pearson", "spearman")
+COEFFICIENTS = ("pearson", "spearman", "kendall_tau_b")
 
 
 def test_williams_and_steiger_outside_numbers():
@@ -31,7 +31,9 @@ def test_tests_for_correlations_hold_their_level(coefficient):
     assert all(6 <= number <= 26 for number in rejected.values())
 
 
-@pytest.mark.parametrize(("coefficient", "measure"), [("pearson", pearson), ("spearman", spearman)])
+@pytest.mark.parametrize(
+    ("coefficient", "measure"), [("pearson", pearson), ("spearman", spearman), ("kendall_tau_b", kendall_tau_b)]
+)
 def test_the_difference_is_that_of_the_two_correlations(coefficient, measure):
     rng = np.random.default_rng(2)
     people = rng.integers(0, 6, 200)
@@ -43,7 +45,11 @@ def test_the_difference_is_that_of_the_two_correlations(coefficient, measure):
     assert found.difference.estimate == pytest.approx(expected)
     interval = found.difference.confidence_interval(400)
     assert interval.n_clusters == 50 and interval.low < expected < interval.high and interval.low > 0
-    assert found.williams.p_value < 0.001 and found.difference.n_left_out == 2
+    assert found.permutation.p_value < 0.01 and found.difference.n_left_out == 2
+    if coefficient == "kendall_tau_b":
+        assert "tau-b is not" in found.williams.undefined and found.steiger.undefined == found.williams.undefined
+    else:
+        assert found.williams.p_value < 0.001
 
 
 def test_resamples_draw_the_same_items_for_both_scores():
@@ -84,16 +90,21 @@ def test_rounding_does_not_decide_whether_a_perfect_correlation_has_a_test(seed)
 def by_hand(a, b, label, coefficient: str, cluster) -> float:
     """Share of all ways to swap whole clusters that give a difference as large, one by one."""
     a, b = (np.asarray(column, dtype=float) for column in (a, b))
-    if coefficient == "spearman":
+    if coefficient != "pearson":
         a, b, label = (stats.rankdata(column) for column in (a, b, label))
-    a, b = ((column - column.mean()) / column.std() for column in (a, b))
-    observed = abs(np.corrcoef(a, label)[0, 1] - np.corrcoef(b, label)[0, 1])
+    correlation = stats.kendalltau if coefficient == "kendall_tau_b" else stats.pearsonr
+
+    def difference(of_a, of_b) -> float:
+        return abs(correlation(of_a, label).statistic - correlation(of_b, label).statistic)
+
+    if coefficient != "kendall_tau_b":
+        a, b = ((column - column.mean()) / column.std() for column in (a, b))
+    observed = difference(a, b)
     as_large, names = [], sorted(set(cluster))
     for flips in itertools.product((False, True), repeat=len(names)):
         flipped = np.array([flips[names.index(name)] for name in cluster])
         of_a, of_b = np.where(flipped, b, a), np.where(flipped, a, b)
-        difference = np.corrcoef(of_a, label)[0, 1] - np.corrcoef(of_b, label)[0, 1]
-        as_large.append(abs(difference) >= observed - 1e-9)
+        as_large.append(difference(of_a, of_b) >= observed - 1e-9)
     return float(np.mean(as_large))
 
 
