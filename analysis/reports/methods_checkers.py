@@ -110,7 +110,7 @@ def _two_scores(result: dict) -> str:
     return (
         f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
         "both scores, standardised (for Spearman and Kendall their ranks), for whole claims or questions "
-        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman, Williams's t and Steiger's Z stand "
+        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
         "beside it: they allow for the correlation between the scores, but take units as independent. "
         f"{_adjusted(result, 'scores')}"
     ).strip()
