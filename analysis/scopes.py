@@ -8,7 +8,8 @@ from analysis.models import Release
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
 from analysis.sources.selection import NAMES, SelectedSource, Selection
-from annotation.models import Project
+from analysis.sources.wrong import WrongChoice
+from annotation.models import Project, Revision
 
 
 def scope_of(project: Project, given: Mapping[str, str]) -> dict:
@@ -17,19 +18,35 @@ def scope_of(project: Project, given: Mapping[str, str]) -> dict:
     Wrong values raise ValueError.
     """
     selection = Selection.of({name: given[name] for name in NAMES if name in given})
+    if selection:
+        selection.check(project.type, lambda: set(project.raters.values_list("pseudonym", flat=True)))
+        _refuse_unknown_version(project, selection.guidelines)
     scope: dict = {"selection": selection.as_dict()} if selection else {}
     if number := given.get("release", ""):
-        release = project.releases.filter(number=int(number)).first() if str(number).isdecimal() else None
-        if release is None or not release.is_ready:
-            ready = ", ".join(str(one.number) for one in project.releases.order_by("number") if one.is_ready)
-            if not ready:
-                raise ValueError(
+        kept = {str(one.number): one for one in project.releases.order_by("number") if one.is_ready}
+        release = kept.get(str(number))
+        if release is None:
+            if not kept:
+                raise WrongChoice(
                     f"project {project.slug} keeps no release; one is frozen on its page, and files that manage.py "
-                    "release wrote are read with --from-files"
+                    "release wrote are read with --from-files",
+                    "release",
                 )
-            raise ValueError(f"release is one of {ready}, not {number!r}")
+            raise WrongChoice(f"release is one of {', '.join(kept)}, not {number!r}", "release")
         scope["release"] = str(release.uuid)
     return scope
+
+
+def _refuse_unknown_version(project: Project, version: str) -> None:
+    """Of the guidelines that the project has, and of those that answers came with from elsewhere."""
+    known = {*project.guidelines.values_list("version", flat=True)}
+    if not version or version in map(str, known):
+        return
+    answers = Revision.objects.filter(annotation__item__project=project, guideline_version__isnull=False)
+    known |= {*answers.order_by().values_list("guideline_version", flat=True).distinct()}
+    if version not in map(str, known):
+        there = ", ".join(map(str, sorted(known))) or "none"
+        raise WrongChoice(f"guidelines is one of the versions {there}, not {version!r}", "guidelines")
 
 
 def scoped(project: Project, scope: dict) -> Source:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # choice: one of `choices`; project: the same, of other projects on the data set by their slugs; run: a finished checker
 # run; count: a whole number; number: any number; flag: yes or no; text: words.
 KINDS = ("choice", "project", "run", "count", "number", "flag", "text")
+# What an address or a command may call yes and no.
+FLAGS = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
 Choices = Mapping[str, str] | Callable[["Source"], Mapping[str, str]]
 
 
@@ -35,6 +37,7 @@ class Option:
     required: bool = False
     help: str = ""
     unchosen: str = "none"  # what the form calls a run that is not chosen
+    missing: str = ""  # what the form says where there is nothing to choose: what there is none of, and what to start
 
     @property
     def argument(self) -> str:
@@ -50,12 +53,16 @@ class Option:
             }
         return dict(self.choices(source) if callable(self.choices) else self.choices or {})
 
+    def has_choice(self, offered: Mapping[str, str]) -> bool:
+        """Whether there is anything to choose, of what is offered, beside what stands for none or for all."""
+        return not self.missing or bool(set(offered) - {"", self.default})
+
     def value(self, source: Source, given: object) -> object:
         """The option's value of what an address or a command gave; ValueError says what it could have been."""
         if given is None or given == "":
             return self._default(source)
         if self.kind == "flag":
-            return given in (True, "1", "true", "on", 1)
+            return self._flag(given)
         if self.kind in ("count", "number"):
             return self._number(given)
         if self.kind == "text":
@@ -67,9 +74,12 @@ class Option:
                     return run.uuid
         if str(given) not in offered:
             known = ", ".join(
-                offered if self.kind != "run" else (f"{title} ({uuid})" for uuid, title in offered.items())
+                filter(None, offered)
+                if self.kind != "run"
+                else (f"{title} ({uuid})" for uuid, title in offered.items())
             )
-            raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}")
+            hint = "" if self.has_choice(offered) else f": {self.missing}"
+            raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}{hint}")
         return str(given)
 
     def _default(self, source: Source) -> object:
@@ -84,6 +94,11 @@ class Option:
         if self.kind == "choice" and self.default is None:
             return next(iter(self.offered(source)), "")
         return self.default
+
+    def _flag(self, given: object) -> bool:
+        if str(given).lower() not in FLAGS:
+            raise ValueError(f"{self.name} is 1 (yes) or 0 (no), not {given!r}")
+        return FLAGS[str(given).lower()]
 
     def _number(self, given: object) -> float | int:
         try:

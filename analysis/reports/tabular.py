@@ -62,6 +62,23 @@ def value_of(cell: Cell) -> str | int | float | None:
     return cell.value if isinstance(cell, Linked) else cell
 
 
+def named(tables: list[Table]) -> dict[str, Table]:
+    """Tables by names that say what they are, such as `stance-agreement`, and do not depend on which others there are.
+
+    >>> list(named([Table("Stance: agreement", (), []), Table("Stance, agreement", (), []), Table("?", (), [])]))
+    ['stance-agreement', 'stance-agreement-2', 'table']
+    """
+    found: dict[str, Table] = {}
+    for table in tables:
+        name = first = "-".join(re.findall(r"\w+", table.title.lower())) or "table"
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{first}-{number}"
+        found[name] = table
+    return found
+
+
 def as_markdown(tables: list[Table]) -> str:
     """Each table under its title."""
     tables = [table.plain() for table in tables]

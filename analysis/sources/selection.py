@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, time
 from functools import cached_property
@@ -13,6 +13,9 @@ from analysis.sources.base import Run, Source, source_name
 from analysis.sources.links import LINKS, ORIGINS
 from analysis.sources.parents import Parents, are_shared
 from analysis.sources.rankings import Retrieval
+from analysis.sources.wrong import WrongChoice
+from annotation.models import Project
+from annotation.task_types import TaskType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,15 +48,35 @@ class Selection:
     def of(cls, given: Mapping[str, str]) -> Selection:
         """From an address or a command. Wrong values raise ValueError."""
         found = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
-        for name in ("since", "until"):
-            _day(name, getattr(found, name))
+        first, last = (_day(name, getattr(found, name)) for name in ("since", "until"))
+        if first and last and first > last:
+            raise WrongChoice(
+                f"since ({first}) is later than until ({last}), so that no day is left; change one of them",
+                *("since", "until"),
+            )
         if found.split:
-            splits.check(found.split)
+            _wrong("split", lambda: splits.check(found.split))
         if found.guidelines and not found.guidelines.isdecimal():
-            raise ValueError(f"guidelines is a version, such as 2, not {found.guidelines!r}")
+            raise WrongChoice(f"guidelines is a version, such as 2, not {found.guidelines!r}", "guidelines")
         if found.label and ":" not in found.label:
-            raise ValueError(f"label is dimension:label, such as stance:supports, not {found.label!r}")
+            raise WrongChoice(f"label is dimension:label, such as stance:supports, not {found.label!r}", "label")
         return found
+
+    def check(self, kind: TaskType, people: Callable[[], Container[str]]) -> None:
+        """Whether a project of this kind has what is chosen; `people` are pseudonyms. What there is not raises
+        ValueError: a slip of the pen would give figures of nothing."""
+        if self.label:
+            known = [f"{one.slug}:{value}" for one in kind.dimensions for value in one.values]
+            if self.label not in known:
+                raise WrongChoice(f"label is one of {', '.join(known)}, not {self.label!r}", "label")
+        if self.split:
+            _wrong("split", lambda: splits.check_kind(self.split, kind.unit_kind))
+        if self.arm and self.arm not in ARMS:
+            raise WrongChoice(f"arm is one of {', '.join(ARMS)}, not {self.arm!r}", "arm")
+        if self.annotator and self.annotator not in people():
+            raise WrongChoice(
+                f"annotator is the pseudonym of somebody who labels here, not {self.annotator!r}", "annotator"
+            )
 
     def elsewhere(self) -> Selection:
         """What of it keeps labels of another project on the data set. People have other pseudonyms there, and versions
@@ -70,6 +93,8 @@ class Selection:
 NAMES = tuple(field.name for field in fields(Selection))
 LISTED = 20
 ELSEWHERE = ("arm", "since", "until")
+# Whether suggestions were shown when an answer was given.
+ARMS = tuple(Project.Prefill.values)
 
 
 def argument_of(name: str) -> str:
@@ -81,7 +106,14 @@ def _day(name: str, text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise ValueError(f"{name} is a day such as 2026-05-31, not {text!r}") from None
+        raise WrongChoice(f"{name} is a day such as 2026-05-31, not {text!r}", name) from None
+
+
+def _wrong(name: str, check: Callable[[], None]) -> None:
+    try:
+        check()
+    except ValueError as error:
+        raise WrongChoice(str(error), name) from None
 
 
 class SelectedSource(Source):
@@ -96,16 +128,7 @@ class SelectedSource(Source):
         self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
-        if selection.label:
-            self._refuse_unknown_label()
-        if selection.split:
-            splits.check_kind(selection.split, self.type.unit_kind)
-
-    def _refuse_unknown_label(self) -> None:
-        dimension, _, label = self.selection.label.partition(":")
-        known = [f"{one.slug}:{value}" for one in self.type.dimensions for value in one.values]
-        if f"{dimension}:{label}" not in known:
-            raise ValueError(f"label is one of {', '.join(known)}, not {self.selection.label!r}")
+        selection.check(self.type, lambda: set(inner.rater_frame()["rater"]))
 
     def how_to_have_runs(self) -> str:
         return self.inner.how_to_have_runs()

@@ -1,7 +1,6 @@
 """A checker against people: its page."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404
 from django.views.decorators.http import require_GET
 
 from analysis import queries
@@ -10,7 +9,8 @@ from analysis.reports import association_tables, run_tables
 from analysis.reports.equivalence import MARGIN
 from analysis.reports.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.tabular import Table
-from analysis.views.frame import chosen, render_report, report_of
+from analysis.views.asked import Asked
+from analysis.views.frame import names_of, render_report, report_of
 from analysis.views.pictures import plots_of
 from annotation.access import project_with_labels_for
 from annotation.models import Rater
@@ -25,30 +25,32 @@ OF_EVERYBODY = ("labellers", "checkers-people")
 @require_GET
 def project_comparison(request, slug):
     project = project_with_labels_for(request.user, slug)
+    asked = Asked(request, project, "comparison")
     runs = queries.runs_with_suggestions(project)
     if not runs:
-        return render_report(request, "comparison", project, None, {})
+        return render_report(asked, None, {})
     references = _references(project)
     known = {str(found.uuid): found for found in runs}
-    run = chosen(request, "run", known, next(iter(known)))
-    reference = chosen(request, "reference", references, "majority")
-    touched = chosen(request, "touched", ("0", "1"), "0") == "1"
-    margin = chosen(request, "margin", MARGINS, f"{MARGIN:g}")
+    run = asked.choice("run", names_of(runs), next(iter(known)), "Run")
+    reference = asked.choice("reference", references, "majority", "Reference")
+    touched = asked.option("touched", "Labels")
+    margin = asked.choice("margin", MARGINS, f"{MARGIN:g}", "Does not matter below")
     parameters = {"run": run, "reference": reference, "touched": touched, "margin": float(margin)}
     mine = queries.score_names(known[run])
-    if request.GET.get("score"):
-        parameters["score"] = chosen(request, "score", mine, "")
+    if request.GET.get("score") and "run" not in asked.wrong:
+        parameters["score"] = asked.choice("score", mine, "", "Score")
     others = _others(runs, known[run], mine)
     # Where somebody chose for the run what stood at the other, there is no other any more.
-    other = "" if request.GET.get("other", "") in ("", run) else request.GET["other"]
+    is_same = request.GET.get("other", "") == run
+    other = "" if is_same else asked.choice("other", {"": "no other run"} | names_of(others), "", "Beside")
     if other:
-        parameters["other"] = chosen(request, "other", [str(found.uuid) for found in others], "")
+        parameters["other"] = other
     theirs = [name for name in queries.score_names(known[other])] if other else mine
-    other_score = _other_score(request, theirs, "" if other else parameters.get("score") or next(iter(mine), ""))
+    other_score = _other_score(asked, theirs, "" if other else parameters.get("score") or next(iter(mine), ""))
     if other_score:
         parameters["other_score"] = other_score
-    report = report_of(request, project, "comparison", parameters)
-    found = report.result.get("dimensions", [])
+    report = report_of(asked, parameters)
+    found = report.result.get("dimensions", []) if report else []
     context = {
         "runs": runs,
         "run": run,
@@ -67,7 +69,7 @@ def project_comparison(request, slug):
         "curves": DRAWN,
         "beside": {one["dimension"]: _beside(report, one) for one in found},
     }
-    return render_report(request, "comparison", project, report, context)
+    return render_report(asked, report, context)
 
 
 def _references(project) -> dict[str, str]:
@@ -88,14 +90,12 @@ def _others(runs: list, run, scores: list[str]) -> list:
     ]
 
 
-def _other_score(request, names: list[str], same: str) -> str:
+def _other_score(asked: Asked, names: list[str], same: str) -> str:
     """A score to set against; where somebody chose for the score what stood here, there is none any more."""
-    given = request.GET.get("other_score", "")
-    if given in ("", same):
+    given = asked.request.GET.get("other_score", "")
+    if given in ("", same) or asked.wrong & {"run", "other"}:
         return ""
-    if given not in names:
-        raise Http404(f"other_score is one of {', '.join(names) or 'none'}")
-    return given
+    return asked.choice("other_score", names, "", "Beside score")
 
 
 def _beside(report: StoredReport, dimension: dict) -> list[tuple[str, list[dict]]]:

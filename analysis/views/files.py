@@ -1,12 +1,12 @@
 """Tables of a stored report as files: all of them, or one."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_GET
 
+from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
-from analysis.reports.tabular import WRITERS
-from analysis.views.frame import chosen
+from analysis.reports.tabular import WRITERS, named
 from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
 
@@ -17,17 +17,32 @@ ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
 @login_required
 @require_GET
 def project_report_tables(request, slug, name):
-    """The tables of a stored report as a file; with `table`, one of them by its place."""
+    """The tables of a stored report as a file; with `table`, the one of that name. `version` is the computation that
+    somebody looks at: where the report has been computed anew, its tables are not those any more."""
     project = project_with_labels_for(request.user, slug)
-    form = chosen(request, "format", FILES, "md")
+    form = request.GET.get("format", "") or "md"
+    if form not in FILES:
+        return _refused(f"format is one of {', '.join(FILES)}, not {form!r}", 404)
     asked = request.GET.get("report", "")
     report = stored_report_for(request.user, project, name, asked, computed_at__isnull=False)
+    if request.GET.get("version", "") not in ("", version_of(report)):
+        return _refused("These figures have been computed anew since; load their page again", 410)
     tables = REPORTS[name].tables(report.result)
-    if place := request.GET.get("table", ""):
-        if not place.isdecimal() or not int(place) < len(tables):
-            raise Http404(f"The report has {len(tables)} tables, counted from 0; there is no {place!r}")
-        tables = [tables[int(place)]]
+    if wanted := request.GET.get("table", ""):
+        by_name = named(tables)
+        if wanted not in by_name:
+            return _refused(f"table is one of {', '.join(by_name) or 'none'}, not {wanted!r}", 404)
+        tables = [by_name[wanted]]
     text = WRITERS[form](tables) + "\n"
     response = HttpResponse(text, content_type=f"{FILES[form]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{ENDINGS[form]}"'
     return response
+
+
+def version_of(report: StoredReport) -> str:
+    """Which computation the stored figures are of."""
+    return report.computed_at.isoformat()
+
+
+def _refused(why: str, status: int) -> HttpResponse:
+    return HttpResponse(f"{why}.\n", content_type="text/plain; charset=utf-8", status=status)

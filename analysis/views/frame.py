@@ -4,7 +4,7 @@ import shlex
 from urllib.parse import urlencode
 
 from django.core.cache import cache
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -16,8 +16,11 @@ from analysis.models import StoredReport
 from analysis.reports import coverage, stored
 from analysis.reports.methods import paragraph
 from analysis.reports.metrics import REPORTS
+from analysis.reports.tabular import named
 from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.splits import in_words
+from analysis.views.asked import Asked
+from analysis.views.files import version_of
 from annotation.models import Project, Rater, UnitKind
 
 # How long a page offers the same columns to split by: imports that bring new ones are rare, and reading takes queries.
@@ -30,12 +33,18 @@ TABS = {
 }
 
 
-def render_report(request, name: str, project, report: StoredReport | None, context: dict):
-    """The page; for htmx, which asks again and again, only what has changed since it last asked."""
+def render_report(asked: Asked, report: StoredReport | None, context: dict):
+    """The page; for htmx, which asks again and again, only what has changed since it last asked. Where something is
+    asked that cannot be had, the page says so in place of figures."""
+    request, project = asked.request, asked.project
+    name = asked.name.replace("-", "_") if REPORTS[asked.name].own_page else "report"
     state = _state(report) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
     context = {"tab": TABS.get(name, f"project_{name}")} | context
-    context |= {"project": project, "links": _links(project, name), **scope_context(request, project)}
+    context |= {"project": project, "links": _links(project, name), **scope_context(asked)}
+    if asked.problems:
+        context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
+        return render(request, f"analysis/{name}.html", context, status=404)
     if report is not None:
         behind = reverse("project_behind", args=[project.slug, report.name])
         as_files = reverse("project_report_tables", args=[project.slug, report.name])
@@ -45,9 +54,7 @@ def render_report(request, name: str, project, report: StoredReport | None, cont
             "result": report.result,
             "methods": methods_of(report),
             "command": command_of(project, report),
-            "table_titles": [table.title for table in REPORTS[report.name].tables(report.result)]
-            if report.result
-            else [],
+            "copies": _copies(report, f"{as_files}?{of_report}") if report.result else [],
             "state": state,
             "failure": stored.failed(report),
             "seen": seen,
@@ -67,22 +74,19 @@ def render_report(request, name: str, project, report: StoredReport | None, cont
     return response
 
 
-def report_of(request, project, name: str, parameters: dict) -> StoredReport:
-    """The stored report of what the address asks for, of the labels that it asks for."""
-    return stored.stored_report(project, name, parameters, request.user, scope_here(request, project))
+def report_of(asked: Asked, parameters: dict) -> StoredReport | None:
+    """The stored report of what the address asks for, of the labels that it asks for; None where it asks for what
+    cannot be had."""
+    if asked.wrong:
+        return None
+    return stored.stored_report(asked.project, asked.name, parameters, asked.request.user, asked.scope)
 
 
-def scope_here(request, project) -> dict:
-    try:
-        return scopes.scope_of(project, request.GET)
-    except ValueError as error:
-        raise Http404(str(error)) from None
-
-
-def scope_context(request, project) -> dict:
+def scope_context(asked: Asked) -> dict:
     """What the part of the page needs that says, and lets choose, which labels are looked at."""
-    selected = {name: request.GET[name] for name in ("release", *NAMES) if request.GET.get(name)}
-    others = [(name, value) for name, value in request.GET.items() if name not in ("release", *NAMES, "page") and value]
+    project, of_scope = asked.project, ("release", *NAMES)
+    selected = {name: value for name, value in asked.kept if name in of_scope}
+    others = [(name, value) for name, value in asked.kept if name not in (*of_scope, "page")]
     return {
         "selected": selected,
         "scope_others": others,
@@ -109,6 +113,15 @@ def _splits(project, chosen: str) -> list[tuple[str, str]]:
     if chosen and chosen not in offered:
         offered.append(chosen)
     return [(split, in_words(split)) for split in offered]
+
+
+def _copies(report: StoredReport, as_files: str) -> list[tuple[str, str]]:
+    """Every table's title, and the address of it alone in the computation that the page shows."""
+    of_page = {"version": version_of(report)}
+    return [
+        (table.title, f"{as_files}&{urlencode(of_page | {'table': name})}")
+        for name, table in named(REPORTS[report.name].tables(report.result)).items()
+    ]
 
 
 def command_of(project, report: StoredReport) -> str:
@@ -157,16 +170,13 @@ def _links(project, name: str) -> list[tuple[str, str]]:
     return [*found, ("project_reports", "All reports")]
 
 
+def names_of(runs) -> dict[str, str]:
+    """Runs by UUID, as forms call them."""
+    return {str(run.uuid): f"{run.checker} {run.version}, {run.created_at:%Y-%m-%d %H:%M}" for run in runs}
+
+
 def has_rates(project) -> bool:
     return project.type.anchor_kind == UnitKind.RESPONSE
-
-
-def chosen(request, name: str, allowed, default: str) -> str:
-    """A choice from the address; anything not offered is refused rather than guessed."""
-    value = request.GET.get(name, "") or default
-    if value not in allowed:
-        raise Http404(f"{name} is one of {', '.join(allowed)}")
-    return value
 
 
 def as_query(parameters: dict) -> dict:

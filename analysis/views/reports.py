@@ -7,8 +7,11 @@ from django.views.decorators.http import require_GET
 
 from analysis.pictures import from_dict
 from analysis.reports.metrics import REPORTS
+from analysis.reports.options import Option
 from analysis.reports.tabular import Table
+from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
+from analysis.views.asked import Asked
 from analysis.views.frame import render_report, report_of
 from annotation.access import project_with_labels_for
 
@@ -36,29 +39,24 @@ def project_report(request, slug, name):
     if report is None or report.own_page:
         raise Http404("There is no such report")
     context = {"kind": report, "tab": "project_agreement"}
+    asked = Asked(request, project, name)
     if reason := report.fits(project.type):
-        return render_report(request, "report", project, None, context | {"problem": reason})
+        return render_report(asked, None, context | {"missing": reason})
     source = DatabaseSource(project, request.user)
-    given = {option.name: request.GET.get(option.name) for option in report.options}
     try:
-        values = report.values(source, given)
+        values = {option.name: asked.value(option, source) for option in report.options}
     except ValueError as error:
-        # Numbers are typed into the form, so whoever gave a wrong one has to read what it could have been.
-        is_wrong = any(given.values())
-        said = {"problem": _as_the_form_says(report, str(error)), "is_wrong": is_wrong}
-        page = render_report(request, "report", project, None, context | said)
-        page.status_code = 404 if is_wrong else 200
-        return page
-    stored = report_of(request, project, name, values)
-    context["options"] = [(option, values[option.name], option.offered(source)) for option in report.options]
-    context["parts"] = [_part(part, stored) for part in report.body(stored.result)] if stored.result else []
-    return render_report(request, "report", project, stored, context)
+        return render_report(asked, None, context | {"missing": str(error)})
+    stored = report_of(asked, values)
+    context["options"] = [_field(option, values[option.name], source) for option in report.options]
+    context["parts"] = [_part(part, stored) for part in report.body(stored.result)] if stored and stored.result else []
+    return render_report(asked, stored, context)
 
 
-def _as_the_form_says(report, message: str) -> str:
-    """What is wrong with an option, by the title that stands beside its field instead of the name in the address."""
-    named = next((option for option in report.options if message.startswith(f"{option.name} is ")), None)
-    return f"“{named.title}” {message.removeprefix(named.name).strip()}" if named else message
+def _field(option: Option, value: object, source: Source) -> tuple[Option, object, dict[str, str], bool]:
+    """An option with its value, what can be chosen, and whether there is anything to choose."""
+    offered = option.offered(source)
+    return option, value, offered, option.has_choice(offered)
 
 
 def _part(part, stored) -> dict:

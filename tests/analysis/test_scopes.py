@@ -1,6 +1,8 @@
 """A part of the labels, by source, label, arm, person, guidelines or time: in the address and by command."""
 
+import html
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -137,9 +139,9 @@ def test_the_address_says_which_labels_and_the_command_gives_the_same(project, c
     address = f"{reverse('project_agreement', args=[project.slug])}?source=south.example"
     client.get(address)
     jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
-    html = client.get(address).content.decode()
-    assert "only units of the source south.example count" in html
-    assert f"report {project.slug} agreement --only-source south.example" in html
+    shown = client.get(address).content.decode()
+    assert "only units of the source south.example count" in shown
+    assert f"report {project.slug} agreement --only-source south.example" in shown
     report = StoredReport.objects.get()
     call_command("report", project.slug, "agreement", only_source="south.example", format="json")
     assert json.loads(capsys.readouterr().out) == report.result
@@ -180,10 +182,38 @@ def test_single_tables_are_files_too(project):
     address = reverse("project_report_tables", args=[project.slug, "agreement"])
     tables = get_report("agreement").tables(report.result)
     query = {"report": stored.parameters_hash(report.parameters), "format": "latex"}
-    found = client.get(address, query | {"table": "0"}).content.decode()
+    found = client.get(address, query | {"table": "relevance-agreement"}).content.decode()
     assert found.count(r"\begin{tabular}") == 1 and "Krippendorff" in found
     assert client.get(address, query).content.decode().count(r"\begin{tabular}") == len(tables)
-    assert client.get(address, query | {"table": str(len(tables))}).status_code == 404
+    gone = client.get(address, query | {"table": "relevance-agreement-9"})
+    assert gone.status_code == 404 and "table is one of relevance-agreement, " in gone.content.decode()
+    assert client.get(address, query | {"format": "pdf"}).status_code == 404
+
+
+def test_a_single_table_is_that_of_the_page_though_the_report_has_other_tables_by_now(project):
+    """The pairs of people come to an end in between: what stood third is another table."""
+    client = client_of(project.created_by)
+    page = reverse("project_agreement", args=[project.slug])
+
+    def copies() -> dict[str, str]:
+        shown = client.get(page).content.decode()
+        return dict(re.findall(r'data-copy-from="([^"]+)" aria-label="Copy ([^"]+) as CSV"', shown))
+
+    client.get(page)
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    for address, title in copies().items():
+        assert html.unescape(title) in client.get(html.unescape(address)).content.decode().splitlines()[1]
+    before = list(copies())
+    make_suggestions(project)
+    project.raters.update(kind="slot", user=None)
+    say(items_of(project)[0], make_rater(project), YES)
+    client.get(page)
+    jobs.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").get())
+    answers = [client.get(html.unescape(address)) for address in before]
+    assert {answer.status_code for answer in answers} == {410} and "load their page again" in answers[
+        0
+    ].content.decode()
+    assert len(copies()) != len(before)
 
 
 def test_a_source_that_no_unit_has_is_told_with_those_that_there_are(project, capsys):
