@@ -62,10 +62,10 @@ def copied(data: drawn.Copied) -> Figures:
 OUT_OF_FOLD = tuple(f"{figure}_{label}_label" for label in ("common", "rare") for figure in ("accuracy", "f1"))
 RISE = {"trend": np.array(0.2)}
 STUDIES = {
-    "drift, one answer per claim": Study(lambda rng, n: drawn.worked(rng, n, 1), trend, (60, 20), 1, 1.0, RISE),
-    "drift, two answers per claim": Study(lambda rng, n: drawn.worked(rng, n, 2), trend, (30, 10), 1, 1.0, RISE),
-    "six people": Study(drawn.changed, change, (80, 20), 1, 1.0, {"change_within_people": np.array(0.1)}),
-    "thresholds out of fold": Study(planted.judged, thresholds, (80, 20), 1, 1.0, of_its_size=OUT_OF_FOLD),
+    "drift, one answer per claim": Study(lambda rng, n: drawn.worked(rng, n, 1), trend, (60, 20), 1, RISE),
+    "drift, two answers per claim": Study(lambda rng, n: drawn.worked(rng, n, 2), trend, (30, 10), 1, RISE),
+    "six people": Study(drawn.changed, change, (80, 20), 1, {"change_within_people": np.array(0.1)}),
+    "thresholds out of fold": Study(planted.judged, thresholds, (80, 20), 1, of_its_size=OUT_OF_FOLD),
     "a posterior of Dawid-Skene": Study(drawn.labelled, expected, (60, 20), 5000),
     "weighted for selection": Study(drawn.selected, weighted, (80, 20)),
     "long answers": Study(drawn.long_answers, long_answers, (80, 20)),

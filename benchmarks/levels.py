@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis import stats
-from benchmarks import planted, planted_answers, two_ways
+from benchmarks import associations, planted, planted_answers, trials, two_ways
 
 LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
 # Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more
@@ -73,6 +73,9 @@ def correlations(rng: np.random.Generator) -> dict[str, float]:
             found[f"paired permutation, {coefficient}, {scores}"] = both.permutation.p_value
             found[f"Williams, {coefficient}, {scores}"] = both.williams.p_value
             found[f"Steiger, {coefficient}, {scores}"] = both.steiger.p_value
+    # The last scores, with heavy tails; tau-b counts all pairs anew for every permutation.
+    both = stats.correlation_difference(data.a, data.b, data.label, "kendall_tau_b", n_permutations=PERMUTATIONS)
+    found["paired permutation, kendall tau b, heavy-tailed scores"] = both.permutation.p_value
     return found
 
 
@@ -91,6 +94,20 @@ def clustered_correlations(rng: np.random.Generator) -> dict[str, float]:
             found[f"paired permutation of clusters, {coefficient}, {which}"] = tests.permutation.p_value
             found[f"Williams, {coefficient}, {which}"] = tests.williams.p_value
             found[f"Steiger, {coefficient}, {which}"] = tests.steiger.p_value
+    tests = stats.correlation_difference(*columns, "kendall_tau_b", data.cluster, PERMUTATIONS, seed)
+    found[f"paired permutation of clusters, kendall tau b, {which}"] = tests.permutation.p_value
+    return found
+
+
+def few_clusters(rng: np.random.Generator) -> dict[str, float]:
+    """Two scores that follow the labels equally well, of which one errs alike on the units of a cluster: swapping them
+    supposes that they are exchangeable, or many clusters."""
+    data, seed = planted.erring(rng, 20, b_by_cluster=False), int(rng.integers(2**31))
+    found = {}
+    for coefficient in ("pearson", "spearman"):
+        columns = data.a, data.b, data.label, coefficient, data.cluster
+        tests = stats.correlation_difference(*columns, 2 * PERMUTATIONS + 1, seed)
+        found[f"paired permutation of clusters, {coefficient}, one errs by claim, few"] = tests.permutation.p_value
     return found
 
 
@@ -135,6 +152,30 @@ def within_claims(rng: np.random.Generator) -> dict[str, float]:
     }
 
 
+def over_time(rng: np.random.Generator) -> dict[str, float]:
+    """Agreement with others that does not change: of one person along two answers per claim, and of six people."""
+    one = planted_answers.worked(rng, 30, 2, rise=0.0)
+    several = planted_answers.changed(rng, 80, rise=0.0)
+    return {
+        "trend of one person (drift)": stats.drift(one.share, np.arange(len(one.share)), one.cluster).trend.p_value,
+        "change within six people": stats.change(several.share, several.after, several.cluster, several.rater).p_value,
+    }
+
+
+def groups_of_claims(rng: np.random.Generator) -> dict[str, float]:
+    """Values of 60 claims in three repetitions, alike within a claim: claims are of one of two groups, or each of their
+    rows is."""
+    claim = np.repeat(np.arange(60), 3)
+    value = rng.normal(size=60)[claim] + 0.3 * rng.normal(size=180)
+    of_claim, of_row = rng.integers(0, 2, 60)[claim], rng.integers(0, 2, 180)
+    few = claim < 12
+    return {
+        "Mann-Whitney, each claim in one group": stats.mann_whitney(value, of_claim, claim.tolist()).p_value,
+        "Mann-Whitney, claims in both groups": stats.mann_whitney(value, of_row, claim.tolist()).p_value,
+        "Mann-Whitney, twelve claims": stats.mann_whitney(value[few], of_claim[few], claim[few].tolist()).p_value,
+    }
+
+
 TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "agreement against chance": agreement,
     "two labellers": labellers,
@@ -144,6 +185,13 @@ TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "two scores in clusters": clustered_correlations,
     "units that are alike within claims": within_claims,
     "correlations that are none": two_ways.null_correlations,
+    "correlations of independent units that are none": associations.independent,
+    "several tests at once": associations.families,
+    "suggestions without an effect": trials.nothing_seen,
+    "no difference over time": over_time,
+    "two groups of claims": groups_of_claims,
+    "claims, few and many": associations.few_and_many,
+    "two scores in few clusters": few_clusters,
 }
 
 

@@ -29,23 +29,23 @@ def _shares(rng: np.random.Generator, chance: np.ndarray, cluster: np.ndarray) -
     return (luck < chance[:, None]).mean(axis=1)
 
 
-def worked(rng: np.random.Generator, n_clusters: int, each: int) -> Worked:
-    """One person, `each` answers in every cluster, one cluster after the other; agreement rises from 0.6 to 0.8."""
+def worked(rng: np.random.Generator, n_clusters: int, each: int, rise: float = 0.2) -> Worked:
+    """One person, `each` answers in every cluster, one cluster after the other; agreement rises from 0.6 on."""
     cluster = np.repeat(np.arange(n_clusters), each)
-    chance = 0.6 + 0.2 * np.arange(len(cluster)) / (len(cluster) - 1)
+    chance = 0.6 + rise * np.arange(len(cluster)) / (len(cluster) - 1)
     nobody = np.zeros(len(cluster), dtype=int)
     return Worked(_shares(rng, chance, cluster), cluster, nobody, nobody)
 
 
-def changed(rng: np.random.Generator, n_clusters: int, n_people: int = 6) -> Worked:
-    """Six people who differ, three in five of whom answer each unit; agreement rises by 0.1 halfway, for some more than
-    for others."""
+def changed(rng: np.random.Generator, n_clusters: int, rise: float = 0.1, n_people: int = 6) -> Worked:
+    """Six people who differ, three in five of whom answer each unit; agreement rises halfway, for some more than for
+    others."""
     unit_cluster = clusters(rng, n_clusters)
     unit, rater = np.nonzero(rng.random((len(unit_cluster), n_people)) < 0.6)
     cluster = unit_cluster[unit]
     after = (cluster >= n_clusters // 2).astype(int)
-    level, rise = rng.normal(0.6, 0.08, n_people), rng.normal(0.1, 0.05, n_people)
-    chance = np.clip(level[rater] + after * rise[rater], 0, 1)
+    level, rises = rng.normal(0.6, 0.08, n_people), rng.normal(rise, 0.05, n_people)
+    chance = np.clip(level[rater] + after * rises[rater], 0, 1)
     return Worked(_shares(rng, chance, cluster), cluster, rater, after)
 
 

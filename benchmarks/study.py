@@ -24,7 +24,6 @@ class Study:
     figures: Callable[[object], Figures]
     sizes: tuple[int, ...] = (80, 20)
     large: int = LARGE
-    share_of_runs: float = 1.0
     truth: dict[str, np.ndarray] = field(default_factory=dict)
     of_its_size: tuple[str, ...] = ()
 

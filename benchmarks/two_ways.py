@@ -15,6 +15,7 @@ TRUE = 0.8
 ITEMS, TRIAL_ITEMS = {7: 100, 15: 60}, {20: 150, 5: 60}
 HELP = 0.1
 PERMUTATIONS = 99
+COEFFICIENTS = {"pearson": stats.pearson, "spearman": stats.spearman, "kendall_tau_b": stats.kendall_tau_b}
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,9 @@ def system_level(data: Ranked) -> Figures:
     system, item = np.indices((n_systems, n_items)).reshape(2, -1).tolist()
     score, label = data.values.reshape(-1, 2).T
     found: Figures = {}
-    for coefficient in ("pearson", "spearman"):
+    for coefficient in COEFFICIENTS:
         one = stats.system_correlation(score, label, system, item, coefficient)
-        ranks = data.quality if coefficient == "pearson" else data.quality.argsort(axis=0).argsort(axis=0)
-        here = float(np.corrcoef(ranks.T)[0, 1])
+        here = COEFFICIENTS[coefficient](*data.quality.T).estimate
         parts = bootstrapped(by_item=one.by_item, by_system=one.by_system, by_both=one.by_both)
         estimate, ends = parts.pop("by_item")
         found[f"{coefficient}_by_item_less_its_truth"] = (estimate - here, lambda e=ends, t=here: np.subtract(e(), t))
@@ -50,10 +50,10 @@ def system_level(data: Ranked) -> Figures:
     return found
 
 
-SPEARMAN = 6 / np.pi * np.arcsin(TRUE / 2)
+SPEARMAN, KENDALL = 6 / np.pi * np.arcsin(TRUE / 2), 2 / np.pi * np.arcsin(TRUE)
 TRUTH = {
     f"{coefficient}_{of}": np.array(value)
-    for coefficient, true in (("pearson", TRUE), ("spearman", SPEARMAN))
+    for coefficient, true in (("pearson", TRUE), ("spearman", SPEARMAN), ("kendall_tau_b", KENDALL))
     for of, value in (("by_item_less_its_truth", 0.0), ("by_system", true), ("by_both", true))
 }
 
@@ -90,9 +90,9 @@ def suggestions(data: Trial) -> Figures:
 
 
 STUDIES = {
-    "system level": Study(ranked, system_level, (15, 7), 1, 0.2, TRUTH),
+    "system level": Study(ranked, system_level, (15, 7), 1, TRUTH),
     "seeing suggestions": Study(
-        trial, suggestions, (20, 5), 1, 1.0, {"difference": np.array(HELP), "within_annotators": np.array(HELP)}
+        trial, suggestions, (20, 5), 1, {"difference": np.array(HELP), "within_annotators": np.array(HELP)}
     ),
 }
 

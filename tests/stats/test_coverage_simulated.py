@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from benchmarks.coverage import RUNS, STUDIES, Coverage, measure
-from benchmarks.levels import TESTS, rejections
+from benchmarks.coverage import RUNS, STUDIES, Coverage, measure, started
+from benchmarks.levels import TESTS
 
 pytestmark = pytest.mark.slow
 
@@ -75,9 +75,7 @@ DEFINED = (0.9, 0.8)
 def found():
     # They only compute: tests beside them that wait for pages and workers go first, and leave them the rest.
     with ProcessPoolExecutor(2, initializer=os.nice, initargs=(10,)) as pool:
-        coverage = {name: pool.submit(measure, name, RUNS) for name in STUDIES}
-        levels = {name: pool.submit(rejections, name, RUNS) for name in TESTS}
-        yield coverage | levels
+        yield started(pool, RUNS, (*STUDIES, *TESTS))
         pool.shutdown(cancel_futures=True)  # what a run of single tests did not ask for
 
 

@@ -9,17 +9,6 @@ from analysis.stats import classification, label_intervals
 from analysis.stats.label_intervals import FIGURES, label_sample
 
 
-def world(rng, n_clusters, rare=0.1):
-    """Clusters lean to one of three labels, and the machine is better on some of them than on others."""
-    cluster = np.repeat(np.arange(n_clusters), rng.integers(1, 6, n_clusters))
-    share = np.array([0.5, 0.5 - rare, rare])
-    leaning = rng.choice(3, n_clusters, p=share)[cluster]
-    reference = np.where(rng.random(len(cluster)) < 0.4, leaning, rng.choice(3, len(cluster), p=share))
-    is_right = rng.random(len(cluster)) < rng.beta(6, 2, n_clusters)[cluster]
-    predicted = np.where(is_right, reference, rng.choice(3, len(cluster), p=share))
-    return classification(reference, predicted, "abc", cluster)
-
-
 def intervals_of(found, **options):
     return [getattr(row, name) for name in FIGURES for row in label_intervals(found, **options)]
 
@@ -47,19 +36,6 @@ def test_each_is_the_interval_that_the_figure_has_by_itself(clusters):
         assert (together.low, together.high) == pytest.approx((expected.low, expected.high), abs=0.02)
         if clusters:
             assert together == expected and together.n_clusters == 40
-
-
-def test_they_hold_what_they_say_for_a_common_and_for_a_rare_label():
-    large = world(np.random.default_rng(99), 200_000)
-    truth = np.array([getattr(row, name) for name in FIGURES for row in large.labels])
-    rng, hits, defined = np.random.default_rng(1), np.zeros(9), np.zeros(9)
-    for _ in range(100):
-        found = intervals_of(world(rng, 80), n_resamples=200)
-        low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
-        defined += ~np.isnan(low)
-        hits += (low <= truth) & (truth <= high)
-    assert (defined > 95).all()
-    assert (hits / defined > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 100)).all(), hits / defined
 
 
 def test_a_rare_label_rests_on_the_clusters_that_have_it_and_says_so():
