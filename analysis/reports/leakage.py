@@ -273,18 +273,19 @@ def _notes(
         notes.append(f"Retrievals that searched with documents that are not selected are left out: {n_unselected:,}.")
     elif not retrieved:
         notes.append(
-            "No retrieval: run one for the claims (Retrieval on the project's page, or `manage.py retrieve`), with "
+            "No retrieval: run one for the claims (Retrieval on the project's page, or manage.py retrieve), with "
             "query expansion and without."
         )
     if retrieved and not any(family.generator for family in retrieved):
         notes.append(
             "No retrieval searched with a document that is judged here, so claims are split by whether any document "
-            "generated for them is matched. Import what was searched with (`expanded`) as documents to split by it."
+            "generated for them is matched. Import what was searched with (column “expanded”) as documents to split "
+            "by it."
         )
     if not verdicts:
-        notes.append("No verdicts: choose a project of claims with evidence on which `verdict` was run.")
+        notes.append("No verdicts: choose a project of claims with evidence on which the checker “verdict” was run.")
     elif verdict_run is None:
-        notes.append(f"Project {verdicts} has no run that gives verdicts: run `verdict` on it.")
+        notes.append(f"Project {verdicts} has no run that gives verdicts: run the checker “verdict” on it.")
     if is_quick():
         notes.append("Texts are compared when the whole report is computed.")
     elif texts.problem:

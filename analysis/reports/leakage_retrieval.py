@@ -175,9 +175,9 @@ def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit
     if not wanted:
         notes.append(
             f"No gold evidence is named among the documents of {retrieval.corpus}, so recall and NDCG are undefined; "
-            "compare texts instead, or give gold evidence the id of its document as `document` in its metadata."
+            "compare texts instead, or give gold evidence the id of its document as “document” in its metadata."
             if len(gold)
-            else "No claim has gold evidence: import passages with `gold` set."
+            else "No claim has gold evidence: import passages with “gold” set."
         )
     ranked = [[hit.document for hit in by_query.get(query, ())] for query in rows["query"]]
     relevant = [wanted.get(query, set()) for query in rows["query"]]

@@ -18,7 +18,7 @@ MEASURES = {
 }
 NO_WORDNET = (
     "METEOR is undefined: it needs WordNet, which is not on this machine. Fetch it with "
-    "`python -m nltk.downloader wordnet`, and name its folder in NLTK_DATA if it is none of NLTK's own."
+    "python -m nltk.downloader wordnet, and name its folder in NLTK_DATA if it is none of NLTK's own."
 )
 Pair = tuple[str, str]  # passage, reference
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.effects import effect, without
-from analysis.reports.figures import is_quick, number
+from analysis.reports.figures import PENDING, is_quick, number
 from analysis.reports.opened import UNITS, Behind, together
 from analysis.reports.prefill_rows import (
     STRATA,
@@ -39,6 +39,15 @@ TITLES = {
     OTHERS: "Majority of other people's answers without a suggestion",
     "adjudicated": REFERENCES["adjudicated"],
 }
+# Why nothing can be compared.
+NO_ANSWERS = "there are no such answers"
+NOBODY_SAW = "nobody answered with the suggestion in view"
+EVERYBODY_SAW = "everybody answered with the suggestion in view"
+WHAT_TO_DO = {
+    NOBODY_SAW: "choose a run whose suggestions people saw, or show its suggestions for some of the answers to come",
+    EVERYBODY_SAW: "withhold suggestions for some of the answers to come",
+}
+SETTING = "“Suggestions of checkers” in the project's settings"
 NO_OUTSIDE = "what is right is read off the labels that are compared; take decisions as the reference"
 FEW = 5
 
@@ -92,7 +101,7 @@ def compute(source: Source, run: str = "", reference: str = OTHERS) -> dict:
         **counts,
         "time": _time(source, labels, first, trials),
         "dimensions": found,
-        "notes": _notes(counts, first),
+        "notes": _what_to_do(counts, chosen) + _notes(counts, first),
         "behind": behind,
     }
 
@@ -115,6 +124,24 @@ def _run(source: Source, run: str) -> Run:
     return max(runs, key=lambda one: int(times.get(one.uuid, 0)))  # the newest of equally much seen ones
 
 
+def _one_sided(n_seen: int, n_unseen: int) -> str:
+    """Why these answers cannot be compared; empty where there are both kinds."""
+    if n_seen and n_unseen:
+        return ""
+    if n_seen:
+        return EVERYBODY_SAW
+    return NOBODY_SAW if n_unseen else NO_ANSWERS
+
+
+def _what_to_do(counts: dict[str, int], run: Run) -> list[str]:
+    """Where first answers cannot be compared, because nobody or everybody had the suggestion in view."""
+    why = _one_sided(counts["n_seen"], counts["n_unseen"])
+    if why not in WHAT_TO_DO:
+        return []
+    said = why.replace("the suggestion", f"a suggestion of {run.name}")
+    return [f"{said[0].upper()}{said[1:]}, so first answers cannot be compared: {WHAT_TO_DO[why]} ({SETTING})."]
+
+
 def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
     notes = [
         "A difference is an effect of seeing the suggestion only if chance decided who saw it. A project shows "
@@ -122,7 +149,7 @@ def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
         "annotators' at least compares everybody with themselves."
     ]
     people = {seen: part["rater"].nunique() for seen, part in first.groupby("seen")}
-    if people and min(people.get(True, 0), people.get(False, 0)) < FEW:
+    if len(people) == 2 and min(people.get(True, 0), people.get(False, 0)) < FEW:
         notes.append(
             f"{people.get(True, 0)} people answered with suggestions and {people.get(False, 0)} without: intervals "
             "that allow for differences between people need more of them."
@@ -202,9 +229,14 @@ def _agreement(trial: Trial) -> dict:
     found = suggestion_effect(trial.agrees, trial.seen, trial.right, trial.rater, trial.cluster)
     for row in rows:
         one = found.strata[row["stratum"]]
+        if reason := _one_sided(row["n_seen"], row["n_unseen"]):
+            row |= dict.fromkeys(("difference", "within", "odds_ratio", "marginal"), without(reason))
+            continue
         row |= {name: effect(getattr(one, name), 1) for name in ("difference", "within", "marginal")}
         row["odds_ratio"] = effect(one.odds_ratio)
-    return {"strata": rows, "contrast": effect(found.contrast, 2)}
+    parts = [(row["stratum"], _one_sided(row["n_seen"], row["n_unseen"])) for row in rows[1:]]
+    one_sided = next((f"{name} suggestions: {why}" for name, why in parts if why), "")
+    return {"strata": rows, "contrast": without(one_sided) if one_sided else effect(found.contrast, 2)}
 
 
 def _shares(name: str, trial: Trial, where: np.ndarray) -> dict:
@@ -243,8 +275,9 @@ def _alpha(trial: Trial, n_units: int) -> list[dict]:
         for side, labels in zip(("seen", "unseen"), sides, strict=True):
             alpha = krippendorff_alpha(labels, level)
             row |= {side: number(alpha.estimate), f"n_{side}": alpha.n_pairable}
-        difference = without()
-        if not is_quick():
+        reason = _one_sided(int(trial.seen.sum()), int((~trial.seen).sum()))
+        difference = without(reason or PENDING)
+        if not is_quick() and not reason:
             difference = effect(agreement_effect(lambda labels: krippendorff_alpha(labels, level), *sides))
         rows.append(row | {"difference": difference})
     return rows
@@ -291,5 +324,7 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
         one = found[name]
         row = {"stratum": name, "seen": number(one.seen), "unseen": number(one.unseen)}
         row |= {"n_seen": one.n_seen, "n_unseen": one.n_unseen}
-        rows.append(row | {"ratio": effect(one.ratio), "within": effect(one.within)})
+        reason = _one_sided(one.n_seen, one.n_unseen)
+        parts = {"ratio": one.ratio, "within": one.within}
+        rows.append(row | {part: without(reason) if reason else effect(of) for part, of in parts.items()})
     return {"strata": rows, **counts}

@@ -301,7 +301,10 @@ def _behind_questions(units: pd.DataFrame, split: np.ndarray) -> dict[str, list[
 def _notes(source: Source, result: dict, found: Graded | None) -> list[str]:
     notes = []
     if not result["n_sufficient"] + result["n_insufficient"]:
-        notes.append(f"No question is decided by {result['by_title']}: label questions, or choose a run and `by`.")
+        notes.append(
+            f"No question is decided by {result['by_title']}: label questions, or choose a run and let it split them "
+            "(“Split by”)."
+        )
     if not result["autoraters"]:
         notes.append("No autorater: run a checker on this project (llm, or nli with max-entailment and 0.05).")
     if found is None:

@@ -140,7 +140,7 @@ def test_by_other_peoples_answers_ones_own_does_not_say_what_is_right():
     strata = by_stratum(dimension["strata"])
     assert strata["right"]["n_seen"] == 12 and strata["right"]["n_unseen"] == 0
     assert dimension["n_without_reference"] == 12
-    assert "same value" in strata["right"]["difference"]["undefined"]
+    assert strata["right"]["difference"]["undefined"] == "everybody answered with the suggestion in view"
     assert "decisions" in by_stratum(dimension["alpha"])["right"]["difference"]["undefined"]
 
 
@@ -190,12 +190,33 @@ def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
     assert empty["difference"]["undefined"] and empty["seen"] is None
     say(items_of(project)[0], make_rater(project), YES)
     row = of_dimension(report_of(run), "relevance")["strata"][0]
-    assert row["n_unseen"] == 1 and "same value" in row["difference"]["undefined"]
+    assert row["n_unseen"] == 1 and row["difference"]["undefined"] == "nobody answered with the suggestion in view"
     show(say(items_of(project)[1], make_rater(project), YES, shown=True), run)
     row = of_dimension(report_of(run), "relevance")["strata"][0]
     assert cells(row["difference"])[0] is not None and "fewer than two clusters" in cells(row["difference"])[1]
     with pytest.raises(ValueError, match="reference is one of"):
         report_of(run, reference="majority")
+
+
+@pytest.mark.parametrize(("seen", "who", "do"), [(False, "Nobody", "choose a run"), (True, "Everybody", "withhold")])
+def test_where_nobody_or_everybody_saw_suggestions_it_says_so_and_what_to_do(seen, who, do):
+    project = project_of(6)
+    run = make_suggestions(project)
+    for person in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            revision = say(item, person, YES, shown=seen)
+            if seen:
+                show(revision, run)
+    report = report_of(run)
+    [note] = [note for note in report["notes"] if note.startswith(f"{who} answered with a suggestion of {run.checker}")]
+    assert do in note and "“Suggestions of checkers” in the project's settings" in note
+    assert "everything compared" not in json.dumps(report)
+    words = f"{who.lower()} answered with the suggestion in view"
+    relevance = of_dimension(report, "relevance")
+    parts = [relevance["strata"][0][name] for name in ("difference", "within", "odds_ratio", "marginal")]
+    parts.append(relevance["alpha"][0]["difference"])
+    assert {part["undefined"] for part in parts} == {words}
+    assert not [note for note in report["notes"] if "0 people" in note]
 
 
 def test_page_items_and_command(client, capsys):
