@@ -21,8 +21,9 @@ class Linked:
 Cell = str | int | float | None | Linked
 
 DIGITS = 4
-# Below this a number is 0 but for rounding.
+# Below this a number is 0 but for rounding; a p value is only small.
 NOTHING = 1e-12
+P_VALUES = re.compile(r"\bp\b|\bHolm\b|\bBenjamini-Hochberg\b")
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -89,7 +90,7 @@ def as_markdown(tables: list[Table]) -> str:
                 "",
                 _pipes([_markdown(column) for column in table.columns]),
                 _pipes(["---:" if number else "---" for number in _numbers(table)]),
-                *(_pipes([_markdown(_text(cell)) for cell in row]) for row in table.rows),
+                *(_pipes([_markdown(text) for text in _texts(table, row)]) for row in table.rows),
             ]
         )
         for table in tables
@@ -124,7 +125,7 @@ def as_latex(tables: list[Table]) -> str:
                 r"\toprule",
                 " & ".join(_latex(column) for column in table.columns) + r" \\",
                 r"\midrule",
-                *(" & ".join(_latex(_text(cell)) for cell in row) + r" \\" for row in table.rows),
+                *(" & ".join(_latex(text) for text in _texts(table, row)) + r" \\" for row in table.rows),
                 r"\bottomrule",
                 r"\end{tabular}",
                 r"\end{table}",
@@ -139,7 +140,7 @@ def as_text(tables: list[Table]) -> str:
     tables = [table.plain() for table in tables]
     parts = []
     for table in tables:
-        rows = [tuple(table.columns), *(tuple(_text(cell) for cell in row) for row in table.rows)]
+        rows = [tuple(table.columns), *(_texts(table, row) for row in table.rows)]
         widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
         numbers = _numbers(table)
         lines = [
@@ -156,20 +157,26 @@ def as_text(tables: list[Table]) -> str:
 WRITERS = {"md": as_markdown, "csv": as_csv, "latex": as_latex}
 
 
-def _text(cell: Cell) -> str:
+def _texts(table: Table, row: tuple[Cell, ...]) -> tuple[str, ...]:
+    return tuple(_text(cell, column) for cell, column in zip(row, table.columns, strict=True))
+
+
+def _text(cell: Cell, column: str) -> str:
     if cell is None:
         return ""
-    return rounded(cell, DIGITS) if isinstance(cell, float) else str(cell)
+    return rounded(cell, DIGITS, column) if isinstance(cell, float) else str(cell)
 
 
-def rounded(value: float, digits: int) -> str:
-    """The number with so many digits; one that would then seem to be 0, such as a small p value, with its power of ten.
+def rounded(value: float, digits: int, column: str = "") -> str:
+    """The number with so many digits; one that would then seem to be 0 with its power of ten, such as a small p value,
+    which is what columns of certain names hold.
 
-    >>> rounded(0.0004, 4), rounded(0.0004, 3), rounded(0.0, 3)
-    ('0.0004', '4e-04', '0.000')
+    >>> rounded(0.0004, 4), rounded(0.0004, 3), rounded(0.0, 3), rounded(2e-21, 3), rounded(2e-21, 3, "Spearman, p")
+    ('0.0004', '4e-04', '0.000', '0.000', '2e-21')
     """
-    text = f"{value:.{digits}f}"
-    return text if abs(value) < NOTHING or float(text) else f"{value:.0e}"
+    text = f"{value:z.{digits}f}"
+    is_nothing = not value or abs(value) < NOTHING and not P_VALUES.search(column)
+    return text if is_nothing or float(text) else f"{value:.0e}"
 
 
 def _numbers(table: Table) -> list[bool]:

@@ -150,15 +150,15 @@ def table_rows(table: Table, behind: str = "") -> SafeString:
         f'<th scope="col"{NUMBER if place and is_number else ""}>{escape(column)}</th>'
         for place, (column, is_number) in enumerate(zip(table.columns, are_numbers, strict=True))
     )
-    rows = "".join(f"<tr>{_row(row, behind)}</tr>" for row in table.rows[:SHOWN_ROWS])
+    rows = "".join(f"<tr>{_row(row, table.columns, behind)}</tr>" for row in table.rows[:SHOWN_ROWS])
     return mark_safe(f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>")
 
 
-def _row(row: tuple[Cell, ...], behind: str) -> str:
+def _row(row: tuple[Cell, ...], columns: tuple[str, ...], behind: str) -> str:
     cells = []
-    for place, cell in enumerate(row):
+    for place, (cell, column) in enumerate(zip(row, columns, strict=True)):
         value = value_of(cell)
-        words = escape(_cell(value))
+        words = escape(_cell(value, column))
         if isinstance(cell, Linked) and behind:
             words = f'<a href="{escape(behind)}&amp;figure={quote(cell.figure)}">{words}</a>'
         if place:
@@ -176,9 +176,9 @@ def rows_left(table: Table) -> int:
     return max(len(table.rows) - SHOWN_ROWS, 0)
 
 
-def _cell(value: str | int | float | None) -> str:
+def _cell(value: str | int | float | None, column: str) -> str:
     if value is None:
         return ""
     if isinstance(value, int):
         return f"{value:,}"
-    return rounded(value, CELL_DIGITS) if isinstance(value, float) else value
+    return rounded(value, CELL_DIGITS, column) if isinstance(value, float) else value

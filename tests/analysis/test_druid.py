@@ -114,6 +114,19 @@ def test_both_conventions_are_named_and_never_mixed():
     assert {"acu_mean", "acu_mean, SD", "acu_sum", "acu_sum, SD"} <= set(heads)
 
 
+def test_error_bars_are_standard_deviations_as_in_the_paper_or_intervals_of_the_mean():
+    source = planted(n=300, n_claims=60)
+    for bars, title in (("sd", "One standard deviation"), ("interval", "95 % interval")):
+        result = REPORT.compute(source, bars=bars)
+        picture = next(one for one in REPORT.pictures(result) if one.name == "usage")
+        assert (picture.style, picture.interval_title) == ("bars", title)
+        model = next(one for one in result["usage"]["models"] if one["model"] == "follower")
+        cell = of_stance(model["stances"], "refutes")["acu_mean"]
+        bar = next(item for item in picture.items if (item.row, item.series) == ("Refutes", "follower"))
+        ends = (cell["estimate"] - cell["sd"], cell["estimate"] + cell["sd"])
+        assert (bar.low, bar.high) == pytest.approx(ends if bars == "sd" else (cell["low"], cell["high"]))
+
+
 def test_shifts_and_memory_conflicts_by_stance():
     (model,) = REPORT.compute(small())["usage"]["models"]
     refutes = of_stance(model["shifts"]["rows"], "refutes")

@@ -6,7 +6,7 @@ from analysis.reports.metrics import get_report
 from analysis.reports.sufficiency_grades import contains_answer
 from analysis.sources.database import DatabaseSource
 from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
-from annotation.models import Judgement, Response
+from annotation.models import Judgement, Question, Response
 from tests.analysis.planted import decide, score, suggest
 from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_dataset, make_project
@@ -104,6 +104,21 @@ def test_outcomes_by_sufficiency_are_the_planted_ones(sufficiency, grades):
     )
     units = result["behind"][f"{bold['figure']}/insufficient/hallucinate"]
     assert len(units) == 16
+
+
+def test_data_sets_have_their_own_shares(sufficiency, grades):
+    """Every second question is of another data set: of the ten of either with sufficient context, eight are right."""
+    for question in Question.objects.all():
+        Question.objects.filter(pk=question.pk).update(metadata={"dataset": "AB"[int(question.key[1:]) % 2]})
+    result = report(sufficiency, reference="imported", grades=grades.slug)
+    for name in "AB":
+        bold = of_system(result["systems"], f"{name} / bold / rag")
+        assert bold["groups"]["sufficient"]["correct"]["estimate"] == 0.8
+        assert bold["groups"]["sufficient"]["correct"]["n_units"] == 10
+    assert {(row["dataset"], row["model"], row["setting"]) for row in result["settings"]} == {
+        ("A", "bold", "rag"),
+        ("B", "bold", "rag"),
+    }
 
 
 def test_systems_are_never_called_alike(sufficiency, grades):

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text
-from analysis.templatetags.figures import number, p_value
+from analysis.templatetags.figures import number, p_value, table_rows
 
 ODD = Table(
     "A_title & more",
@@ -50,6 +50,16 @@ def test_text_stands_in_columns():
 )
 def test_a_p_value_that_is_only_small_is_not_written_as_nothing(value, text):
     assert p_value(value) == text
+
+
+def test_a_tiny_p_value_is_not_written_as_nothing_in_tables():
+    """Correlations of some hundred pairs have p values that are far below what a sum of rounding errors is."""
+    columns = ("Test", "Value", "p", "p (Holm)", "Spearman, p by Benjamini-Hochberg", "Share")
+    tiny = Table("Tests", columns, [("a", 2e-17, 2e-21, 4e-21, 6e-21, -1e-16)])
+    words = ["a", "0.0000", "2e-21", "4e-21", "6e-21", "0.0000"]
+    assert as_markdown([tiny]).split("\n")[-1] == "| " + " | ".join(words) + " |"
+    assert " & ".join(words) in as_latex([tiny]) and "2e-21" in as_text([tiny])
+    assert ">2e-21<" in table_rows(tiny) and ">0.000<" in table_rows(tiny)
 
 
 def test_numbers_that_round_to_nothing_have_no_sign():
