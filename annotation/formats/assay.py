@@ -4,7 +4,7 @@ One line per revision: keys sorted, no spaces, text as UTF-8, instants in UTC as
 where there are any. The caller sorts lines by `sort_key`. Writing what was read gives the same bytes.
 
 The sources may hold content (DRUID's layout, RefChecker's, or Assay's own) and annotations in any order: each file is
-recognised by its columns, and content is read first.
+recognised by its columns, and content is read first. The manifest may be among them, and a release's zip may be all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .cells import BadCell, SeenKeys, row_error, to_key
 from .detection import detect
+from .manifests import data_files, read_manifest
 from .records import AnnotationRecord, FormatError, JudgementRecord, Record, RowError, SpanRecord
 from .sources import Options, Source
 from .tables import open_tables
@@ -35,7 +36,7 @@ def read(sources: list[Source], options: Options) -> Iterator[Record]:
     from . import get_format
 
     by_format: dict[str, list[Source]] = {}
-    for source in sources:
+    for source in data_files(sources):
         slug = detect(source)
         if slug is None:
             next(open_tables([source], options))  # says what is wrong with the file, where something is
@@ -48,6 +49,16 @@ def read(sources: list[Source], options: Options) -> Iterator[Record]:
             yield from get_format(slug).read(by_format[slug], options)
     if "assay" in by_format:
         yield from read_annotations(by_format["assay"], options)
+
+
+def task_type_of(sources: list[Source]) -> str:
+    """The identifier of the task type that the annotations name, or else the manifest; "" where neither is there."""
+    annotations = [source for source in data_files(sources) if detect(source) == "assay"]
+    for record in read_annotations(annotations, Options()):
+        if getattr(record, "task_type", ""):
+            return record.task_type
+    named = (read_manifest(sources) or {}).get("task_type")
+    return named if isinstance(named, str) else ""
 
 
 def read_annotations(sources: list[Source], options: Options) -> Iterator[AnnotationRecord | RowError]:

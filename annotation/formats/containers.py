@@ -136,17 +136,31 @@ def _blobs_of(raw: BinaryIO, source: Source, limits: Limits, budget: Budget) -> 
         yield Blob(source.label, reader, os.fspath(source.path))
 
 
-def _zip_blobs(raw: BinaryIO, source: Source, limits: Limits, budget: Budget) -> Iterator[Blob]:
+def entries_of(source: Source) -> list[zipfile.ZipInfo]:
+    """The files of an archive that can be read; none where the source is no archive."""
+    if not os.path.isfile(source.path):
+        return []
+    with open(source.path, "rb") as raw:
+        if not raw.read(4).startswith(b"PK"):
+            return []
+        with _opened_zip(raw, source) as archive:
+            return [entry for entry in archive.infolist() if _is_wanted(entry)]
+
+
+def _opened_zip(raw: BinaryIO, source: Source) -> zipfile.ZipFile:
     _check_central_directory(raw, source)
     try:
-        archive = zipfile.ZipFile(raw)
+        return zipfile.ZipFile(raw)
     except DAMAGED as error:
         raise FormatError(f"{source.label}: not a readable zip archive ({error})") from error
-    with archive:
+
+
+def _zip_blobs(raw: BinaryIO, source: Source, limits: Limits, budget: Budget) -> Iterator[Blob]:
+    with _opened_zip(raw, source) as archive:
         entries = archive.infolist()
         if len(entries) > limits.entries:
             raise FormatError(f"{source.label}: holds {len(entries):,} files; at most {limits.entries:,} are read")
-        wanted = [entry for entry in entries if _is_wanted(entry)]
+        wanted = [entry for entry in entries if _is_wanted(entry) and source.entry in ("", entry.filename)]
         if not wanted:
             found = ", ".join(entry.filename for entry in entries[:5]) or "nothing"
             raise FormatError(f"{source.label}: no {', '.join(EXTENSIONS)} file in the archive; found {found}")

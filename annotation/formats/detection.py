@@ -7,6 +7,7 @@ from itertools import islice
 from .containers import open_blobs
 from .content import is_content
 from .icat_files import is_trec, kind_of_columns
+from .manifests import read_manifest
 from .records import FormatError, RowError
 from .sources import Options, Source
 from .tables import SNIFFED_BYTES, open_tables
@@ -39,6 +40,8 @@ def slug_of_object(row: dict) -> str:
 
 def detect(source: Source) -> str | None:
     try:
+        if read_manifest([source]) is not None:
+            return "assay"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):
             return "icat"
         for table in open_tables([source], Options()):

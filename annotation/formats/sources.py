@@ -11,10 +11,12 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file on disk. `name` is its original name or relative path, which errors show and names are guessed from."""
+    """A file on disk. `name` is its original name or relative path, which errors show and names are guessed from;
+    `entry` is the one file that is meant of an archive."""
 
     path: str | Path
     name: str = ""
+    entry: str = ""
 
     @property
     def label(self) -> str:

@@ -8,10 +8,12 @@ from annotation.formats import FORMATS
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.table_mapping import LAYOUTS, MappingGuess, Target
 from annotation.models import Project
+from annotation.queries.carried_settings import judgements
+from annotation.services.carried_settings import CarriedSettings
 from annotation.services.import_publish import KEEP, REFUSE, SUPERSEDE
 from annotation.services.importing import ProjectWish
 from annotation.services.projects import free_slug
-from annotation.task_types import current_task_types
+from annotation.task_types import current_task_types, task_type
 
 GUESS = ""
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
@@ -137,18 +139,42 @@ class ImportNowForm(forms.Form):
     )
     project_title = forms.CharField(max_length=200, required=False, label="Title of the project")
     task_type = forms.ChoiceField(label="Task", required=False)
+    with_settings = forms.BooleanField(
+        label="Set the project up as the exported one was",
+        required=False,
+        initial=True,
+        help_text="With its questions, guidelines and other settings, as listed above.",
+    )
+    with_people = forms.BooleanField(label="Ask people to label here as well", required=False)
 
-    def __init__(self, *args, judged: int, has_labels: bool, fitting: str, title: str, **kwargs):
+    def __init__(
+        self,
+        *args,
+        judged: int,
+        makes_project: bool,
+        fitting: str,
+        title: str,
+        settings: CarriedSettings | None = None,
+        **kwargs,
+    ):
         super().__init__(*args, **kwargs)
+        self.settings = settings
         if not judged:
             del self.fields["on_judged"]
-        if has_labels:
+        if settings is None:
+            del self.fields["with_settings"]
+        if settings is None or not settings.overlap:
+            del self.fields["with_people"]
+        else:
+            number = judgements(settings)
+            self.fields["with_people"].help_text = f"Judgements per item: {number}, besides those in the file."
+        if makes_project:
             self.fields["task_type"].choices = [(kind.identifier, kind.title) for kind in current_task_types()]
             self.fields["task_type"].initial = fitting
             self.fields["project_title"].initial = title
         else:
-            for name in ("with_project", "project_title", "task_type"):
-                del self.fields[name]
+            for name in ("with_project", "project_title", "task_type", "with_settings", "with_people"):
+                self.fields.pop(name, None)
 
     def clean(self):
         cleaned = super().clean()
@@ -156,7 +182,16 @@ class ImportNowForm(forms.Form):
             for name, what in (("project_title", "a title"), ("task_type", "a task")):
                 if not cleaned.get(name):
                     self.add_error(name, f"The project needs {what}")
+            self._check_settings(cleaned)
         return cleaned
+
+    def _check_settings(self, cleaned: dict) -> None:
+        chosen = cleaned.get("task_type")
+        if cleaned.get("with_settings") and chosen and chosen != self.settings.task_type:
+            title = task_type(self.settings.task_type).title
+            self.add_error("task_type", f"The settings are those of “{title}”: choose that, or leave the settings out")
+        if cleaned.get("with_people") and not cleaned.get("with_settings"):
+            self.add_error("with_people", "How many judgements an item gets is one of the settings: take them as well")
 
     @property
     def choice(self) -> str:
@@ -166,7 +201,10 @@ class ImportNowForm(forms.Form):
         if not self.cleaned_data.get("with_project"):
             return None
         title = self.cleaned_data["project_title"]
+        has_people = self.cleaned_data.get("with_people")
         return ProjectWish(
+            overlap=self.settings.overlap if has_people else 0,
+            with_settings=bool(self.cleaned_data.get("with_settings")),
             slug=free_slug(title)[: Project._meta.get_field("slug").max_length],
             title=title,
             task_type=self.cleaned_data["task_type"],

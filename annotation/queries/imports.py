@@ -54,8 +54,12 @@ class ImportResult:
         return bool(self.annotations or self.decisions)
 
     @property
+    def is_sound_dry_run(self) -> bool:
+        return self.is_dry_run and self.is_done and not self.error_count
+
+    @property
     def may_import(self) -> bool:
-        return self.is_dry_run and self.is_done and not self.error_count and (not self.is_unchanged or self.has_labels)
+        return self.is_sound_dry_run and (not self.is_unchanged or self.has_labels)
 
     @property
     def unlisted_errors(self) -> int:

@@ -12,13 +12,14 @@ from django.db.models import F
 
 from annotation.formats import FormatError
 from annotation.models import Chunk, Job, Project
-from annotation.services import external_labels, importing, projects
+from annotation.services import carried_settings, external_labels, importing, projects
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_staging import ContentPass, read_all
 from annotation.services.importing import ImportProblem, ImportRequest
 from annotation.services.jobs import JobError, Lease
 from annotation.services.project_removal import remove_project
 from annotation.services.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
+from annotation.task_types import TaskType
 
 
 class ImportHandler:
@@ -90,16 +91,11 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
     if project is None:
         with transaction.atomic():
             guard_of(lease)()
-            project = projects.create_project(
-                job.created_by,
-                title=wish.title or wish.slug,
-                slug=wish.slug,
-                dataset=job.dataset,
-                task_type=wanted.identifier,
-                overlap=wish.overlap,
-            )
+            project = _make_project(job, request, wanted)
             _remember_project(job, project, is_new=True)
     elif "project" not in job.result:
+        if wish.with_settings:
+            raise ImportProblem(f"A project with the address {wish.slug} was made meanwhile; choose another address")
         _remember_project(job, project, is_new=False)
     made = make_items(project, lease)
     done = external_labels.LabelsDone()
@@ -113,6 +109,25 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
         )
     Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
     return asdict(done) | {"items": made.items}
+
+
+def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project:
+    wish = request.project
+    if not wish.with_settings:
+        return projects.create_project(
+            job.created_by,
+            title=wish.title or wish.slug,
+            slug=wish.slug,
+            dataset=job.dataset,
+            task_type=wanted.identifier,
+            overlap=wish.overlap,
+        )
+    settings = importing.settings_in(request)
+    if settings is None:
+        raise ImportProblem("The manifest of this import is no longer on the server; send it again")
+    return carried_settings.make_project(
+        job.created_by, settings, job.dataset, slug=wish.slug, title=wish.title, overlap=wish.overlap
+    )
 
 
 def _remember_project(job: Job, project: Project, *, is_new: bool) -> None:

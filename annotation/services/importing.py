@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from annotation.formats import FORMATS, FormatError, Options, Source, detect, get_format
+from annotation.formats import FORMATS, FormatError, Options, Source, get_format
+from annotation.formats.manifests import read_manifest
 from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.services import jobs, uploads
+from annotation.services.carried_settings import CarriedSettings, SettingsProblem, parse
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_publish import ON_JUDGED, REFUSE
 from annotation.services.import_rows import Findings
@@ -48,6 +50,7 @@ class ProjectWish:
     title: str = ""
     task_type: str = ""  # empty: what fits the file
     overlap: int = 0
+    with_settings: bool = False  # as the export's manifest says them; a new project only
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,31 @@ def sources_of(request: ImportRequest) -> list[Source]:
     return sources
 
 
+def settings_in(request: ImportRequest) -> CarriedSettings | None:
+    """The settings that an export brings along; None where it brings none. ImportProblem where they cannot be had."""
+    if request.format != "assay":
+        return None
+    try:
+        manifest = read_manifest(sources_of(request))
+        return parse(manifest) if manifest is not None else None
+    except (FormatError, SettingsProblem) as error:
+        raise ImportProblem(str(error)) from error
+
+
+def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
+    settings = settings_in(request)
+    if settings is None:
+        raise ImportProblem("The files bring no settings; add the manifest.json of the export or release")
+    if Project.objects.filter(slug=request.project.slug).exists():
+        raise ImportProblem(
+            f"There is a project with the address {request.project.slug} already; only a new one takes over settings"
+        )
+    if settings.task_type != wanted.identifier:
+        raise ImportProblem(
+            f"The settings are of a project with the task type {settings.task_type}, not {wanted.identifier}"
+        )
+
+
 def options_of(
     request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
 ) -> Options:
@@ -148,15 +176,9 @@ def fitting_task_type(request: ImportRequest) -> str:
         return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
     if request.format == "content":
         return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
-    if request.format != "assay":
-        return get_format(request.format).task_type
-    annotations = [source for source in sources_of(request) if detect(source.path, source.name) == "assay"]
-    if annotations:
-        read = FORMATS["assay"].load().read_annotations
-        for record in read(annotations, Options()):
-            if getattr(record, "task_type", ""):
-                return record.task_type
-    return ""
+    if request.format == "assay":
+        return FORMATS["assay"].load().task_type_of(sources_of(request))
+    return get_format(request.format).task_type
 
 
 def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
@@ -180,9 +202,11 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
     if get_format(request.format).needs_mapping and not request.choices.mapping:
         raise ImportProblem("Say which column holds what: this format needs a mapping")
     try:
-        wanted_task_type(request, dataset)
+        wanted = wanted_task_type(request, dataset)
     except FormatError as error:
         raise ImportProblem(str(error)) from error
+    if wanted is not None and request.project.with_settings:
+        _check_settings(request, wanted)
 
 
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:

@@ -21,6 +21,7 @@ from annotation.formats import assay
 from annotation.formats.spreadsheets import write_json_lines
 from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.queries.exports import exported_items
+from annotation.services.carried_settings import settings_of
 from annotation.services.export_layouts import kinds_for, layout_of
 from annotation.services.jobs import JobError, Lease, create_job
 from annotation.task_types import Label, TaskType, task_type
@@ -84,6 +85,7 @@ def write_export(
         "task_type": project.task_type,
         "labels": _label_set(task_type(project.task_type)),  # as it is stored, whatever the project calls it
         **_options(project),
+        "settings": settings_of(project),
         "counts": dict(sorted(counts.items())),
         "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
     }

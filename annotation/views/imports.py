@@ -21,9 +21,11 @@ from annotation.formats.spreadsheets import needs_escape
 from annotation.formats.table_mapping import LAYOUT_TITLES, LAYOUTS, preview
 from annotation.forms.imports import ColumnsForm, ImportNowForm, UploadForm
 from annotation.models import Job, Upload
+from annotation.queries.carried_settings import in_words
 from annotation.queries.imports import ImportResult, errors_as_markdown, import_result
 from annotation.queries.jobs import progress_of
 from annotation.services import column_mappings, importing, uploads
+from annotation.services.carried_settings import CarriedSettings
 from annotation.services.importing import FileChoices, ImportProblem, ImportRequest
 
 ROWS_SHOWN = 8
@@ -158,20 +160,19 @@ def import_job_for(request, uuid) -> Job:
 def import_detail(request, uuid):
     job = import_job_for(request, uuid)
     result = import_result(job)
-    context = {
-        "job": job,
-        "dataset": job.dataset,
-        "progress": progress_of(job),
-        "result": result,
-        "errors": Paginator(result.errors, 50).get_page(request.GET.get("page")),
-        "form": _now_form(request, job, result),
-    }
+    context = _detail_context(request, job, result)
+    context["errors"] = Paginator(result.errors, 50).get_page(request.GET.get("page"))
     return render(request, "annotation/imports/detail.html", context)
 
 
-def _now_form(request, job: Job, result: ImportResult, data=None) -> ImportNowForm | None:
+def _now_form(
+    request, job: Job, result: ImportResult, settings: CarriedSettings | None, data=None
+) -> ImportNowForm | None:
     """What is asked before the real import; None where there is nothing to import."""
-    if not (result.may_import and may_edit_dataset(request.user, job.dataset)):
+    makes_project = (result.has_labels or settings is not None) and may_create(request.user)
+    if not may_edit_dataset(request.user, job.dataset):
+        return None
+    if not (result.may_import or (result.is_sound_dry_run and makes_project)):
         return None
     try:
         fitting = importing.fitting_task_type(ImportRequest.from_json(job.parameters))
@@ -180,10 +181,33 @@ def _now_form(request, job: Job, result: ImportResult, data=None) -> ImportNowFo
     return ImportNowForm(
         data,
         judged=result.judged_count,
-        has_labels=result.has_labels and may_create(request.user),
+        makes_project=makes_project,
         fitting=fitting,
-        title=job.dataset.title,
+        title=settings.title if settings and settings.title else job.dataset.title,
+        settings=settings,
     )
+
+
+def _settings(job: Job) -> tuple[CarriedSettings | None, str]:
+    """What the files say of a project's settings, and what is wrong with it."""
+    try:
+        return importing.settings_in(ImportRequest.from_json(job.parameters)), ""
+    except ImportProblem as problem:
+        return None, str(problem)
+
+
+def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
+    settings, problem = _settings(job) if result.is_dry_run and result.is_done else (None, "")
+    return {
+        "job": job,
+        "dataset": job.dataset,
+        "progress": progress_of(job),
+        "result": result,
+        "settings": in_words(settings) if settings else [],
+        "settings_options": settings.options[-1] if settings and settings.options else {},
+        "settings_problem": problem,
+        "form": _now_form(request, job, result, settings, data),
+    }
 
 
 @login_required
@@ -193,7 +217,8 @@ def import_start(request, uuid):
     job = import_job_for(request, uuid)
     dataset = dataset_for(request.user, job.dataset.slug, edit=True)
     result = import_result(job)
-    form = _now_form(request, job, result, request.POST)
+    context = _detail_context(request, job, result, request.POST)
+    form = context["form"]
     if form is None:
         messages.error(request, "There is nothing to import here; start with the file")
         return redirect("import_detail", uuid=uuid)
@@ -205,14 +230,7 @@ def import_start(request, uuid):
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:
             form.add_error(None, str(error))
-    context = {
-        "job": job,
-        "dataset": dataset,
-        "progress": progress_of(job),
-        "result": result,
-        "errors": Paginator(result.errors, 50).get_page(1),
-        "form": form,
-    }
+    context["errors"] = Paginator(result.errors, 50).get_page(1)
     return render(request, "annotation/imports/detail.html", context, status=422)
 
 

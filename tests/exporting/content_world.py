@@ -114,6 +114,7 @@ User.objects.create_superuser("second", "second@example.org")
 for each in asked:
     source, project, task_type, *files = each.split("\\n")
     chosen = ["--format", "assay", "--dataset", "of-" + project, "--project", project, "--task-type", task_type]
+    chosen += ["--with-settings", "--overlap", "2"]
     call_command("import_dataset", *files, *chosen, verbosity=0)
     call_command("export_dataset", project, folder + "/" + project, verbosity=0)
 """
@@ -154,7 +155,7 @@ def through_an_empty_assay(folder: Path, projects: dict[Path, Project]) -> dict[
         "DATABASE_URL": f"sqlite:///{folder / 'second.sqlite3'}",
     }
     asked = [
-        "\n".join([str(source), project.slug, project.task_type, *sorted(map(str, source.glob("*.jsonl")))])
+        "\n".join([str(source), project.slug, project.task_type, *sorted(map(str, source.glob("*.json*")))])
         for source, project in projects.items()
     ]
     done = subprocess.run(

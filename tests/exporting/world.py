@@ -1,6 +1,7 @@
 """A project with everything that an export must carry, and the way of its files into an empty Assay."""
 
 import atexit
+import json
 import os
 import shutil
 import subprocess
@@ -111,6 +112,13 @@ def export(project: Project, folder: Path, *arguments: str) -> dict[str, bytes]:
     return files_in(folder)
 
 
+def arguments_for(source: Path) -> tuple[list[str], list[str]]:
+    """The files of an export that an import takes, and the arguments that set the project up as it was."""
+    files = [str(path) for path in sorted(source.iterdir()) if path.suffix in (".jsonl", ".json")]
+    overlap = json.loads((source / "manifest.json").read_text(encoding="utf-8"))["settings"]["overlap"]
+    return files, ["--with-settings", "--overlap", str(overlap)]
+
+
 def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
@@ -145,10 +153,10 @@ def through_an_empty_assay(
     environment = _environment(folder, database or f"sqlite:///{folder / 'second.sqlite3'}")
     if not database:
         shutil.copyfile(_empty_database(), folder / "second.sqlite3")
-    files = [str(path) for path in sorted(source.iterdir()) if path.suffix == ".jsonl"]
     chosen = ["--format", "assay", "--dataset", "second", "--project", project, "--task-type", task_type]
+    files, settings = arguments_for(source)
     done = subprocess.run(
-        [sys.executable, "-c", SECOND_ASSAY, project, str(folder / "out"), *files, *chosen],
+        [sys.executable, "-c", SECOND_ASSAY, project, str(folder / "out"), *files, *chosen, *settings],
         cwd=ROOT,
         env=environment,
         capture_output=True,

@@ -13,7 +13,7 @@ from annotation.models import Annotation, Assignment, Item, Job, Judgement, Proj
 from annotation.services import importing, jobs
 from annotation.services.importing import FileChoices, ImportRequest
 from annotation.task_types import task_type
-from tests.exporting.world import files_in
+from tests.exporting.world import arguments_for, files_in
 from tests.factories import join, make_dataset, make_project, make_user
 
 from . import browser, outbox
@@ -408,8 +408,8 @@ def in_an_emptied_assay(source: Path, folder: Path, slug: str, task_type: str) -
     """What comes out again after this Assay's database has been emptied and the files have been imported."""
     call_command("flush", interactive=False, verbosity=0)
     make_user("second", is_superuser=True)
-    files = [str(path) for path in sorted(source.iterdir()) if path.suffix == ".jsonl"]
-    chosen = ["--dataset", "second", "--project", slug, "--task-type", task_type]
+    files, settings = arguments_for(source)
+    chosen = ["--dataset", "second", "--project", slug, "--task-type", task_type, *settings]
     call_command("import_dataset", *files, "--format", "assay", *chosen, verbosity=0)
     call_command("export_dataset", slug, str(folder), verbosity=0)
     return files_in(folder)

@@ -13,6 +13,7 @@ from django.core.validators import validate_slug
 from annotation.formats import FORMATS, FormatError, Source, get_format
 from annotation.formats.table_mapping import guess_mapping, preview
 from annotation.models import Dataset, Job, User
+from annotation.queries.carried_settings import in_words
 from annotation.queries.content import has_content
 from annotation.services import importing, jobs
 from annotation.services.import_publish import ON_JUDGED, REFUSE
@@ -32,6 +33,9 @@ class Command(BaseCommand):
         parser.add_argument("--project", metavar="SLUG", help="make it, or use it, and bring in the labels of the file")
         parser.add_argument("--task-type", default="", metavar="SLUG/VARIANT/VERSION")
         parser.add_argument("--overlap", type=int, default=0, help="judgements per item in a new project (default 0)")
+        parser.add_argument(
+            "--with-settings", action="store_true", help="set a new project up as the export's manifest.json says"
+        )
         parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
         parser.add_argument("--mapping", type=Path, metavar="FILE.json", help="field -> column, for the format table")
         parser.add_argument("--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed rows that carry judgements")
@@ -46,6 +50,8 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no file {path}")
         for slug in filter(None, (options["dataset"], options["project"])):
             _check_slug(slug)
+        if options["with_settings"] and not options["project"]:
+            raise CommandError("--with-settings needs the project that takes them: name it with --project")
         request = ImportRequest(
             format=options["format"],
             files=importing.files_of_paths(options["files"]),
@@ -56,6 +62,7 @@ class Command(BaseCommand):
         dataset = Dataset.objects.filter(slug=options["dataset"]).first()
         try:
             importing.check(request, dataset)
+            self._print_settings(request)
             if options["dry_run"]:
                 result = importing.dry_run(request, dataset).as_json()
                 self._print_result(result, "Would be")
@@ -115,6 +122,12 @@ class Command(BaseCommand):
         if job.state != Job.State.DONE:
             raise CommandError(job.message or f"The import ended as {job.state}")
 
+    def _print_settings(self, request: ImportRequest) -> None:
+        is_wanted = request.project is not None and request.project.with_settings
+        settings = importing.settings_in(request) if is_wanted else None
+        for name, words in in_words(settings) if settings else ():
+            self.stdout.write(f"{name}: {words}")
+
     def _print_result(self, result: dict, verb: str) -> None:
         say = self.stdout.write
         for kind, counts in result["content"].items():
@@ -173,9 +186,10 @@ def _wish(options: dict) -> ProjectWish | None:
         return None
     return ProjectWish(
         slug=options["project"],
-        title=options["title"] or options["project"],
+        title=options["title"] or ("" if options["with_settings"] else options["project"]),
         task_type=options["task_type"],
         overlap=options["overlap"],
+        with_settings=options["with_settings"],
     )
 
 
