@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Picture, picture_name
+from analysis.reports.numbers import n_of
 from analysis.sources.splits import as_heading, in_words, split_in
 
 NONE = Level(0, "as by chance")
@@ -93,8 +94,9 @@ def _caption(result: dict, dimension: dict, what: str, figure: dict) -> str:
     method = figure["interval"]["method"]
     lines = f" Lines are {100 * figure['interval']['level']:g} % intervals: {method}." if method else ""
     return (
-        f"{result['project']}: {dimension['n_labels']:,} labels by {whose} ({result['n_raters']} raters) of "
-        f"{result['n_units']:,} units. {what}.{lines}"
+        f"{result['project']}: {n_of(dimension['n_labels'], 'labels')} by {whose} "
+        f"({n_of(result['n_raters'], 'raters')}) of "
+        f"{n_of(result['n_units'], 'units')}. {what}.{lines}"
     )
 
 

@@ -10,6 +10,7 @@ from analysis.reports.attention import attention, known_answers
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import PENDING, figure, is_quick, number
+from analysis.reports.numbers import n_of
 from analysis.reports.opened import UNITS as ALL_UNITS
 from analysis.reports.opened import Behind, below, by_code, in_order
 from analysis.sources import Run, Source
@@ -35,7 +36,10 @@ CERTAIN = 0.95
 # Labels fitted anew in all resamples together, so that a large project does not take minutes.
 RESAMPLED_LABELS = 20_000_000
 RESAMPLES = (50, 200)
-TOO_FEW_SHARED = "shares {} units with others, fewer than {}"
+TOO_FEW_SHARED = "shares {} with others, fewer than {}"
+# Why somebody has a competence and no interval.
+ONE_CLUSTER = "labelled units of fewer than two claims, questions or other clusters"
+NO_SPREAD = "the same in all resamples, or defined in fewer than two"
 NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
 NOTHING_SHARED = "no two of them share a unit"
 
@@ -178,7 +182,7 @@ def _dimension(
                 "n_shared": int(n_shared[code]),
                 "n_against": int(n_against[code]),
                 "agreement": figure(others[code]),
-                **{name: _competence(fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
+                **{name: _competence(coded, fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
                 "confusion": [[number(share) for share in row] for row in truth.confusion[code].tolist()],
                 "counts": _counts(coded, truth, code).tolist(),
             }
@@ -227,16 +231,26 @@ def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:
     }
 
 
-def _competence(fit: LatentTruth, intervals: CompetenceIntervals, code: int, n_shared: int) -> dict:
-    reason = TOO_FEW_SHARED.format(n_shared, MIN_SHARED) if n_shared < MIN_SHARED else ""
+def _competence(coded: Labels, fit: LatentTruth, intervals: CompetenceIntervals, code: int, n_shared: int) -> dict:
+    reason = TOO_FEW_SHARED.format(n_of(n_shared, "units"), MIN_SHARED) if n_shared < MIN_SHARED else ""
     bounds = (intervals.low[code], intervals.high[code]) if not reason else (None, None)
     return {
         "estimate": None if reason else number(fit.competence[code]),
         "low": number(bounds[0]),
         "high": number(bounds[1]),
         "undefined": reason,
-        "interval": {"undefined": intervals.undefined},
+        "interval": {
+            "undefined": intervals.undefined or (_no_interval(coded, code) if number(bounds[0]) is None else "")
+        },
     }
+
+
+def _no_interval(coded: Labels, code: int) -> str:
+    import numpy as np
+
+    units = np.unique(coded.unit[coded.rater == code])
+    drawn = len(units) if coded.cluster is None else len(np.unique(coded.cluster[units]))
+    return ONE_CLUSTER if drawn < 2 else NO_SPREAD
 
 
 def _counts(coded: Labels, truth: LatentTruth, code: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports.associations import OF_MODELS, PARTIAL, WITHIN
+from analysis.reports.numbers import either, n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.run_tables import TEST_COLUMNS, adjusted
 from analysis.reports.tabular import Cell, Table, linked
@@ -57,11 +58,14 @@ def _about_tests(result: dict, levels: list[dict]) -> list[str]:
     for row in within:
         if n_fixed := row["test"]["n_fixed"]:
             over = over_in_words(result, row).removesuffix(PARTIAL)
-            notes.append(f"{n_fixed:,} units are in clusters that no other equals in size {over}, and stay.")
+            notes.append(
+                f"{n_of(n_fixed, 'units')} {either(n_fixed, 'is', 'are')} in clusters that no other "
+                f"equals in size {over}, and {either(n_fixed, 'stays', 'stay')}."
+            )
     if any(row["test"] and row["test"]["name"] == OF_MODELS for row in levels):
         notes.append("p at system level permutes the models' means.")
     counts = [(families["within"], "within strata"), (families["systems"], "at system level")]
-    for_all = [f"all {n} tests {of}" for n, of in counts if n > 1]
+    for_all = [f"all {n_of(n, 'tests')} {of}" for n, of in counts if n > 1]
     return [*notes, f"Adjusted for {' and for '.join(for_all)} of this page."] if for_all else notes
 
 
@@ -74,7 +78,10 @@ def over_in_words(result: dict, row: dict) -> str:
 def _tests(result: dict, title: str, found: dict) -> Table:
     tests = found["tests"]
     fixed = tests[0]["n_fixed"]
-    stay = f" {fixed:,} units are in clusters that no other equals in size, and stay." if fixed else ""
+    stay = ""
+    if fixed:
+        said = (either(fixed, "is", "are"), either(fixed, "stays", "stay"))
+        stay = f" {n_of(fixed, 'units')} {said[0]} in clusters that no other equals in size, and {said[1]}."
     return Table(
         f"{title}: could the correlations with {result['score']} be chance?",
         ("Coefficient", "n", "Value", *TEST_COLUMNS, "Permutations"),
@@ -88,6 +95,7 @@ def _tests(result: dict, title: str, found: dict) -> Table:
             )
             for test in tests
         ],
-        f"Two-sided; {tests[0]['null']}.{stay} Adjusted for all {result['families']['associations']} correlations of "
+        f"Two-sided; {tests[0]['null']}.{stay} Adjusted for all "
+        f"{n_of(result['families']['associations'], 'correlations')} of "
         "this page.",
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, number
 from analysis.reports.labellers import cluster_codes
+from analysis.reports.numbers import n_of
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> l
         found = system_correlation(value[named], people[named], models, items, name)
         test = correlation_test(found.score_means, found.label_means, name, n_permutations=ORDERS_OF_MODELS)
         for drawn, of in DRAWN.items():
-            over = f"means of {len(found.systems)} models"
+            over = f"means of {n_of(len(found.systems), 'models')}"
             # One test, beside the first of its three intervals.
             mine = _as_dict(OF_MODELS, test) if drawn == "by_item" else None
             levels.append(_level("system", over, title, of, figure(getattr(found, drawn)), mine))

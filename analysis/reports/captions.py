@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from analysis.reports.numbers import n_of
+
 if TYPE_CHECKING:
     from analysis.pictures import Interval
 
@@ -15,4 +17,4 @@ def counted(items: Iterable[Interval], of: str) -> str:
     if not counts:
         return f"n = 0 {of}"
     low, high = min(counts), max(counts)
-    return f"n = {low:,} {of} each" if low == high else f"n = {low:,} to {high:,} {of} each"
+    return f"n = {n_of(low, of)} each" if low == high else f"n = {low:,} to {high:,} {of} each"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
 from analysis.reports.methods_words import checker_name
+from analysis.reports.numbers import either, n_of
 from analysis.reports.probabilities import BINS
 
 SHARE = Axis("Share of units", 0, 1)
@@ -39,10 +40,12 @@ def confusion(result: dict, dimension: dict) -> Matrix:
         name=picture_name("confusion", dimension["dimension"]),
         title=f"{dimension['title']}: confusion of people and {result['checker']}",
         caption=(
-            f"{result['project']}: {_against(result)}, n = {accuracy['n_pairable']:,} units. Colours and percentages "
+            f"{result['project']}: {_against(result)}, n = {n_of(accuracy['n_pairable'], 'units')}. Colours and "
+            "percentages "
             "are shares of the row."
         ),
-        alt=f"{right:,} of {sum(totals):,} units have the same label from people and the checker.",
+        alt=f"{right:,} of {n_of(sum(totals), 'units')} {either(right, 'has', 'have')} the same label from "
+        "people and the checker.",
         rows=titles,
         columns=titles,
         values=tuple(tuple(row) for row in counts),
@@ -69,7 +72,7 @@ def confusion(result: dict, dimension: dict) -> Matrix:
 def _of_probabilities(result: dict, dimension: dict) -> list[Picture]:
     found = dimension["probabilities"]
     n = found["brier"]["n_pairable"]
-    about = f"{result['project']}: {_against(result)}, n = {n:,} units with probabilities."
+    about = f"{result['project']}: {_against(result)}, n = {n_of(n, 'units')} with probabilities."
     pictures: list[Picture] = []
     if any(row["n"] for row in found["bins"]):
         pictures.append(_reliability(dimension, found, about))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.effects import cells, effect
 from analysis.reports.figures import PENDING, figure
+from analysis.reports.numbers import either, n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table
 from annotation.task_types import Dimension
@@ -152,7 +153,10 @@ def tables(title: str, drift: dict) -> list[Table]:
             "person's change held the truth in 91 % of simulated studies, with thirty in 95 %."
         )
     if drift["n_undated"]:
-        note += f" {drift['n_undated']} answers of which the moment is not known are left out."
+        note += (
+            f" {n_of(drift['n_undated'], 'answers')} of which the moment is not known "
+            f"{either(drift['n_undated'], 'is', 'are')} left out."
+        )
     columns = ("Annotator", "Answers", *(name.capitalize() for name in BLOCK_TITLES), *intervals("Change"), "p")
     found = [Table(f"{title}: agreement with others over time", columns, rows, note)]
     if drift["versions"]:

@@ -9,6 +9,7 @@ from analysis.pictures import Axis, Interval, Intervals, Level, Matrix, Picture
 from analysis.reports.behind_sets import key
 from analysis.reports.druid_data import SHOWN_SOURCES
 from analysis.reports.druid_tables import stance_titles
+from analysis.reports.numbers import n_of
 from analysis.sources.splits import as_heading, in_words, split_in
 
 ACU = {"mean": ("acu_mean", 1), "sum": ("acu_sum", 3)}
@@ -35,7 +36,10 @@ def pictures_of(result: dict) -> dict[str, Picture]:
 
 
 def _of_data(result: dict) -> str:
-    return f"{result['project_title']}: {result['n_pairs']:,} pairs of evidence and {result['n_claims']:,} claims"
+    return (
+        f"{result['project_title']}: {n_of(result['n_pairs'], 'pairs')} of evidence and "
+        f"{n_of(result['n_claims'], 'claims')}"
+    )
 
 
 def _shares(result: dict) -> Matrix | None:
@@ -97,7 +101,8 @@ def _interval(cell: dict, row: str, series: str = "") -> Interval:
 
 def _side_by_side(result: dict, name: str, title: str, values: str, items: list[Interval]) -> Intervals:
     data = "; ".join(
-        f"{one['title']} ({one['n_pairs']:,} pairs of {one['n_claims']:,} claims)" for one in result["beside"]
+        f"{one['title']} ({n_of(one['n_pairs'], 'pairs')} of {n_of(one['n_claims'], 'claims')})"
+        for one in result["beside"]
     )
     return Intervals(
         name=name,
@@ -221,7 +226,8 @@ def _correlations(result: dict, place: int) -> Matrix | None:
         title=f"Spearman correlation of characteristics with context usage, {found['model']}",
         caption=f"{_of_data(result)}, of which {found['model']} has context usage where it is defined. Tests "
         f"{TEST_WORDS[result['test']]}; significant at {result['alpha']:g} before and after "
-        f"{CORRECTION_WORDS[result['correction']]} for {found['n_tests']['spearman']} tests. Empty: undefined.",
+        f"{CORRECTION_WORDS[result['correction']]} for {n_of(found['n_tests']['spearman'], 'tests')}. Empty: "
+        "undefined.",
         alt="Correlation coefficients of each characteristic with context usage, for every stance, coloured from "
         "negative to positive; the table has the numbers and which are significant.",
         rows=tuple(features),

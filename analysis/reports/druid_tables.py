@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.behind_sets import key, opens
 from analysis.reports.druid_data import SHOWN_SOURCES
+from analysis.reports.numbers import n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 from analysis.sources.splits import as_heading, in_words, split_in
@@ -126,7 +127,9 @@ def beside_tables(result: dict) -> list[Table]:
             measured = (*_mean(cell), _undefined(cell)) if cell else ("not measured", None, None, None, 0, None)
             rows.append((title, data["title"], *measured))
     columns = ("Characteristic", "Data", *intervals("Mean"), "SD", "Pairs", "Undefined")
-    note = "; ".join(f"{data['title']}: {data['n_pairs']:,} pairs, {data['n_claims']:,} claims" for data in found)
+    note = "; ".join(
+        f"{data['title']}: {n_of(data['n_pairs'], 'pairs')}, {n_of(data['n_claims'], 'claims')}" for data in found
+    )
     return [Table("Characteristics of several data sets side by side (figure 2)", columns, rows, note=f"{note}.")]
 
 
@@ -273,7 +276,7 @@ def correlation_tables(result: dict) -> list[Table]:
                 + _correlation(row["pearson"], row["figure"])
                 for row in found["rows"]
             ],
-            note=f"Corrected for {found['n_tests']['spearman']} tests.",
+            note=f"Corrected for {n_of(found['n_tests']['spearman'], 'tests')}.",
         )
         for found in result["correlations"]
     ]

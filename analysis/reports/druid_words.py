@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.reports.behind_sets import parts_of
 from analysis.reports.druid_data import relevance_dimension, stance_dimension
 from analysis.reports.druid_shifts import TOGETHER
+from analysis.reports.numbers import n_of
 from annotation.task_types import TaskType
 
 TESTS = {
@@ -17,11 +18,11 @@ INTERVALS = "Intervals of means are 95 % BCa bootstraps over claims."
 
 
 def methods(result: dict) -> str:
-    pairs, claims = f"{result['n_pairs']:,}", f"{result['n_claims']:,}"
+    pairs, claims = n_of(result["n_pairs"], "pairs"), n_of(result["n_claims"], "claims")
     parts = [
-        f"The data are {pairs} pairs of claim and evidence, of {claims} claims; a pair's relevance and stance are "
+        f"The data are {pairs} of claim and evidence, of {claims}; a pair's relevance and stance are "
         f"those of the reference ({result['reference_title'][0].lower()}{result['reference_title'][1:]}), and "
-        f"{result['n_pairs'] - result['n_stances']:,} pairs without a stance are left out where one is needed.",
+        f"{n_of(result['n_pairs'] - result['n_stances'], 'pairs')} without a stance are left out where one is needed.",
         f"Agreement is Krippendorff's alpha ({_levels(result)}) over all pairs of labels that exist, with 95 % "
         "bootstrap intervals over claims. A pair of claim and evidence with a single label forms no pair of labels.",
         "A claim is in conflict if one piece of evidence supports it and another refutes it.",
@@ -30,7 +31,8 @@ def methods(result: dict) -> str:
         columns = result["described"]["columns"]
         by = sorted({one["checker"] for one in columns})
         parts.append(
-            f"Of {len(columns)} characteristics of the evidence (measured by {', '.join(by)}) means and standard "
+            f"Of {n_of(len(columns), 'characteristics')} of the evidence (measured by {', '.join(by)}) means "
+            "and standard "
             f"deviations are over pairs where they are defined. {INTERVALS}"
         )
     if result["usage"]:

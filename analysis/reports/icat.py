@@ -10,6 +10,7 @@ from analysis.reports.figures import figure, is_quick, number
 from analysis.reports.icat_behind import CELLS, Opened, in_words, opened
 from analysis.reports.icat_body import body, methods
 from analysis.reports.icat_data import BASELINES, Machine, Study, baseline_runs, offered, offered_baselines, titles
+from analysis.reports.numbers import either, n_of
 from analysis.sources import Source
 from analysis.sources.base import SLOT
 from analysis.sources.touched import latest, untouched
@@ -317,7 +318,9 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
     if not study.n_aspects.all():
         n = int((study.n_aspects == 0).sum())
         notes.append(
-            f"{n:,} answers are to questions without aspects. Extract aspects of those questions, or import them."
+            f"{n_of(n, 'answers')} {either(n, 'is', 'are')} to questions without aspects. Extract aspects of "
+            f"those questions, or "
+            "import them."
         )
     if chosen is None:
         notes.append(_what_to_start(study))
@@ -326,7 +329,9 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
         notes.append(f"{chosen.title} has no scores for some aspects: {why}. {_what_is_missing(study)}".strip())
     if result["agreement"]["n_fewer"] and result["reference"] == "majority":
         notes.append(
-            f"{result['agreement']['n_fewer']:,} of {result['n_units']:,} aspects have fewer than {ANNOTATORS} labels; "
+            f"{result['agreement']['n_fewer']:,} of {n_of(result['n_units'], 'aspects')} "
+            f"{either(result['agreement']['n_fewer'], 'has', 'have')} fewer than "
+            f"{ANNOTATORS} labels; "
             "ICAT's study has three annotators for each."
         )
     if any(not machine.has_claims for machine in machines):
@@ -338,14 +343,15 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
         touched = one["n_labels_all"] - one["n_labels_untouched"]
         if touched:
             notes.append(
-                f"{one['title']}: {one['n_labels_untouched']:,} of {one['n_labels_all']:,} labels count against it; it "
+                f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count "
+                "against it; it "
                 "touched the others."
             )
     if not result["baselines"]:
         notes.append("No baselines: start the checker “ROUGE, BLEU, METEOR and BERTScore” on the project's page.")
     notes += [row["missing"] for row in result["baseline_rows"] if row["missing"]]
     if result["points"] and result["points"]["n"] > MAX_POINTS:
-        notes.append(f"The picture shows the first {MAX_POINTS:,} of {result['points']['n']:,} answers.")
+        notes.append(f"The picture shows the first {MAX_POINTS:,} of {n_of(result['points']['n'], 'answers')}.")
     return notes
 
 
@@ -362,12 +368,16 @@ def _what_is_missing(study: Study) -> str:
     said = []
     if without:
         said.append(
-            f"{without:,} of {len(answers):,} answers have no atomic claims: extract them in a project on this data "
+            f"{without:,} of {n_of(len(answers), 'answers')} {either(without, 'has', 'have')} no atomic claims: "
+            f"extract them in a project "
+            "on this data "
             "set that judges the form of atomic claims, review and publish them."
         )
     if bare:
         said.append(
-            f"{bare:,} of {len(queries):,} questions have no passages to look claims up in: import a corpus with "
+            f"{bare:,} of {n_of(len(queries), 'questions')} {either(bare, 'has', 'have')} no passages to look "
+            f"claims up in: import a "
+            "corpus with "
             "qrels, or retrieve passages and publish them."
         )
     return " ".join(said)

@@ -6,6 +6,7 @@ import math
 
 from analysis.pictures import Axis, Lines, Picture, Point, Scatter, Series
 from analysis.reports.behind_sets import key, opens
+from analysis.reports.numbers import n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
@@ -102,9 +103,10 @@ def _curve(result: dict) -> list[Picture]:
             name="icat-over-beta",
             title="ICAT over beta",
             caption=(
-                f"Mean over answers of (1 + beta^2) F C / (beta^2 F + C), with factuality F and coverage C by "
-                f"{result['automatic_title']}, {result['project']}, {rows[0]['n']:,} answers to at most "
-                f"{result['n_queries']:,} questions{interval}. beta runs from {betas[0]:g} to {betas[-1]:g} on a scale "
+                "Mean over answers of (1 + beta^2) F C / (beta^2 F + C), with factuality F and coverage C by "
+                f"{result['automatic_title']}, {result['project']}, {n_of(rows[0]['n'], 'answers')} to at most "
+                f"{n_of(result['n_queries'], 'questions')}{interval}. beta runs from {betas[0]:g} to "
+                f"{betas[-1]:g} on a scale "
                 "of doublings; to the right of 0 it favours coverage."
             ),
             alt=f"Curves of the mean score by model: {words}.",
@@ -131,7 +133,7 @@ def _scatter(result: dict) -> list[Picture]:
             title=f"Coverage of each answer, by people and by {points['title']}",
             caption=(
                 f"Share of the question's aspects that an answer covers, by {_people(result)} and by "
-                f"{points['title']}, {result['project']}, {points['n']:,} answers. "
+                f"{points['title']}, {result['project']}, {n_of(points['n'], 'answers')}. "
                 f"{said or 'No correlation is defined'}."
             ),
             alt=(
@@ -241,7 +243,8 @@ def _agreement(result: dict) -> Table:
 def methods(result: dict) -> str:
     n, queries = result["n_responses"], result["n_queries"]
     parts = [
-        f"Coverage was judged for {n:,} answers to {queries:,} questions ({result['n_units']:,} aspects in answers)."
+        f"Coverage was judged for {n_of(n, 'answers')} to {n_of(queries, 'questions')} "
+        f"({n_of(result['n_units'], 'aspects')} in answers)."
     ]
     if result["reference"] == "majority":
         at_least = f" of at least {result['k']} labels" if result["k"] > 1 else ""
@@ -257,7 +260,7 @@ def methods(result: dict) -> str:
     if result["automatic"]:
         beta = result["beta"]
         parts.append(
-            f"Factuality is the share of an answer's atomic claims that are supported, and coverage the share of "
+            "Factuality is the share of an answer's atomic claims that are supported, and coverage the share of "
             f"aspects that supported claims cover (Samarinas et al. 2025), both by {result['automatic_title']}. They "
             f"are combined as (1 + beta^2) F C / (beta^2 F + C) with beta = {beta:g}, per answer, and averaged; an "
             f"undefined figure is {result['convention_title']}."
@@ -267,13 +270,13 @@ def methods(result: dict) -> str:
         tests = [one["test"] for row in compared for one in row["correlations"] if one["test"]]
         n_permutations = max((test["n_permutations"] for test in tests), default=0)
         tested = (
-            f", tested by up to {n_permutations:,} permutations of whole questions with Holm's adjustment over "
-            f"{len(compared)} measures"
+            f", tested by up to {n_of(n_permutations, 'permutations')} of whole questions with Holm's adjustment over "
+            f"{n_of(len(compared), 'measures')}"
             if n_permutations
             else ""
         )
         parts.append(
-            f"Automatic coverage was compared with people's per answer by Pearson's, Spearman's and Kendall's (tau-b) "
+            "Automatic coverage was compared with people's per answer by Pearson's, Spearman's and Kendall's (tau-b) "
             f"correlations{tested}, and per aspect by precision, recall and F1."
         )
         if not result["touched"]:

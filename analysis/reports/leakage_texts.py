@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+from analysis.reports.numbers import n_of
+
 # Value -> title; what each needs is said where it is not there.
 MEASURES = {
     "rouge-l": "ROUGE-L",
@@ -66,7 +68,7 @@ class Texts:
         new = sorted(pairs - self.known.keys())
         if len(new) + len(self.known) > self.LIMITS[self.measure]:
             self.problem = (
-                f"Texts were not compared: {len(new) + len(self.known):,} pairs are more than the "
+                f"Texts were not compared: {n_of(len(new) + len(self.known), 'pairs')} are more than the "
                 f"{self.LIMITS[self.measure]:,} that a report compares by {MEASURES[self.measure]}."
             )
             return
@@ -80,7 +82,8 @@ class Texts:
         if not n:
             return ""
         return (
-            f"{MEASURES[self.measure].partition(' (')[0]} is undefined for {n:,} of {len(self.known):,} pairs of a "
+            f"{MEASURES[self.measure].partition(' (')[0]} is undefined for {n:,} of "
+            f"{n_of(len(self.known), 'pairs')} of a "
             "passage and gold evidence, such as those with a text without words: claims with one among their passages "
             "have no similarity, and are left out of its figures."
         )

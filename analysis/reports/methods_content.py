@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
+from analysis.reports.numbers import either, n_of
 
 
 def rates(result: dict) -> str:
@@ -38,8 +39,9 @@ def matched(result: dict) -> str:
             else "Only labels of people count that the checker's suggestions had not touched."
         )
     return sentences(
-        f"A generated document, and a claim, is matched where at least one of its pairs is judged "
-        f"{listed(result['entailing'], 'or').lower()}: {result['n_pairs']:,} pairs of gold evidence and a document's "
+        "A generated document, and a claim, is matched where at least one of its pairs is judged "
+        f"{listed(result['entailing'], 'or').lower()}: {n_of(result['n_pairs'], 'pairs')} of gold evidence and "
+        "a document's "
         f"sentence were judged by people ({result['reference_title'].lower()}){checker}.",
         touched,
         "It is unmatched where all of its pairs are judged otherwise, and undecided in between; shares are of the "
@@ -61,7 +63,7 @@ def coverage(result: dict) -> str:
         return f"There are no answers in {result['project']}."
     covering = f"judged {listed(result['covering'], 'or').lower()}"
     decided = (
-        f"if more of its labels by people say so than not ({every['n_votes']:,} labels)"
+        f"if more of its labels by people say so than not ({n_of(every['n_votes'], 'labels')})"
         if by_majority
         else f"by {result['reference_title'].lower()} ({every['n_votes']:,} of them)"
     )
@@ -69,14 +71,17 @@ def coverage(result: dict) -> str:
     too_few = f"fewer than {least} labels" if least > 1 else "no label"
     return sentences(
         "An answer's coverage is the share of its question's aspects that it covers (ICAT, Samarinas et al. 2025): "
-        f"{every['n_aspects']:,} aspects in {every['n_responses']:,} answers to {result['n_queries']:,} questions; an "
+        f"{n_of(every['n_aspects'], 'aspects')} in {n_of(every['n_responses'], 'answers')} to "
+        f"{n_of(result['n_queries'], 'questions')}; an "
         f"aspect counts as {covering} {decided}.",
         f"{TIED[result['ties']]} ({every['tied']:,})." if by_majority else "",
-        f"{every['undecided']:,} aspects have {too_few}; nothing was put in the place of missing labels, and an answer "
+        f"{n_of(every['undecided'], 'aspects')} {either(every['undecided'], 'has', 'have')} {too_few}; nothing "
+        f"was put in the place of missing labels, "
+        "and an answer "
         "with such an aspect has no coverage."
         if every["undecided"]
         else "",
-        f"Means are over the {every['coverage']['n_pairable']:,} answers that have a coverage"
+        f"Means are over the {n_of(every['coverage']['n_pairable'], 'answers')} that have a coverage"
         f"{left_out_of(every['coverage'])}, of all models and of each.",
         intervals_in(result, ("question", "questions")),
     )

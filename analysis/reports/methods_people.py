@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.reports import attention, drift, selected
 from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
+from analysis.reports.numbers import either, n_of
 
 WHOSE = {
     "all": "everybody who labelled",
@@ -15,10 +16,10 @@ WHOSE = {
 def agreement(result: dict) -> str:
     asked = [dimension for dimension in result["dimensions"] if dimension["n_labels"]]
     if not asked:
-        return f"Nobody has labelled any of the {result['n_units']:,} units of {result['project']}."
+        return f"Nobody has labelled any of the {n_of(result['n_units'], 'units')} of {result['project']}."
     return sentences(
-        f"Agreement was measured among {WHOSE[result['raters']]} ({result['n_raters']:,} raters) on "
-        f"{result['n_units']:,} units of {result['n_items']:,} items.",
+        f"Agreement was measured among {WHOSE[result['raters']]} ({n_of(result['n_raters'], 'raters')}) on "
+        f"{n_of(result['n_units'], 'units')} of {n_of(result['n_items'], 'items')}.",
         *(_coefficients(dimension) for dimension in asked),
         "Units with a single label form no pair; nothing was put in the place of missing labels, and every "
         "pair of labels of one unit counts, whoever gave them.",
@@ -36,8 +37,9 @@ def _coefficients(dimension: dict) -> str:
     names = [_named(figure["title"]) for figure in dimension["figures"]]
     alpha = next(figure for figure in dimension["figures"] if figure["name"].startswith("krippendorff"))
     return (
-        f"For {dimension['title'].lower()} ({dimension['level']}, {len(dimension['labels'])} labels, "
-        f"{dimension['n_labels']:,} given) these are {listed(names)}, over {alpha['n_pairable']:,} units with a pair"
+        f"For {dimension['title'].lower()} ({dimension['level']}, {n_of(len(dimension['labels']), 'labels')}, "
+        f"{dimension['n_labels']:,} given) these are {listed(names)}, over {n_of(alpha['n_pairable'], 'units')} "
+        "with a pair"
         f"{left_out_of(alpha)}."
     )
 
@@ -72,7 +74,10 @@ def _by_chance(dimensions: list[dict]) -> str:
 
 def annotators(result: dict) -> str:
     with_runs = [checker_name(run) for run in result["runs"]]
-    touched = f" ({result['n_labels_touched']:,} labels that saw a suggestion of theirs were left out)"
+    touched = (
+        f" ({n_of(result['n_labels_touched'], 'labels')} that saw a suggestion of theirs "
+        f"{either(result['n_labels_touched'], 'was', 'were')} left out)"
+    )
     models = [model for dimension in result["dimensions"] for model in dimension["models"]]
     resamples = sorted({model["n_resamples"] for model in models})
     more = (
@@ -87,7 +92,7 @@ def annotators(result: dict) -> str:
         why = f" ({reasons})" if reasons else ""
         return sentences(f"Competence of annotators could not be estimated{why}.", *more)
     return sentences(
-        f"Competence of annotators was estimated without a gold standard on {result['n_units']:,} units"
+        f"Competence of annotators was estimated without a gold standard on {n_of(result['n_units'], 'units')}"
         + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
         "Dawid and Skene's model (1979) gives everybody a confusion table and every unit a posterior, by expectation "
         "maximisation from the shares of votes; competence is the chance of a right label over the estimated "

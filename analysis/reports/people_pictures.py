@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Level, Picture, picture_name
 from analysis.reports.methods_words import checker_name
+from analysis.reports.numbers import n_of
 
 DRAWN_PEOPLE = 30  # more would fit no page; the table has them
 MODELS = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
@@ -25,7 +26,8 @@ def _competences(result: dict, dimension: dict) -> Intervals:
         name=picture_name("competence", dimension["dimension"]),
         title=f"{dimension['title']}: each annotator beside the others",
         caption=(
-            f"{result['project']}: {dimension['n_labels']:,} labels of {dimension['n_units_shared']:,} units with two "
+            f"{result['project']}: {n_of(dimension['n_labels'], 'labels')} of "
+            f"{n_of(dimension['n_units_shared'], 'units')} with two "
             f"or more.{most} Share of equal labels, and competence by Dawid-Skene (chance to give the true label) and "
             f"MACE (chance to know it). Lines are 95 % bootstrap intervals over {units}."
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports.methods_words import checker_name
+from analysis.reports.numbers import either, n_of
 from analysis.reports.tabular import Cell, Table
 
 
@@ -108,7 +109,10 @@ def prevalence(result: dict) -> list[Table]:
         tables.append(Table(f"{title}: share of units, {by}", counted, rows))
         if responses:
             counted = ("Label", *columns, "Responses with both", "Checker's only")
-            partly = f"{responses['n_partly']:,} responses that people labelled only in part count as unlabelled."
+            partly = (
+                f"{n_of(responses['n_partly'], 'responses')} that people labelled only in part "
+                f"{either(responses['n_partly'], 'counts', 'count')} as unlabelled."
+            )
             for name, words in OF_RESPONSES.items():
                 rows = [_prevalence(row, row[name], responses) for row in responses["labels"]]
                 heading = f"{title}: {words.format(result['unit_words'])}, {by}"

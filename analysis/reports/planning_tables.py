@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.numbers import n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 
@@ -47,7 +48,7 @@ def _pilot(result: dict) -> Table:
     ]
     columns = ("Question", "Labels", "Units labelled", "Units with two or more", *intervals("Alpha"))
     columns += ("Units per claim or question", "Correlation within", "Cannot be planned")
-    return Table(f"The pilot: labels so far, of {result['n_units']} units", columns, rows)
+    return Table(f"The pilot: labels so far, of {n_of(result['n_units'], 'units')}", columns, rows)
 
 
 def _needed(result: dict, dimensions: list[dict]) -> Table:
@@ -97,7 +98,7 @@ def _widths(dimension: dict) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (n, *(_width(group["plans"][place]) for group in dimension["widths"])) for place, n in enumerate(sizes)
     ]
-    columns = ("Units", *(f"{group['judgements']} judgements each" for group in dimension["widths"]))
+    columns = ("Units", *(f"{n_of(group['judgements'], 'judgements')} each" for group in dimension["widths"]))
     return Table(f"{dimension['title']}: expected half width of alpha's interval", columns, rows)
 
 
@@ -110,7 +111,7 @@ def _pictures(result: dict, dimension: dict) -> list[Picture]:
 
     series = [
         Series(
-            f"{group['judgements']} judgements each",
+            f"{n_of(group['judgements'], 'judgements')} each",
             tuple(
                 (plan["n_units"], plan["half_width"])
                 for plan in group["plans"]
@@ -123,15 +124,15 @@ def _pictures(result: dict, dimension: dict) -> list[Picture]:
     series = [one for one in series if one.points]
     if not series:
         return []
-    ends = ", ".join(f"{one.title}: {one.points[-1][1]:.3f} at {one.points[-1][0]} units" for one in series)
+    ends = ", ".join(f"{one.title}: {one.points[-1][1]:.3f} at {n_of(one.points[-1][0], 'units')}" for one in series)
     return [
         Lines(
             name=picture_name("planning", dimension["dimension"]),
             title=f"{dimension['title']}: width of alpha's interval by units and judgements",
             caption=(
                 f"Expected half width of the 95 % interval of Krippendorff's alpha ({dimension['level']}), from "
-                f"{result['n_studies']} simulated studies each; pilot: {dimension['n_labels']} labels of "
-                f"{dimension['n_labelled']} units of {result['project']}."
+                f"{result['n_studies']} simulated studies each; pilot: {n_of(dimension['n_labels'], 'labels')} of "
+                f"{n_of(dimension['n_labelled'], 'units')} of {result['project']}."
             ),
             alt=f"Half widths fall with the number of units. {ends}.",
             series=tuple(series),
@@ -156,7 +157,7 @@ def methods(result: dict) -> str:
         "these, and the half width of alpha's 95 % interval taken as 1.96 standard deviations over "
         f"{result['n_studies']} studies drawn from them in whole clusters. That of a label's share follows from the "
         "variance of means over simulated clusters. The target was a half width of "
-        f"{result['target']:g} with {result['judgements']} judgements per unit."
+        f"{result['target']:g} with {n_of(result['judgements'], 'judgements')} per unit."
     )
 
 

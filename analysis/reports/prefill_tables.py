@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.derived import with_derived
 from analysis.reports.effects import cells
 from analysis.reports.methods_words import checker_name
+from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import intervals
 from analysis.reports.tabular import Cell, Table, linked
@@ -60,10 +61,15 @@ def _shares(dimension: dict) -> Table:
     columns += ("Labels, not seen", "Agree, not seen", "Share, not seen")
     columns += (*intervals("Difference", "Within annotators"), "p")
     left = dimension["n_without_suggestion"]
-    note = f"{WAYS} {left} labels of units without a suggestion are left out. " if left else f"{WAYS} "
+    note = f"{WAYS} "
+    if left:
+        note += f"{n_of(left, 'labels')} of units without a suggestion {either(left, 'is', 'are')} left out. "
     unknown = dimension["n_without_reference"]
     if unknown:
-        note += f"Of {unknown} labels nothing says whether the suggestion is right; they count in 'all' alone."
+        note += (
+            f"Of {n_of(unknown, 'labels')} nothing says whether the suggestion is right; "
+            f"{either(unknown, 'it counts', 'they count')} in 'all' alone."
+        )
     return Table(f"{dimension['title']}: labels that equal the suggestion", columns, rows, note.strip())
 
 
@@ -114,7 +120,9 @@ def _revised(dimension: dict) -> Table:
         f"{dimension['title']}: first answers and what became of them once the suggestion was shown",
         ("Suggestions", "Labels", "Agree at first", "Agree in the end", *intervals("Difference")),
         rows,
-        f"{revised['n_changed']} of {revised['n']} labels were changed, {revised['n_to_suggestion']} of them to the "
+        f"{revised['n_changed']} of {n_of(revised['n'], 'labels')} "
+        f"{either(revised['n_changed'], 'was', 'were')} changed, {revised['n_to_suggestion']} "
+        "of them to the "
         "suggestion.",
     )
 
@@ -130,7 +138,8 @@ def _time(result: dict) -> Table:
             + (*cells(row["ratio"]), *cells(row["within"]), row["ratio"]["p_value"])
             for row in time["strata"]
         ],
-        f"Active time, geometric means. {time['n_revised']} answers that were revised and {time['n_untimed']} without "
+        f"Active time, geometric means. {n_of(time['n_revised'], 'answers')} that were revised and "
+        f"{time['n_untimed']} without "
         "a time are left out. An item's suggestions are right where all are and wrong where any is.",
     )
 
@@ -161,7 +170,8 @@ def _pictures(result: dict) -> list[Picture]:
                 title=f"{dimension['title']}: effect of seeing the suggestion on agreeing with it",
                 caption=(
                     f"Share of labels that equal the suggestion of {result['checker']}, with it in view minus without, "
-                    f"in {result['project']}. {result['n_seen']} answers with and {result['n_unseen']} without; right "
+                    f"in {result['project']}. {n_of(result['n_seen'], 'answers')} with and {result['n_unseen']} "
+                    "without; right "
                     f"by: {result['reference_title'].lower()}. 95 % intervals clustered by annotator and by claim or "
                     "question."
                 ),
@@ -190,7 +200,7 @@ def methods(result: dict) -> str:
         "errors are clustered in two ways, by annotator and by claim or question (Cameron, Gelbach and Miller 2011), "
         "with 95 % intervals of Student's t with one degree of freedom less than the smaller number of clusters. "
         "Differences of Krippendorff's alpha have jackknife intervals clustered the same way. "
-        f"{result['n_unknown']} answers of which it is not known whether a suggestion was seen, and "
+        f"{n_of(result['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen, and "
         f"{result['n_other_run']} given with another run's suggestion in view, were left out."
     )
 

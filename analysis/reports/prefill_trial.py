@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.effects import effect, without
 from analysis.reports.figures import PENDING, is_quick, number
+from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS, Behind, together
 from analysis.reports.prefill_rows import (
     STRATA,
@@ -151,15 +152,20 @@ def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
     people = {seen: part["rater"].nunique() for seen, part in first.groupby("seen")}
     if len(people) == 2 and min(people.get(True, 0), people.get(False, 0)) < FEW:
         notes.append(
-            f"{people.get(True, 0)} people answered with suggestions and {people.get(False, 0)} without: intervals "
+            f"{n_of(people.get(True, 0), 'people')} answered with suggestions and {people.get(False, 0)} "
+            f"without: intervals "
             "that allow for differences between people need more of them."
         )
     if counts["n_unknown"]:
         notes.append(
-            f"{counts['n_unknown']} answers of which it is not known whether a suggestion was seen are left out."
+            f"{n_of(counts['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen "
+            f"{either(counts['n_unknown'], 'is', 'are')} left out."
         )
     if counts["n_other_run"]:
-        notes.append(f"{counts['n_other_run']} answers given with another run's suggestions in view are left out.")
+        notes.append(
+            f"{n_of(counts['n_other_run'], 'answers')} given with another run's suggestions in view "
+            f"{either(counts['n_other_run'], 'is', 'are')} left out."
+        )
     return notes
 
 

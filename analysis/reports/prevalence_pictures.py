@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Picture, picture_name
 from analysis.reports.methods_words import checker_name
+from analysis.reports.numbers import n_of
 
 SIDES = (("powered", "people and checker"), ("people", "people alone"))
 
@@ -22,7 +23,7 @@ def _shares(result: dict, dimension: dict) -> Intervals:
         name=picture_name("prevalence", dimension["dimension"]),
         title=f"{dimension['title']}: how common each label is",
         caption=(
-            f"{result['project']}: {rows[0]['people']['n']:,} units labelled by people "
+            f"{result['project']}: {n_of(rows[0]['people']['n'], 'units')} labelled by people "
             f"({result['reference_title'].lower()}), {dimension['n_both'] + dimension['n_others']:,} by "
             f"{checker_name(result)}. Shares of units; lines are 95 % intervals, of both together by "
             "prediction-powered inference."

@@ -7,6 +7,7 @@ Pieces are claim-triplets, sub-sentences or atomic claims, judged against refere
 from __future__ import annotations
 
 from analysis.reports.figures import is_quick
+from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import Behind
 from analysis.reports.refchecker_behind import of_checker, of_other_pieces, of_people
 from analysis.reports.refchecker_checkers import answers, granularity, pieces, strict_by_response
@@ -164,19 +165,23 @@ def _notes(result: dict, study: Study) -> list[str]:
     notes = []
     pending = sum(rule["n_not_counted"] for one in result["rates"] for rule in one["rules"] if rule["rule"] == "soft")
     if pending:
-        notes.append(f"{pending:,} answers have no label that counts yet, and enter no rate.")
+        notes.append(
+            f"{n_of(pending, 'answers')} {either(pending, 'has', 'have')} no label that counts yet, "
+            f"and {either(pending, 'enters', 'enter')} no rate."
+        )
     if result["abstained_unknown"]:
         notes.append(f"Answers that abstained are not looked at: {result['abstained_unknown']}.")
     if result["n_bad"]:
         words = result["unit_words"]
-        notes.append(f"{result['n_bad']:,} {words} are judged to be bad ones. They enter no figure.")
+        notes.append(f"Left out of every figure: {n_of(result['n_bad'], words)} judged to be bad.")
     if not result["checkers"]:
         notes.append("No checker has run yet. Start one on the project's page to compare it with people.")
     for one in result["checkers"]:
         touched = one["n_labels_all"] - one["n_labels_untouched"]
         if touched and not result["touched"]:
             notes.append(
-                f"{one['title']}: {one['n_labels_untouched']:,} of {one['n_labels_all']:,} labels count; it touched "
+                f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count; "
+                "it touched "
                 "the others."
             )
     if not is_quick() and result["copying"] is None:

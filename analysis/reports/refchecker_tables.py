@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Picture
+from analysis.reports.numbers import either, n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.refchecker_behind import key
 from analysis.reports.refchecker_cells import count, over, share
@@ -59,7 +60,7 @@ def _rates(result: dict) -> list[Table | Picture]:
             silent = share(one["abstained"]["mean"], "abstained", setting) if is_soft else ()
             mean = sum((share(rule["mean"][label], of, label, setting) for label in labels), ())
             rows.append((MEAN, count(rule["n_counted"], "counted", rule["rule"], setting), *mean, *silent))
-            words = f"{one['n_responses']:,} answers, {_abstained(one, 'abstained')}"
+            words = f"{n_of(one['n_responses'], 'answers')}, {_abstained(one, 'abstained')}"
             parts.append(
                 Table(
                     f"{setting}: label rates of models, {result['rules'][rule['rule']]}",
@@ -103,7 +104,8 @@ def _rates_picture(result: dict, one: dict, rule: dict, place: int) -> Picture:
         title=f"Label rates of models, {one['setting']}",
         caption=(
             f"Mean over each model's answers of the share of {result['unit_words']} with each label, "
-            f"{result['project']}, {one['setting']}, {rule['n_counted']:,} answers; 95 % bootstrap intervals over "
+            f"{result['project']}, {one['setting']}, {n_of(rule['n_counted'], 'answers')}; 95 % bootstrap "
+            "intervals over "
             "questions."
         ),
         alt=f"{result['labels'][-1]['title']} rate by model: {words}.",
@@ -179,7 +181,8 @@ def _answers(result: dict) -> list[Table]:
                 f"{one['setting']}: checkers against people, answers",
                 columns,
                 rows,
-                f"Of {one['n_responses']:,} answers, {_abstained(one, 'of them without ' + result['unit_words'])}. "
+                f"Of {n_of(one['n_responses'], 'answers')}, "
+                f"{_abstained(one, 'of them without ' + result['unit_words'])}. "
                 f"Factual: all {result['unit_words']} are {result['labels'][0]['title'].lower()}. Correlations are of "
                 f"the shares that are not. Strict: an answer has the worst label among its pieces.{left_out}",
             )
@@ -278,9 +281,10 @@ def methods(result: dict) -> str:
     words = result["unit_words"]
     abstain = "" if result.get("abstained_unknown") else "its abstain rate is the share of answers without any; "
     sentences = [
-        f"{result['n_responses']:,} answers were judged by {result['n_units']:,} {words} "
+        f"{n_of(result['n_responses'], 'answers')} {either(result['n_responses'], 'was', 'were')} judged by "
+        f"{n_of(result['n_units'], words)} "
         f"({result['reference_title'].lower()}); {result['n_bad']:,} bad {words} were left out.",
-        f"A model's rate of a label is the mean, over its answers that have labels, of the label's share among the "
+        "A model's rate of a label is the mean, over its answers that have labels, of the label's share among the "
         f"answer's {words}; {abstain}means over models are unweighted.",
         "Under the strict rule an answer has the worst label among its pieces "
         f"({' before '.join(label.lower() for label in labels[::-1])}); under the major rule the most frequent one, "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.coding import coded_labels
 from analysis.reports.figures import figure
+from analysis.reports.numbers import either, n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Table, linked
 from analysis.sources import Source
@@ -131,7 +132,9 @@ def tables(dimension: dict) -> list[Table]:
             + (*estimate(row["percent_agreement"]), *estimate(row["alpha"]))
         )
     note = (
-        f"{found['n_chosen']} units that were not drawn have more than one label because somebody asked for one more "
+        f"{n_of(found['n_chosen'], 'units')} not drawn {either(found['n_chosen'], 'has', 'have')} more than one "
+        f"label because somebody "
+        "asked for one more "
         f"judgement; so were {found['n_chosen_and_drawn']} of the {found['n_drawn']} drawn ones, of which the "
         "judgements planned at first count. Weights suppose that what was asked for does not depend on the answers "
         "that are compared; the random share supposes nothing."

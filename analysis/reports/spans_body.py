@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.span_texts import UNKNOWN_TEXT
@@ -47,7 +48,10 @@ def body(result: dict) -> list[Table | Picture]:
 
 def _outcomes(dimension: dict) -> Table:
     counts = tuple(linked(n, f"{dimension['dimension']}/{name}") for name, n in dimension["outcomes"].items())
-    note = f"{dimension['n_marking']} of {dimension['n_answers']} answers mark something."
+    note = (
+        f"{dimension['n_marking']} of {n_of(dimension['n_answers'], 'answers')} "
+        f"{either(dimension['n_marking'], 'marks', 'mark')} something."
+    )
     if dimension["n_unknown"]:
         note += f" Units left out because {UNKNOWN_TEXT}: {dimension['n_unknown']}."
     return Table(
@@ -71,7 +75,7 @@ def _figures(dimension: dict) -> Table:
     )
     for one in dimension["figures"]:
         if one["name"] == "gamma" and one["n_drawn_from"] > one["n_units"]:
-            note += f" Gamma is of {one['n_units']} units, drawn at random from {one['n_drawn_from']}."
+            note += f" Gamma is of {n_of(one['n_units'], 'units')}, drawn at random from {one['n_drawn_from']}."
     columns = ("Measure", *intervals("Value"), "n", "Left out")
     return Table(f"{dimension['title']}: agreement on passages", columns, rows, note)
 
@@ -99,8 +103,9 @@ def _picture(result: dict, dimension: dict) -> list[Picture]:
             name=_slug(f"spans-{dimension['dimension']}"),
             title=f"{dimension['title']}: agreement on passages",
             caption=(
-                f"{result['project']}: agreement on the passages marked for “{dimension['title']}”, {n} units with two "
-                f"people or more, {dimension['n_spans']} marks. Bars are 95 % bootstrap intervals."
+                f"{result['project']}: agreement on the passages marked for “{dimension['title']}”, "
+                f"{n_of(n, 'units')} with two "
+                f"people or more, {n_of(dimension['n_spans'], 'marks')}. Bars are 95 % bootstrap intervals."
             ),
             alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
             items=items,
@@ -178,8 +183,9 @@ def methods(result: dict) -> str:
         found = {one["name"]: one for one in dimension["figures"]}
         n = found["u_alpha"]["n_pairable"]
         sentences.append(
-            f"Agreement on the passages marked for “{dimension['title']}” was measured on {n} units that two people or "
-            f"more looked at ({dimension['n_spans']} marks): {COMPARED[result['who']]}."
+            f"Agreement on the passages marked for “{dimension['title']}” was measured on {n_of(n, 'units')} "
+            "that two people or "
+            f"more looked at ({n_of(dimension['n_spans'], 'marks')}): {COMPARED[result['who']]}."
         )
     sentences.append(
         "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
@@ -191,8 +197,9 @@ def methods(result: dict) -> str:
         for one in dimension["figures"]:
             if one["name"] == "gamma" and one["estimate"] is not None:
                 sentences.append(
-                    f"Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
-                    f"{one['n_pairable']} units, with exact alignments and {one['n_draws']} random continua made of "
+                    "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
+                    f"{n_of(one['n_pairable'], 'units')}, with exact alignments and {one['n_draws']} random "
+                    "continua made of "
                     "other units' marks, moved at random."
                 )
     interval = next(
@@ -205,8 +212,11 @@ def methods(result: dict) -> str:
         None,
     )
     if interval is not None:
-        drawn = "" if interval["n_clusters"] is None else f", {interval['n_clusters']} clusters of units being drawn"
-        sentences.append(f"Intervals are at 95 %: {interval['method']}, {interval['n_resamples']} resamples{drawn}.")
+        n = interval["n_clusters"]
+        drawn = "" if n is None else f", {n_of(n, 'clusters of units')} being drawn"
+        sentences.append(
+            f"Intervals are at 95 %: {interval['method']}, {n_of(interval['n_resamples'], 'resamples')}{drawn}."
+        )
     return " ".join(dict.fromkeys(sentences))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.reports import association_tables, run_tables, tabular
 from analysis.reports.methods_words import checker_name
 from analysis.reports.metrics import get_report
+from analysis.reports.numbers import n_of
 from analysis.reports.tables import CLASSIFICATION
 from analysis.sources.splits import in_words, split_in
 
@@ -46,18 +47,21 @@ def _measure(found: dict, width: int = 42) -> str:
 
 
 def _agreement(result: dict) -> list[str]:
-    lines = [f"{result['n_items']} items, {result['n_units']} units, {result['n_raters']} raters ({result['raters']})"]
+    lines = [
+        f"{n_of(result['n_items'], 'items')}, {n_of(result['n_units'], 'units')}, "
+        f"{n_of(result['n_raters'], 'raters')} ({result['raters']})"
+    ]
     split = split_in(result.get("made_from", {}))
     groups = f"groups by {in_words(split)}" if split else "sources"
     for dimension in result["dimensions"]:
-        lines += ["", f"{dimension['title']}: {dimension['n_labels']} labels"]
+        lines += ["", f"{dimension['title']}: {n_of(dimension['n_labels'], 'labels')}"]
         lines += [_measure(found) for found in dimension["figures"]]
         lines += _against_chance(dimension["chance"])
         if unasked := dimension["with_unasked"]:
             lines.append(f"  with {unasked['label']} as a label:")
             lines += ["  " + _measure(found, 40) for found in unasked["figures"]]
         for row in dimension["per_label"]:
-            lines.append(f"  {row['title']} against the rest: alpha {_value(row['alpha'])}  {row['n']} labels")
+            lines.append(f"  {row['title']} against the rest: alpha {_value(row['alpha'])}  {n_of(row['n'], 'labels')}")
         for pair in dimension["pairs"]:
             lines.append(f"  {pair['a']} and {pair['b']}: kappa {_value(pair)}  n={pair['n_pairable']}")
         lines += _not_listed(dimension["n_pairs_not_listed"], "pairs of people")
@@ -84,7 +88,8 @@ def _against_chance(chance: dict) -> list[str]:
     if chance["p_value"] is None:
         return [f"  against chance: undefined: {chance['undefined']}"]
     return [
-        f"  against chance: p = {chance['p_value']:.4f} ({chance['n_permutations']} permutations; {chance['null']}); "
+        f"  against chance: p = {chance['p_value']:.4f} ({n_of(chance['n_permutations'], 'permutations')}; "
+        f"{chance['null']}); "
         f"{chance['level']} alpha by chance {chance['chance_mean']:.4f}, at most {chance['chance_high']:.4f} in 95 %"
     ]
 
@@ -96,13 +101,15 @@ def _not_listed(number: int, what: str) -> list[str]:
 def _comparison(result: dict) -> list[str]:
     lines = [
         f"{checker_name(result)} against: {result['reference_title']}",
-        f"{result['n_units']} units; labels that it touched {'count' if result['touched'] else 'do not count'}",
+        f"{n_of(result['n_units'], 'units')}; labels that it touched "
+        f"{'count' if result['touched'] else 'do not count'}",
     ]
     for dimension in result["dimensions"]:
         votes = dimension["votes"]
         lines += [
             "",
-            f"{dimension['title']}: {dimension['n_labels_untouched']} untouched of {dimension['n_labels_all']} labels",
+            f"{dimension['title']}: {dimension['n_labels_untouched']} untouched of "
+            f"{n_of(dimension['n_labels_all'], 'labels')}",
             f"  reference: {votes['decided']} decided ({votes['single']} by one label), {votes['tied']} tied, "
             f"{votes['not_asked']} not asked, {votes['unlabelled']} without labels",
             *(_measure({"title": title, **dimension[name]}) for name, title in CLASSIFICATION),
@@ -135,7 +142,7 @@ def _rates(result: dict) -> list[str]:
     for setting in result["settings"]:
         units = f"{result['unit_words']} but " if result["unit_words"] != result["response_words"] else ""
         pending = f"; {setting['n_pending']} have {units}no decided label"
-        lines += ["", f"{setting['setting'] or 'no setting'}: {setting['n_responses']} {result['response_words']}"]
+        lines += ["", f"{setting['setting'] or 'no setting'}: {n_of(setting['n_responses'], result['response_words'])}"]
         lines[-1] += pending if setting["n_pending"] else ""
         lines += _rates_of_models(setting)
         for part in setting["derived"]:
@@ -153,12 +160,16 @@ def _rates_of_models(part: dict) -> list[str]:
 
 
 def _coverage(result: dict) -> list[str]:
-    lines = [f"{result['reference_title']}, at least {result['k']} labels per aspect; {result['ties_title'].lower()}"]
+    lines = [
+        f"{result['reference_title']}, at least {n_of(result['k'], 'labels')} per aspect; "
+        f"{result['ties_title'].lower()}"
+    ]
     for row in ({"model": "all responses", **result["all"]}, *result["models"]):
         lines.append(
             f"  {row['model'] or 'no name'}: coverage {_value(row['coverage'])}  n={row['coverage']['n_pairable']}  "
             f"{row['covered']} covered, {row['not_covered']} not, {row['tied']} tied, {row['undecided']} undecided of "
-            f"{row['n_aspects']} aspects, {row['n_votes']} votes  {_left_out(row['coverage'])}".rstrip()
+            f"{n_of(row['n_aspects'], 'aspects')}, {n_of(row['n_votes'], 'votes')}  "
+            f"{_left_out(row['coverage'])}".rstrip()
         )
     lines += ["", "  per response: covered / not covered / tied / undecided, votes, coverage"]
     for row in result["responses"]:
@@ -170,14 +181,14 @@ def _coverage(result: dict) -> list[str]:
 
 def _matched(result: dict) -> list[str]:
     sides = {"people": f"people ({result['reference_title'].lower()})", "checker": result["checker"]}
-    lines = [f"{result['n_pairs']} pairs; {result['n_pairs_of_no_document']} more come from no document"]
+    lines = [f"{n_of(result['n_pairs'], 'pairs')}; {result['n_pairs_of_no_document']} more come from no document"]
     for name, counts in result["pairs"].items():
         left_out = "".join(f", {number} {reason}" for reason, number in counts["left_out"].items())
         lines.append(f"  {sides[name]}: {counts['entailed']} entailed, {counts['other']} not{left_out}")
     rows = [("all", result["all"])]
     rows += [("/".join(row[part] or "-" for part in ("method", "model", "setting")), row) for row in result["sources"]]
     for title, row in rows:
-        lines += ["", f"{title}: {row['n_documents']} documents of {row['n_claims']} claims"]
+        lines += ["", f"{title}: {n_of(row['n_documents'], 'documents')} of {n_of(row['n_claims'], 'claims')}"]
         for name in result["pairs"]:
             for group in ("documents", "claims"):
                 found = row[name][group]
@@ -195,7 +206,10 @@ def _difference(result: dict) -> list[str]:
     lines += [f"  {row['name']}: {row['other'] or '-'} -> {row['run'] or '-'}" for row in result["made_by"]]
     lines.append(f"  failures: {result['n_failures_gained']} more, {result['n_failures_lost']} no longer")
     for dimension in result["dimensions"]:
-        lines += ["", f"{dimension['title']}: {dimension['n_changed']} of {dimension['n_both']} labels changed"]
+        lines += [
+            "",
+            f"{dimension['title']}: {dimension['n_changed']} of {n_of(dimension['n_both'], 'labels')} changed",
+        ]
         lines += [_measure(dimension["agreement"]), _measure(dimension["kappa"])]
         values = [label["label"] for label in dimension["labels"]]
         for value, row in zip(values, dimension["confusion"], strict=True):

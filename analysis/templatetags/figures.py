@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.reports import people_tables
+from analysis.reports import numbers, people_tables
 from analysis.reports.equivalence import verdict
 from analysis.reports.tabular import Cell, Linked, Table, rounded, value_of
 from analysis.sources import splits
@@ -54,6 +54,12 @@ def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
 
 def _why(reason: str) -> SafeString:
     return format_html('<span class="why">{}</span>', reason)
+
+
+@register.filter
+def n_of(n: int, many: str) -> str:
+    """So many of what several are called; one of them is no plural."""
+    return numbers.n_of(n, many)
 
 
 @register.filter
@@ -134,7 +140,7 @@ def opens(context, n: int, *key: str, of: str, shown: str = "", counted: str = "
     if not n:
         return shown or "0"
     address = f"{context['behind']}&figure={quote('/'.join(key))}"
-    words = f"{n:,} {counted.removesuffix('s') if n == 1 else counted}: {of}"
+    words = f"{numbers.n_of(n, counted)}: {of}"
     label = f"{shown}, {words}" if shown else words
     return format_html('<a href="{}" aria-label="{}">{}</a>', address, label, shown or f"{n:,}")
 

@@ -1,0 +1,36 @@
+"""How many of something, in words: one of it is no plural."""
+
+from __future__ import annotations
+
+IRREGULAR = {"people": "person", "queries": "query", "studies": "study"}
+# What follows these words says which ones are meant, and stays as it is.
+ENDS = {"of", "with", "without", "that", "which", "whose", "by", "in", "on", "to", "from", "each"}
+
+
+def n_of(n: int, many: str) -> str:
+    """`many` is what several are called.
+
+    >>> n_of(1_200, "units"), n_of(1, "units"), n_of(1, "claims or questions"), n_of(1, "pieces with labels of people")
+    ('1,200 units', '1 unit', '1 claim or question', '1 piece with labels of people')
+    """
+    return f"{n:,} {called(n, many)}"
+
+
+def called(n: int, many: str) -> str:
+    """What so many are called."""
+    if n != 1:
+        return many
+    words = many.split(" ")
+    end = next((place for place, word in enumerate(words) if word in ENDS), len(words))
+    return " ".join([*map(_one, words[:end]), *words[end:]])
+
+
+def either(n: int, one: str, many: str) -> str:
+    """The word that goes with so many, such as is or are."""
+    return one if n == 1 else many
+
+
+def _one(word: str) -> str:
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
