@@ -16,6 +16,7 @@ from analysis.reports.figures import quickly
 from analysis.reports.metrics import Report, get_report
 from analysis.scopes import scoped
 from analysis.sources import Source
+from annotation import __version__
 from annotation.models import Chunk, Job, Project
 from annotation.queries.work import label_version
 from annotation.services.jobs import JobError, Lease, create_job
@@ -25,13 +26,20 @@ FREE_SECONDS = 2.0
 REST_PER_SECOND = 5
 
 
-# Raised when results get another shape, so that pages do not meet one that was stored before.
-SHAPE = 8
+# Raised when results get another shape between two versions of Assay, whose own number counts as well: pages meet no
+# result that other code computed, and the paragraph for a paper names the version that did.
+SHAPE = 9
 
 
 def parameters_hash(parameters: dict, scope: dict | None = None) -> str:
-    asked = [SHAPE, parameters, scope] if scope else [SHAPE, parameters]
+    made_by = [SHAPE, __version__]
+    asked = [made_by, parameters, scope] if scope else [made_by, parameters]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def is_outdated(report: StoredReport) -> bool:
+    """Whether another version of Assay computed it, so that no page asks for it any more."""
+    return report.parameters_hash != parameters_hash(report.parameters, report.scope)
 
 
 def stored_report(project: Project, name: str, parameters: dict, user, scope: dict | None = None) -> StoredReport:
@@ -145,6 +153,7 @@ class ReportHandler:
                 label_version=version,
                 computed_at=timezone.now(),
             )
+            _forget_outdated(report)
             lease.complete()
 
     def _show_first_figures(self, report: StoredReport, kind: Report, source: Source) -> None:
@@ -160,6 +169,16 @@ class ReportHandler:
 
     def clean_up(self, job: Job) -> None:
         """Nothing is staged; the last good result stays."""
+
+
+def _forget_outdated(report: StoredReport) -> None:
+    """Remove what other versions of Assay stored of this project's report.
+
+    `report` itself stays: while Assay is being upgraded, a worker may be older than the pages that ask it.
+    """
+    stored = StoredReport.objects.filter(project=report.project, name=report.name).exclude(pk=report.pk)
+    rows = stored.only("parameters", "scope", "parameters_hash")
+    stored.filter(pk__in=[row.pk for row in rows if is_outdated(row)]).delete()
 
 
 HANDLER = ReportHandler()

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from django import template
 
 from analysis.models import StoredReport
-from analysis.reports.stored import is_refreshing, is_resting, is_stale, refresh
+from analysis.reports.stored import is_outdated, is_refreshing, is_resting, is_stale, refresh
 
 register = template.Library()
 LISTED = 3
@@ -16,7 +16,8 @@ def planning_line(context, project) -> dict:
     """A list item with a link: what the newest plan says, or that one can be made. A plan that labels have overtaken is
     made anew by a worker."""
     plans = StoredReport.objects.filter(project=project, name="planning", scope={}, computed_at__isnull=False)
-    plan = plans.defer("behind", "pictures").select_related("job", "project").order_by("-computed_at").first()
+    newest = plans.defer("behind", "pictures").select_related("job", "project").order_by("-computed_at")
+    plan = next((one for one in newest if not is_outdated(one)), None)
     if plan is None:
         return {"project": project, "needs": []}
     if is_stale(plan) and not is_refreshing(plan) and not is_resting(plan):

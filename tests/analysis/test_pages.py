@@ -259,3 +259,21 @@ def test_the_web_process_loads_no_heavy_library():
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_another_version_computed_is_shown_nowhere_and_removed(page, client, project, monkeypatch):
+    """Its result may have another shape, and the paragraph for a paper would name a version that did not compute it."""
+    page()
+    client.get(reverse("project_report", args=[project.slug, "planning"]))
+    compute()
+    overview = reverse("project_detail", args=[project.slug])
+    assert "more units" in client.get(overview).content.decode()
+    before = set(StoredReport.objects.values_list("pk", flat=True))
+    monkeypatch.setattr("analysis.reports.stored.__version__", "9.9")
+    StoredReport.objects.update(result={"of": "another shape"})
+    assert "Plan how many more labels" in client.get(overview).content.decode()
+    assert "Computing the figures for the first time" in page().content.decode()
+    client.get(reverse("project_report", args=[project.slug, "planning"]))
+    compute()
+    assert "Fleiss" in page().content.decode() and "more units" in client.get(overview).content.decode()
+    assert not before & set(StoredReport.objects.values_list("pk", flat=True))
