@@ -6,6 +6,7 @@ of text is an artist of its own, because only single lines keep their anchor in 
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SMALL, NORMAL = 8.0, 9.0  # points
 LINE_HEIGHT = 11.0
 MARGIN = 1.0  # inches around the axes before the figure is fitted to what is in it
-ROW_CHARS, COLUMN_CHARS = 26, 13
+ROW_CHARS, COLUMN_CHARS, SLANTED_CHARS = 26, 13, 40
 COMPARISON = "comparison"  # gid of lines that the data are compared with
 
 # What opens the items behind a place: gid of its artist -> figure key, and the words that say what it is.
@@ -58,7 +59,7 @@ def row_titles(axes: Axes, titles: tuple[str, ...]) -> None:
     """Titles to the left of rows 0, 1, ... in up to three lines each."""
     axes.set_yticks(range(len(titles)), [""] * len(titles))
     for place, title in enumerate(titles):
-        lines = _wrapped(title, ROW_CHARS)
+        lines = _row_lines(title)
         for number, line in enumerate(lines):
             down = (len(lines) - 1) / 2 - number
             how = {"ha": "right", "va": "center_baseline", "size": NORMAL}
@@ -74,7 +75,7 @@ def column_titles(axes: Axes, titles: tuple[str, ...], above: bool, chars: int =
         turn = {"rotation": 40, "rotation_mode": "anchor", "size": NORMAL}
         turn |= {"ha": "left", "va": "baseline"} if above else {"ha": "right", "va": "top"}
         for place, title in enumerate(titles):
-            write(axes, textwrap.shorten(plain(title), 40, placeholder="…"), (place, edge), coords, (0, away), **turn)
+            write(axes, _without_middle(plain(title)), (place, edge), coords, (0, away), **turn)
         return
     for place, lines in enumerate(wrapped):
         for number, line in enumerate(lines):
@@ -86,6 +87,23 @@ def column_titles(axes: Axes, titles: tuple[str, ...], above: bool, chars: int =
 def _wrapped(title: str, chars: int) -> list[str]:
     lines = textwrap.wrap(plain(title), chars, break_long_words=False) or [""]
     return lines if len(lines) <= 3 else [*lines[:2], lines[2] + " …"]
+
+
+def _row_lines(title: str) -> list[str]:
+    """Names of models have few spaces, so they break after the signs within them too, or anywhere. What takes more than
+    three lines loses its middle, since names of one family differ at their end."""
+    found = re.findall(r"[^\s/_:-]*[/_:-]*\s*", plain(title))
+    lines = [""]
+    for piece in (part[start : start + ROW_CHARS] for part in found for start in range(0, len(part), ROW_CHARS)):
+        if len((lines[-1] + piece).rstrip()) > ROW_CHARS:
+            lines.append("")
+        lines[-1] += piece
+    lines = [line.strip() for line in lines]
+    return lines if len(lines) <= 3 else [lines[0], lines[1] + " …", lines[-1]]
+
+
+def _without_middle(text: str) -> str:
+    return text if len(text) <= SLANTED_CHARS else f"{text[: SLANTED_CHARS // 2]}…{text[-(SLANTED_CHARS // 2 - 1) :]}"
 
 
 def compare_with(axes: Axes, level: Level | None, upright: bool) -> None:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from analysis.pictures.drawing import draw
+from analysis.pictures.layout import ROW_CHARS, SLANTED_CHARS, _row_lines, _without_middle
 from tests.pictures import samples
 
 ROOT = Path(__file__).parents[2]
@@ -100,3 +101,23 @@ def test_the_settings_of_the_process_stay_as_they_were():
 def test_other_forms_are_refused():
     with pytest.raises(ValueError, match="svg, pdf, png, not as 'gif'"):
         draw(samples.dots(), "gif")
+
+
+def test_long_names_keep_their_ends_apart_and_take_no_more_room_than_others():
+    family = "meta-llama/Llama-3.1-405B-Instruct-FP8-dynamic-long-context-"
+    names = [
+        f"{family}131072-tokens",
+        f"{family}32768-tokens",
+        "a_name_without_hyphens_or_spaces_of_much_length",
+        "x" * 70,
+    ]
+    lines = [_row_lines(name) for name in names]
+    assert lines[0] != lines[1] and [found[-1] for found in lines[:2]] == [
+        "context-131072-tokens",
+        "context-32768-tokens",
+    ]
+    assert all(len(found) <= 3 and max(map(len, found)) <= ROW_CHARS + 2 for found in lines)
+    assert "".join(lines[2]) == names[2]  # breaks after signs, and nothing is lost where it fits
+    assert _row_lines("Not enough information") == ["Not enough information"]
+    over = [_without_middle(name) for name in names]
+    assert len(set(over)) == len(names) and {len(name) for name in over} == {SLANTED_CHARS}
