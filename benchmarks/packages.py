@@ -67,6 +67,12 @@ def compared(codes: np.ndarray) -> list[tuple[str, str, Callable[[], float], Cal
         found = model.fit_predict(frame)
         return float(np.mean(found.reindex([str(unit) for unit in range(n_units)]).to_numpy() == ours))
 
+    def furthest_posterior() -> float:
+        """The greatest difference of a posterior probability from Assay's, which is set against 0."""
+        found = DawidSkene(n_iter=dawid_skene.n_iterations, tol=0).fit_predict_proba(frame)
+        found = found.reindex(index=[str(unit) for unit in range(n_units)], columns=range(N_CATEGORIES))
+        return float(np.abs(found.to_numpy() - dawid_skene.posterior).max())
+
     def of_second() -> stats.Classification:
         return stats.classification(first, second, labels.categories)
 
@@ -78,12 +84,16 @@ def compared(codes: np.ndarray) -> list[tuple[str, str, Callable[[], float], Cal
          lambda: krippendorff.alpha(codes.astype(float), level_of_measurement="nominal")),
         ("alpha, ordinal", "krippendorff", lambda: stats.krippendorff_alpha(labels, "ordinal").estimate,
          lambda: krippendorff.alpha(codes.astype(float), level_of_measurement="ordinal")),
+        ("alpha, interval", "krippendorff", lambda: stats.krippendorff_alpha(labels, "interval").estimate,
+         lambda: krippendorff.alpha(codes.astype(float), level_of_measurement="interval")),
         ("alpha, nominal", "nltk", lambda: stats.krippendorff_alpha(labels).estimate,
          lambda: AnnotationTask(rows).alpha()),
         ("Fleiss' kappa", "statsmodels", lambda: stats.fleiss_kappa(labels).estimate,
          lambda: fleiss_of_statsmodels(counts)),
         ("Cohen's kappa", "scikit-learn", lambda: stats.cohen_kappa(labels, 0, 1).estimate,
          lambda: weighted(first, second)),
+        ("Cohen's kappa, linear", "scikit-learn", lambda: stats.cohen_kappa(labels, 0, 1, "linear").estimate,
+         lambda: weighted(first, second, weights="linear")),
         ("Cohen's kappa, quadratic", "scikit-learn", lambda: stats.cohen_kappa(labels, 0, 1, "quadratic").estimate,
          lambda: weighted(first, second, weights="quadratic")),
         ("Cohen's kappa", "nltk", lambda: stats.cohen_kappa(labels, 0, 1).estimate,
@@ -91,10 +101,14 @@ def compared(codes: np.ndarray) -> list[tuple[str, str, Callable[[], float], Cal
         ("Scott's pi", "nltk", lambda: stats.scott_pi(labels, 0, 1).estimate, lambda: AnnotationTask(two_rows).pi()),
         ("macro-F1", "scikit-learn", lambda: of_second().macro_f1.estimate,
          lambda: metrics.f1_score(first, second, average="macro")),
+        ("balanced accuracy", "scikit-learn", lambda: of_second().balanced_accuracy.estimate,
+         lambda: metrics.balanced_accuracy_score(first, second)),
         ("Matthews's correlation", "scikit-learn", lambda: of_second().mcc.estimate,
          lambda: metrics.matthews_corrcoef(first, second)),
         ("Dawid-Skene, equal labels", "crowd-kit", lambda: float(np.mean(stats.dawid_skene(labels).label >= 0)),
          lambda: crowd_accuracy(DawidSkene(n_iter=dawid_skene.n_iterations), dawid_skene.label)),
+        ("Dawid-Skene, posteriors", "crowd-kit", lambda: 0.0 * stats.dawid_skene(labels).posterior[0, 0],
+         furthest_posterior),
         ("MACE, equal labels", "crowd-kit", lambda: float(np.mean(stats.mace(labels).label >= 0)),
          lambda: crowd_accuracy(MACE(n_restarts=10, n_iter=50), mace.label)),
     ]  # fmt: skip
