@@ -9,7 +9,7 @@ from analysis.reports.associations import OF_MODELS, WITHIN
 from analysis.reports.labellers import codes_of_runs, labellers
 from analysis.reports.opened import Behind
 from analysis.reports.reference import Reference, references
-from analysis.reports.versus import versus
+from analysis.reports.versus import several, versus
 from analysis.sources import Run, Source
 from annotation.task_types import TaskType
 
@@ -50,7 +50,7 @@ def other_score_of(run: Run, score: str, against: Run | None, name: str) -> str:
 
 
 # What is found of each dimension beside the figures of the run itself; None where it was not asked or has to wait.
-PARTS = ("probabilities", "versus", "rivals", "labellers", "scores", "associations")
+PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "scores", "associations")
 
 
 def beside_another(
@@ -102,7 +102,16 @@ def beside_everybody(
             key = f"{slug}/rival/{other.uuid}"
             behind[key] = ids[f"{slug}/of/versus"]
             found[slug]["rivals"].append({"run": other.uuid, "name": other.name, "figure": key} | row)
+        if len(runs) > 2:
+            key = f"{slug}/rival/{ALL}"
+            every = {run: codes[run][slug] for run in runs}
+            found[slug]["several"], behind[key] = several(side.dimension, people[slug].code, every, units)
+            found[slug]["several"]["figure"] = key
     return behind
+
+
+# In keys of units, beside the runs: those that all of them label.
+ALL = "all"
 
 
 def adjust(found: list[dict]) -> dict[str, int]:
@@ -110,6 +119,7 @@ def adjust(found: list[dict]) -> dict[str, int]:
     levels = [row["test"] for one in found if one["associations"] for row in one["associations"]["levels"]]
     groups = {
         "versus": [test for one in found if one["versus"] for test in one["versus"]["tests"]],
+        "several": [test for one in found if one["several"] for test in one["several"]["tests"]],
         "rivals": [test for one in found for other in one["rivals"] or [] for test in other["tests"]],
         "scores": [test for one in found for row in one["scores"] or [] for test in row["tests"]],
         "associations": [test for one in found if one["associations"] for test in one["associations"]["tests"]],

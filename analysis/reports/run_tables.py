@@ -94,8 +94,31 @@ def versus(result: dict, title: str, found: dict) -> list[Table]:
     ]
 
 
-def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
-    """The run against the newest run of every other checker, each over the same people."""
+SEVERAL_SUPPOSES = (
+    "Are all of them equally often right, on the units that people and every one of them label? Tests of pairs say "
+    "little where this one finds no difference. The permutation changes their places for whole claims or questions; "
+    "Cochran's Q takes units as independent."
+)
+
+
+def several(result: dict, title: str, found: dict | None) -> list[Table]:
+    """Three checkers or more at once."""
+    if not found:
+        return []
+    rows = [
+        (test["name"], test["statistic"], *adjusted(test), test["n_permutations"], found["n_discordant"])
+        + (linked(found["n_pairable"], found["figure"]),)
+        for test in found["tests"]
+    ]
+    columns = ("Test", "Q", *TEST_COLUMNS, PERMUTATIONS, "Units that some are right on", "n")
+    name = f"{title}: {len(found['runs'])} checkers at once, accuracy"
+    right = ", ".join(f"{row['name']} {row['n_right']}" for row in found["runs"])
+    note = _note(SEVERAL_SUPPOSES, f"Right: {right}." if found["n_pairable"] else "", family(result, "several"))
+    return [Table(name, columns, rows, note)]
+
+
+def rivals(result: dict, title: str, found: list[dict], all_at_once: dict | None = None) -> list[Table]:
+    """The run against the newest run of every other checker, each over the same people; before it all at once."""
     if not found:
         return []
     columns = ("Other checker", "Measure", "Run", "Other", *intervals("Difference"), *EQUIVALENT, "Test", *TEST_COLUMNS)
@@ -107,7 +130,8 @@ def rivals(result: dict, title: str, found: list[dict]) -> list[Table]:
     ]
     run = checker_name(result)
     note = _note(MCNEMAR_SUPPOSES, family(result, "rivals"))
-    return [Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=note)]
+    pairs = Table(f"{title}: {run} and every other checker", (*columns, "n"), rows, note=note)
+    return [*several(result, title, all_at_once), pairs]
 
 
 def _note(*sentences: str) -> str:

@@ -184,7 +184,7 @@ def _comparison(result: dict) -> list[Table]:
         if dimension["versus"]:
             tables += run_tables.versus(result, dimension["title"], dimension["versus"])
         if dimension["labellers"]:
-            tables += run_tables.rivals(result, dimension["title"], dimension["rivals"])
+            tables += run_tables.rivals(result, dimension["title"], dimension["rivals"], dimension.get("several"))
             tables += run_tables.labellers(result, dimension["title"], dimension["labellers"])
     return tables
 

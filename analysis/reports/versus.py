@@ -1,11 +1,13 @@
-"""Two runs against the same people: is one of them closer, and more than chance would have it?"""
+"""Two runs, or more, against the same people: is one of them closer, and more than chance would have it?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from analysis.reports.equivalence import MARGIN, equivalence_of
 from analysis.reports.figures import named_figure, number
+from analysis.sources import Run
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -51,6 +53,28 @@ def versus(
     }, {f"{dimension.slug}/only/{side}/units": ids[where].tolist() for side, where in right.items()} | {
         f"{dimension.slug}/of/versus": ids[shared].tolist()
     }
+
+
+def several(
+    dimension: Dimension, people: np.ndarray, codes: Mapping[Run, np.ndarray], units: pd.DataFrame
+) -> tuple[dict, list[int]]:
+    """Whether runs differ in their accuracy at all, over units that people and every one of them label, and these
+    units. Codes as in `versus`."""
+    import numpy as np
+
+    from analysis.stats import several_labellers
+
+    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
+    found = several_labellers(people, list(codes.values()), dimension.values, cluster)
+    shared = np.all([people >= 0, *(code >= 0 for code in codes.values())], axis=0)
+    return {
+        "n_pairable": found.n_pairable,
+        "n_discordant": found.n_discordant,
+        "runs": [
+            {"run": run.uuid, "name": run.name, "n_right": n} for run, n in zip(codes, found.n_right, strict=True)
+        ],
+        "tests": [test_of(found.permutation), test_of(found.cochran)],
+    }, units["unit"].to_numpy()[shared].tolist()
 
 
 def test_of(test: PairedTest) -> dict:

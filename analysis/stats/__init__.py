@@ -56,6 +56,7 @@ from .responses import (
 )
 from .selection import WeightedAgreement, weighted_agreement
 from .selective import SelectiveCurve, selective_curve
+from .several import SeveralLabellers, several_labellers
 from .shifts import ContextConflicts, PredictionShifts, inter_context_conflicts, memory_conflict, prediction_shifts
 from .spans import SpanAgreement, character_alpha, span_agreement, span_agreement_by_label
 from .stratified import StratifiedCorrelation, stratified_correlation
@@ -124,6 +125,7 @@ __all__ = [
     "ResponseCoverage",
     "ResponseEvaluation",
     "SelectiveCurve",
+    "SeveralLabellers",
     "Share",
     "SpanAgreement",
     "StratifiedCorrelation",
@@ -211,6 +213,7 @@ __all__ = [
     "response_evaluation",
     "scott_pi",
     "selective_curve",
+    "several_labellers",
     "shares_of_others",
     "similarity_matrix",
     "span_agreement",

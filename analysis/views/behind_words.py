@@ -216,6 +216,8 @@ def _comparison(project: Project, dimension: Dimension, parts: list[str]) -> str
     return f"people: {people}, checker: {checker}"
 
 
+        case ["rival", "all"]:
+            return "with a label of people and of every checker"
 # Reports with pages of their own whose figures are of one question each.
 _OF = {
     "agreement": _agreement,

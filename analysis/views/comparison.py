@@ -110,7 +110,7 @@ def _beside(report: StoredReport, dimension: dict) -> list[tuple[str, list[dict]
             ("Two scores", _tables("s", slug, run_tables.scores(result, dimension["title"], dimension["scores"])))
         )
     if dimension["rivals"]:
-        tables = run_tables.rivals(result, dimension["title"], dimension["rivals"])
+        tables = run_tables.rivals(result, dimension["title"], dimension["rivals"], dimension.get("several"))
         parts.append(("Beside every other checker", _tables("v", slug, tables)))
     if dimension["labellers"]:
         tables = run_tables.labellers(result, dimension["title"], dimension["labellers"])

@@ -6,16 +6,18 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, roc_curve
-from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from analysis.pictures import files, from_dict
 from analysis.reports.metrics import get_report
-from analysis.stats import Labels, correlation_difference, dawid_skene
+from analysis.stats import Labels, correlation_difference, dawid_skene, several_labellers
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
+from tests.analysis.test_behind import opened
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
+from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -150,6 +152,44 @@ def test_tests_against_all_other_checkers_are_adjusted_for_their_number(project,
     assert [test["holm"] for test in tests] == pytest.approx(multipletests(raw, method="holm")[1])
     by_bh = multipletests(raw, method="fdr_bh")[1]
     assert [test["benjamini_hochberg"] for test in tests] == pytest.approx(by_bh)
+
+
+def test_three_checkers_are_first_asked_whether_they_differ_at_all(project, runs):
+    report = compare(runs["first"])
+    found = of_dimension(report, "relevance")["several"]
+    majority = majority_of_people()
+    right = np.array([np.array(errs(CHECKERS[name])) == majority for name in ("first", "third", "second")])
+    assert [(row["name"], row["n_right"]) for row in found["runs"]] == [
+        (f"{name} 1", n) for name, n in zip(("first", "third", "second"), right.sum(axis=1).tolist(), strict=True)
+    ]
+    by_swaps, cochran = found["tests"]
+    expected = cochrans_q(right.T)
+    assert (cochran["statistic"], cochran["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
+    # Other permutations are drawn: three standard errors.
+    again = several_labellers(np.ones(N, dtype=int), right.astype(int), (NO, YES), seed=1).permutation.p_value
+    assert by_swaps["p_value"] == pytest.approx(again, abs=0.034) and by_swaps["n_permutations"] == 2000
+    assert report["families"]["several"] == 1 and cochran["holm"] == cochran["p_value"]  # nobody gave a stance
+    assert "no unit has a reference" in of_dimension(report, "stance")["several"]["tests"][0]["undefined"]
+    titles = [table.title for table in get_report("comparison").tables(report)]
+    place = titles.index("Relevance: 3 checkers at once, accuracy")
+    assert titles[place + 1] == "Relevance: first 1 and every other checker"
+    said = get_report("comparison").methods(report)
+    assert "Whether first 1, third 1 and second 1 were equally often right was tested first" in said
+    units = report["behind"][found["figure"]]
+    assert len(units) == found["n_pairable"] == N
+    answer = opened(project, "comparison", found["figure"], run=str(runs["first"].uuid))
+    assert "with a label of people and of every checker" in answer.content.decode()
+    asked = {"run": str(runs["first"].uuid)}
+    page = client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), asked)
+    assert "Relevance: 3 checkers at once, accuracy" in page.content.decode()
+
+
+def test_two_checkers_need_no_test_of_all_at_once(project):
+    runs = [run_of(project, name, errs(CHECKERS[name])) for name in ("first", "second")]
+    report = compare(runs[0])
+    assert of_dimension(report, "relevance")["several"] is None
+    assert not any("at once" in table.title for table in get_report("comparison").tables(report))
+    assert "equally often right" not in get_report("comparison").methods(report)
 
 
 def test_differences_are_called_equivalent_by_the_margin_alone(project, runs):
