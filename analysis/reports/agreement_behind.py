@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports import pairs
 from analysis.reports.agreement_figures import rows_of
 from analysis.reports.opened import UNITS, Behind, by_code, in_order, of_pair, part_of, said, together
 from analysis.sources.base import MEMBER, SLOT
@@ -73,4 +74,6 @@ def opened(behind: Behind, figure: str) -> list[int] | None:
             return in_order(behind, set(behind[f"source/{name}"]).intersection(together(behind, paired)))
         case ["pair", a, b, way]:
             return of_pair(behind, f"{slug}/said", a, b, way)
+        case ["pair", a, b, of_a, of_b]:
+            return pairs.opened(behind, f"{slug}/said", a, b, of_a, of_b)
     return None

@@ -127,7 +127,8 @@ def rows_of(coded: Labels, keep: np.ndarray) -> Labels:
 
 
 def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
-    """Every two people who share units: Cohen's kappa, weighted ones on a scale, and Scott's pi.
+    """Every two people who share units: Cohen's kappa, weighted ones on a scale, Scott's pi, and what they say label by
+    label.
 
     People of `coded` are pseudonyms, in whose order pairs are resampled; they are listed by their `names`, so that the
     same labels give the same rows, whoever was faster.
@@ -147,6 +148,7 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
         n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
         row = {"a": a, "b": b, "a_id": a_id, "b_id": b_id, "n_agree": n_agree, "n_differ": kappa.n_pairable - n_agree}
         row |= {"agreement": float(kappa.agreement), **_with_analytic(plain)}
+        row["counts"] = (plain.table if plain.rater_a == a_id else plain.table.T).tolist()  # a's labels are the rows
         row["scott_pi"] = _with_analytic(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):
             row[weights] = _with_analytic(cohen_kappa(coded, *people, weights)) if level != "nominal" else None

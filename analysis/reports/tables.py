@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.reports import association_tables, attention, drift, people_tables, run_tables, selected
+from analysis.reports import association_tables, attention, drift, pairs, people_tables, run_tables, selected
+from analysis.reports.numbers import either, n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources.splits import as_heading, in_words, split_in
@@ -91,6 +92,7 @@ def _agreement_parts(dimension: dict, split: str) -> list[Table]:
                 for row in dimension["pairs"]
             ],
         ),
+        pairs.table(dimension),
         Table(
             f"{title}: pairs of annotators, intervals if units were independent",
             ("Annotator", "Annotator ", *CLOSED_FORM),

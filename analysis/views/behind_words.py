@@ -60,6 +60,12 @@ PAIR_WAYS = {
 }
 
 
+def _label_by_label(project: Project, dimension: Dimension, parts: list[str]) -> str:
+    _, a, b, of_a, of_b = parts
+    by = ((a, of_a), (b, of_b))
+    return ", ".join(f"{_label(dimension, label)} by {_whoever(project, who)}" for who, label in by)
+
+
 def _pair(project: Project, parts: list[str]) -> str:
     _, a, b, way = parts
     return f"where {_whoever(project, a)} and {_whoever(project, b)} {PAIR_WAYS[way]}"
@@ -90,6 +96,8 @@ def _agreement(project: Project, dimension: Dimension, parts: list[str]) -> str:
             return f"with a label {_label(dimension, label)}"
         case ["said", who, label]:
             return f"which {_person(project, who)} labels {_label(dimension, label)}"
+        case ["pair", _, _, _, _]:
+            return _label_by_label(project, dimension, parts)
         case ["pair", *_]:
             return _pair(project, parts)
         case ["source", name]:

@@ -82,6 +82,8 @@ def by_pseudonyms(value):
     if isinstance(value, dict):
         value = {name: by_pseudonyms(inner) for name, inner in value.items()}
         if {"a", "b"} <= set(value):
+            if "counts" in value and value["a_id"] > value["b_id"]:
+                value["counts"] = [list(row) for row in zip(*value["counts"], strict=True)]
             value |= dict(zip("ab", sorted((value["a"], value["b"])), strict=True))
             if "a_id" in value:
                 value |= dict(zip(("a_id", "b_id"), sorted((value["a_id"], value["b_id"])), strict=True))

@@ -3,12 +3,14 @@
 from itertools import combinations
 
 import pytest
+from sklearn.metrics import confusion_matrix
 
 from analysis.reports.agreement import compute as agreement
 from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
 from analysis.reports.opened import name_of, part_of
 from analysis.sources.database import DatabaseSource
+from analysis.templatetags.pairs import label_by_label, pair_rows
 from annotation.models import Judgement, Response, Suggestion
 from tests.analysis.leaked import leaked, pair_labels
 from tests.analysis.planted import decide, suggest
@@ -19,6 +21,7 @@ from tests.factories import make_project
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
+STANCE = "Stance: pairs of annotators"
 
 
 def report(name: str, project, **options) -> dict:
@@ -84,6 +87,50 @@ def test_pairs_of_annotators_open_what_both_label_and_where_they_part(studied):
         "stance/source/x",
     ):
         assert kind.units_behind(result["behind"], wrong) is None
+
+
+def test_what_two_people_say_label_by_label_opens_its_units(studied):
+    result = report("agreement", studied)
+    found, answers = of_dimension(result, "stance"), said(studied, "stance")
+    labels = [label["label"] for label in found["labels"]]
+    titles = {label["label"]: label["title"] for label in found["labels"]}
+    for row in found["pairs"]:
+        a, b = row["a_id"], row["b_id"]
+        both = [by for by in answers.values() if {a, b} <= set(by)]
+        expected = confusion_matrix([by[a] for by in both], [by[b] for by in both], labels=labels)
+        assert row["counts"] == expected.tolist()
+        assert sum(map(sum, row["counts"])) == row["n_pairable"]
+        assert sum(counts[place] for place, counts in enumerate(row["counts"])) == row["n_agree"]
+        for of_a, counts in zip(labels, row["counts"], strict=True):
+            for of_b, n in zip(labels, counts, strict=True):
+                wanted = {unit for unit, by in answers.items() if (by.get(a), by.get(b)) == (of_a, of_b)}
+                key = f"stance/pair/{a}/{b}/{of_a}/{of_b}"
+                assert len(wanted) == n
+                if wanted:
+                    assert units(result, key) == ordered(studied, wanted)
+                    some = key, f"{titles[of_a]} by {row['a']}, {titles[of_b]} by {row['b']}"
+                else:
+                    assert get_report("agreement").units_behind(result["behind"], key) is None
+    assert get_report("agreement").units_behind(result["behind"], f"stance/pair/{a}/nobody/{of_a}/{of_b}") is None
+    # Behind the pairs stand the lists of each person alone.
+    assert not any("/pair/" in name for name in result["behind"])
+    (table,) = (one for one in get_report("agreement").tables(result) if one.title == f"{STANCE}, label by label")
+    assert sum(cells[-1] for cells in table.rows) == sum(row["n_pairable"] for row in found["pairs"])
+    key, words = some
+    assert words in opened(studied, "agreement", key).content.decode()
+
+
+def test_a_page_shows_the_tables_of_as_many_pairs_as_fit():
+    counts = [[3, 0], [1, 2000]]
+    labels = [{"label": "yes", "title": "Yes"}, {"label": "no", "title": "<No>"}]
+    pair = {"a": "Ann & co", "b": "Ben", "a_id": "p1", "b_id": "p2", "counts": counts}
+    dimension = {"dimension": "stance", "labels": labels, "pairs": [pair] * 600}
+    assert len(label_by_label(dimension)) == 500
+    assert label_by_label(dimension | {"pairs": [{"a": "computed before there were counts"}]}) == []
+    rows = pair_rows({"behind": "/behind/?report=1"}, dimension, pair)
+    assert rows.count("<tr>") == 2 and rows.count("<a ") == 3 and "<td>0</td>" in rows
+    assert 'href="/behind/?report=1&amp;figure=stance/pair/p1/p2/no/yes"' in rows
+    assert 'aria-label="2,000 units: &lt;No&gt; by Ann &amp; co, &lt;No&gt; by Ben">2,000</a>' in rows
 
 
 def test_sources_arms_and_versions_open_their_units(studied):
