@@ -216,6 +216,8 @@ def _comparison(project: Project, dimension: Dimension, parts: list[str]) -> str
             return f"which {_whoever(project, who)} labels {_label(dimension, label)}"
         case ["against", who]:
             return f"labelled by {_whoever(project, who)}, with a reference label"
+        case ["rival", "all"]:
+            return "with a label of people and of every checker"
         case ["rival", run]:
             return f"with a label of people, of this run and of {_checker(project, run)}"
         case ["pair", *_]:
@@ -224,8 +226,6 @@ def _comparison(project: Project, dimension: Dimension, parts: list[str]) -> str
     return f"people: {people}, checker: {checker}"
 
 
-        case ["rival", "all"]:
-            return "with a label of people and of every checker"
 # Reports with pages of their own whose figures are of one question each.
 _OF = {
     "agreement": _agreement,
