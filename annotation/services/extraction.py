@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
 
 from annotation.models import ExtractionRun, Job, Project, User
-from annotation.services import jobs, run_storing
+from annotation.services import jobs, run_starting, run_storing
 from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
 from annotation.services.suggesting import queues_of
 from annotation.task_types import TaskType
@@ -25,12 +24,8 @@ class ExtractionError(Exception):
     """The run cannot be started; the message is for the person who asked."""
 
 
-class SameExtraction(ExtractionError):
+class SameExtraction(run_starting.RunExists, ExtractionError):
     """There is a run of the same extractor, version, parameters and sources that is done or on its way."""
-
-    def __init__(self, run: ExtractionRun) -> None:
-        self.run = run
-        super().__init__(f"The same run exists already, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
 
 
 def extractors_for(task_type: TaskType) -> dict[str, CheckerInfo]:
@@ -74,14 +69,12 @@ def start_extraction(
     if reason := registry.not_configured(info.slug):
         raise ExtractionError(reason)
     complete = registry.complete_parameters(info, parameters or {})
-    queues = queues_of(info)
-    if queue and queue not in queues:
-        raise ExtractionError(f"{info.title} is work of {' or '.join(queues)}, not of the queue {queue!r}")
+    queue = run_starting.chosen_queue(info, queues_of(info), queue, ExtractionError)
     found = sources_in(project.dataset, task_type, everything=everything)
     keys = dict(found.order_by("pk").values_list("pk", "key"))
     if not keys:
         raise ExtractionError(_why_none(project, task_type, kind))
-    digest = hashlib.sha256(json.dumps(complete, sort_keys=True).encode()).hexdigest()
+    digest = run_starting.digest_of(complete)
     sources_digest = hashlib.sha256(",".join(map(str, keys)).encode()).hexdigest()
     with transaction.atomic():
         # Two people who press the button at once get one run.
@@ -92,7 +85,7 @@ def start_extraction(
             Job.Kind.EXTRACTION,
             user,
             project=project,
-            queue=queue or queues[0],
+            queue=queue,
             chunks=chunks_of(list(keys), info),
             parameters={
                 "sources": len(keys),
@@ -123,7 +116,7 @@ def _why_none(project: Project, task_type: TaskType, kind: DraftKind) -> str:
 def _same_run(
     project: Project, kind: DraftKind, info: CheckerInfo, digest: str, sources_digest: str
 ) -> ExtractionRun | None:
-    return (
+    return run_starting.same_run(
         ExtractionRun.objects.filter(
             project=project,
             kind=kind.name,
@@ -131,19 +124,12 @@ def _same_run(
             version=info.version,
             parameters_hash=digest,
             job__parameters__sources_sha256=sources_digest,
-            job__state__in=[*jobs.UNFINISHED, Job.State.DONE],
         )
-        .select_related("job")
-        .order_by("-pk")
-        .first()
     )
 
 
 def chunks_of(source_ids: list[int], info: CheckerInfo) -> Iterator[tuple[dict, int]]:
-    size = CHUNK_SIZES[info.needs]
-    for start in range(0, len(source_ids), size):
-        part = source_ids[start : start + size]
-        yield {"sources": part}, len(part)
+    return run_starting.chunks_of("sources", source_ids, CHUNK_SIZES[info.needs])
 
 
 def retry_failures(run: ExtractionRun, *, include_permanent: bool = False) -> int:
@@ -151,12 +137,11 @@ def retry_failures(run: ExtractionRun, *, include_permanent: bool = False) -> in
 
     The number of sources; 0 also when the run is not done. A failure stays on record until there is an answer.
     """
-    column = DRAFT_KINDS[run.kind].source_column
-    failures = run.sources.exclude(reason="").order_by(column)
-    if not include_permanent:
-        failures = failures.filter(is_permanent=False)
-    source_ids = list(failures.values_list(column, flat=True))
     info = registry.get_info(run.extractor)
-    if not source_ids or not jobs.add_chunks(run.job, chunks_of(source_ids, info)):
-        return 0
-    return len(source_ids)
+    return run_starting.retry(
+        run.job,
+        run.sources.exclude(reason=""),
+        DRAFT_KINDS[run.kind].source_column,
+        lambda source_ids: chunks_of(source_ids, info),
+        include_permanent=include_permanent,
+    )

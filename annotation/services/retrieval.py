@@ -6,8 +6,6 @@ build the index an hour apart search the same, and a hash of what they read prov
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +25,7 @@ from annotation.models import (
     RetrievalRun,
     User,
 )
-from annotation.services import jobs
+from annotation.services import jobs, run_starting
 from annotation.services.suggesting import queues_of
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
@@ -42,12 +40,8 @@ class RetrievalProblem(Exception):
     """The run cannot be started; the message says why and what to do."""
 
 
-class SameRetrieval(RetrievalProblem):
+class SameRetrieval(run_starting.RunExists, RetrievalProblem):
     """There is a run of the same retriever for the same queries over the same documents, done or on its way."""
-
-    def __init__(self, run: RetrievalRun) -> None:
-        self.run = run
-        super().__init__(f"The same run exists already, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +122,10 @@ def start(
     query_ids = list(queries_in(dataset, request.asks).values_list("pk", flat=True))
     if not query_ids:
         raise RetrievalProblem(f"The data set has no {ASKED[request.asks].title.lower()} with a text to search for")
-    queues = queues_of(info)
-    if queue and queue not in queues:
-        raise RetrievalProblem(f"{info.title} is work of {' or '.join(queues)}, not of the queue {queue!r}")
-    parameters_hash = _digest(parameters)
-    asked = _digest([request.asks, request.corpus, request.top, query_ids, _stand_of(dataset, request.corpus)])
+    queue = run_starting.chosen_queue(info, queues_of(info), queue, RetrievalProblem)
+    parameters_hash = run_starting.digest_of(parameters)
+    stand = _stand_of(dataset, request.corpus)
+    asked = run_starting.digest_of([request.asks, request.corpus, request.top, query_ids, stand])
     with transaction.atomic():
         # Two people who press the button at once get one run.
         Project.objects.select_for_update().get(pk=project.pk)
@@ -142,7 +135,7 @@ def start(
             Job.Kind.RETRIEVAL,
             user,
             project=project,
-            queue=queue or queues[0],
+            queue=queue,
             chunks=_chunks(query_ids),
             parameters={"queries": len(query_ids), "asked_sha256": asked},
             wake_workers=wake_workers,
@@ -184,10 +177,6 @@ def _check(project: Project, request: RetrievalRequest) -> None:
         raise RetrievalProblem(f"There is no corpus {request.corpus!r} here; there are {', '.join(corpora) or 'none'}")
 
 
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
 def _stand_of(dataset: Dataset, corpus: str) -> list:
     """What tells whether the documents may have changed, without reading them: the data set's last batch, or size and
     time of the corpus's file where this machine has it."""
@@ -203,37 +192,25 @@ def _stand_of(dataset: Dataset, corpus: str) -> list:
 
 
 def _chunks(query_ids: list[int]) -> Iterator[tuple[dict, int]]:
-    for first in range(0, len(query_ids), CHUNK_SIZE):
-        part = query_ids[first : first + CHUNK_SIZE]
-        yield {"queries": part}, len(part)
+    return run_starting.chunks_of("queries", query_ids, CHUNK_SIZE)
 
 
 def _same_run(project: Project, info: CheckerInfo, parameters_hash: str, asked: str) -> RetrievalRun | None:
-    return (
+    return run_starting.same_run(
         RetrievalRun.objects.filter(
             project=project,
             retriever=info.slug,
             version=info.version,
             parameters_hash=parameters_hash,
             job__parameters__asked_sha256=asked,
-            job__state__in=[*jobs.UNFINISHED, Job.State.DONE],
         )
-        .select_related("job")
-        .order_by("-pk")
-        .first()
     )
 
 
 def retry_failures(run: RetrievalRun, *, include_permanent: bool = False) -> int:
     """Search again for the queries that failed, of a run that is done; those that would fail again only on request.
     The number of queries; 0 also when the run is not done."""
-    failed = run.failures
-    if not include_permanent:
-        failed = failed.filter(is_permanent=False)
-    query_ids = list(failed.order_by(f"{run.asks}_id").values_list(f"{run.asks}_id", flat=True))
-    if not query_ids or not jobs.add_chunks(run.job, _chunks(query_ids)):
-        return 0
-    return len(query_ids)
+    return run_starting.retry(run.job, run.failures, f"{run.asks}_id", _chunks, include_permanent=include_permanent)
 
 
 def queries_of(run: RetrievalRun, query_ids: Iterable[int]) -> list:

@@ -8,7 +8,6 @@ clash, that would be a bug to hear about.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ from django.db.models import F
 
 from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
 from annotation.queries.suggestions import scorers, summary
-from annotation.services import jobs, run_predicting, run_reuse, run_storing, trained_models
+from annotation.services import jobs, run_predicting, run_reuse, run_starting, run_storing, trained_models
 from annotation.services.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
 from annotation.task_types import TaskType
 from models_runtime import registry
@@ -41,12 +40,8 @@ class RunError(Exception):
     """The run cannot be started; the message is for the person who asked."""
 
 
-class SameRun(RunError):
+class SameRun(run_starting.RunExists, RunError):
     """There is a run of the same checker, version, parameters and units that is done or on its way."""
-
-    def __init__(self, run: CheckerRun) -> None:
-        self.run = run
-        super().__init__(f"The same run exists already, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
 
 
 def start_run(
@@ -79,10 +74,8 @@ def start_run(
     unit_ids = list(unit_keys)
     if not unit_ids:
         raise RunError("The project has no units to judge")
-    queues = queues_of(info)
-    if queue and queue not in queues:
-        raise RunError(f"{info.title} is work of {' or '.join(queues)}, not of the queue {queue!r}")
-    digest = hashlib.sha256(json.dumps(complete, sort_keys=True).encode()).hexdigest()
+    queue = run_starting.chosen_queue(info, queues_of(info), queue, RunError)
+    digest = run_starting.digest_of(complete)
     asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type))]
     units_digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
     with transaction.atomic():
@@ -94,7 +87,7 @@ def start_run(
             Job.Kind.CHECKER_RUN,
             user,
             project=project,
-            queue=queue or queues[0],
+            queue=queue,
             chunks=_chunks(unit_ids),
             parameters={
                 "units": len(unit_ids),
@@ -168,24 +161,18 @@ def run_units(project: Project, task_type: TaskType):
 
 
 def _chunks(unit_ids: list[int]) -> Iterator[tuple[dict, int]]:
-    for start in range(0, len(unit_ids), CHUNK_SIZE):
-        part = unit_ids[start : start + CHUNK_SIZE]
-        yield {"units": part}, len(part)
+    return run_starting.chunks_of("units", unit_ids, CHUNK_SIZE)
 
 
 def _same_run(project: Project, info: CheckerInfo, digest: str, units_digest: str) -> CheckerRun | None:
-    return (
+    return run_starting.same_run(
         CheckerRun.objects.filter(
             project=project,
             checker=info.slug,
             version=info.version,
             parameters_hash=digest,
             job__parameters__units_sha256=units_digest,
-            job__state__in=[*jobs.UNFINISHED, Job.State.DONE],
         )
-        .select_related("job")
-        .order_by("-pk")
-        .first()
     )
 
 
@@ -194,13 +181,7 @@ def retry_failures(run: CheckerRun, *, include_permanent: bool = False) -> int:
 
     The number of inputs; 0 also when the run is not done. A failure stays on record until its input has an answer.
     """
-    failures = run.failures.order_by("unit_id")
-    if not include_permanent:
-        failures = failures.filter(is_permanent=False)
-    unit_ids = list(failures.values_list("unit_id", flat=True))
-    if not unit_ids or not jobs.add_chunks(run.job, _chunks(unit_ids)):
-        return 0
-    return len(unit_ids)
+    return run_starting.retry(run.job, run.failures.all(), "unit_id", _chunks, include_permanent=include_permanent)
 
 
 def show_to_annotators(run: CheckerRun) -> None:
