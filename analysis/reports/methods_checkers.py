@@ -97,12 +97,22 @@ def _two(result: dict) -> str:
     return (
         f"{_several(result)}It was set against {names} on the units that people and both checkers labelled: "
         "differences of accuracy and macro-F1, McNemar's exact test, which takes units as independent, and a "
-        f"permutation test of macro-F1 that swaps both checkers' labels for whole {clusters_of(result)[1]}. "
-        f"Differences were "
+        "permutation test of macro-F1 that swaps both checkers' labels for whole claims or questions. Differences were "
         "taken as equivalent where two one-sided tests at 0.05 put them within "
         f"{result['margin']:g} (Schuirmann 1987). "
         f"{_adjusted(result, 'versus', 'rivals')}"
     ).strip()
+
+
+def _several(result: dict) -> str:
+    found = [dimension["several"] for dimension in result["dimensions"] if dimension.get("several")]
+    if not found:
+        return ""
+    return (
+        f"Whether {listed([run['name'] for run in found[0]['runs']])} were equally often right was tested first, on "
+        "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
+        "by permuting their labels for whole claims or questions. "
+    )
 
 
 def _two_scores(result: dict) -> str:
@@ -115,17 +125,6 @@ def _two_scores(result: dict) -> str:
         f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
         "beside it: they allow for the correlation between the scores, but take units as independent. "
         f"{_adjusted(result, 'scores')}"
-def _several(result: dict) -> str:
-    found = [dimension["several"] for dimension in result["dimensions"] if dimension.get("several")]
-    if not found:
-        return ""
-    return (
-        f"Whether {listed([run['name'] for run in found[0]['runs']])} were equally often right was tested first, on "
-        "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
-        f"by permuting their labels for whole {clusters_of(result)[1]}. "
-    )
-
-
     ).strip()
 
 
