@@ -179,8 +179,8 @@ def _filled(blocks: list[float | None]) -> list[float | None]:
     return blocks + [None] * (BLOCKS - len(blocks))
 
 
-def methods(dimensions: list[dict]) -> str:
-    """What was done about time, for a paper; empty where no moments are known."""
+def methods(dimensions: list[dict], clusters_are: tuple[str, str]) -> str:
+    """What was done about time, for a paper; empty where no moments are known. `clusters_are` one, and several."""
     found = [dimension["drift"] for dimension in dimensions if not dimension["drift"]["undefined"]]
     if not found:
         return ""
@@ -191,12 +191,12 @@ def methods(dimensions: list[dict]) -> str:
     )
     clusters = [min(person["trend"]["interval"]["n_clusters"], default=0) for one in found for person in one["people"]]
     few = (
-        f" Intervals of people with fewer than {FEW_CLAIMS} claims or questions cover less than they say."
+        f" Intervals of people with fewer than {FEW_CLAIMS} {clusters_are[1]} cover less than they say."
         if clusters and min(clusters) < FEW_CLAIMS
         else ""
     )
     return (
         "Change over time is the slope of agreement with others on the place in each person's own sequence of answers "
-        f"(at least {MIN_ANSWERS}), by least squares with errors clustered by claim or question, and over all people "
+        f"(at least {MIN_ANSWERS}), by least squares with errors clustered by {clusters_are[0]}, and over all people "
         f"within each, clustered by person as well (Cameron, Gelbach and Miller 2011).{versions}{few}"
     )

@@ -25,22 +25,10 @@ CONDITIONS = {
 }
 
 
-CLUSTERS = "Clusters are those of the table's column cluster; a unit that has none there is one of its own."
-
-
 def paragraph(report: Report, result: dict, computed_at: datetime | None = None) -> str:
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
-    said = report.methods(result).strip()
-    if result.get("made_from", {}).get("kind") == "table":
-        said = _of_a_table(said)
-    parts = [said, _made_from(result, computed_at), _of_others(report, result)]
+    parts = [report.methods(result).strip(), _made_from(result, computed_at), _of_others(report, result)]
     return " ".join(part for part in parts if part)
-
-
-def _of_a_table(said: str) -> str:
-    """A table says what its units come in, but not that these are claims or questions."""
-    found = said.replace("claims or questions", "clusters").replace("claim or question", "cluster")
-    return f"{found} {CLUSTERS}" if found != said else said
 
 
 def _of_others(report: Report, result: dict) -> str:

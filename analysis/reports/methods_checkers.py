@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from analysis.reports.association_tables import over_in_words
 from analysis.reports.associations import PARTIAL, WITHIN
-from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import (
+    checker_name,
+    clusters_of,
+    defined_clusters,
+    intervals_in,
+    left_out_of,
+    listed,
+    sentences,
+)
+from analysis.reports.numbers import n_of
 
 
 def _touched(result: dict, of: str = "the checker") -> str:
@@ -20,8 +29,8 @@ def comparison(result: dict) -> str:
     dimensions = result["dimensions"]
     ties = sum(dimension["votes"]["tied"] for dimension in dimensions)
     return sentences(
-        f"The checker {name} was held against people ({result['reference_title'].lower()}) on {result['n_units']:,} "
-        "units.",
+        f"The checker {name} was held against people ({result['reference_title'].lower()}) on "
+        f"{n_of(result['n_units'], 'units')}.",
         "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
         if result["reference"] == "dawid-skene"
         else "",
@@ -73,7 +82,7 @@ def _tested(result: dict) -> str:
     also = f", Spearman's {strata} (the partial correlation) by permutations that keep to these" if within else ""
     return (
         f"It was told from chance by {max(test['n_permutations'] for test in tests):,} permutations of the labels of "
-        f"whole claims or questions{also}. {_adjusted(result, 'associations', 'within')}"
+        f"whole {clusters_of(result)[1]}{also}. {_adjusted(result, 'associations', 'within')}"
     ).strip()
 
 
@@ -84,7 +93,8 @@ def _probabilities(result: dict) -> str:
         "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error in ten "
         "equal bins of the most probable label's probability, and for each label against the rest by the areas under "
         "the ROC curve and the precision-recall curve (average precision); thresholds were chosen by F1 on four fifths "
-        "of the claims or questions and judged on the fifth, and the intervals of what they give take them as chosen."
+        f"of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of what they give take "
+        f"them as chosen."
     )
 
 
@@ -97,7 +107,8 @@ def _two(result: dict) -> str:
     return (
         f"{_several(result)}It was set against {names} on the units that people and both checkers labelled: "
         "differences of accuracy and macro-F1, McNemar's exact test, which takes units as independent, and a "
-        "permutation test of macro-F1 that swaps both checkers' labels for whole claims or questions. Differences were "
+        f"permutation test of macro-F1 that swaps both checkers' labels for whole {clusters_of(result)[1]}. "
+        f"Differences were "
         "taken as equivalent where two one-sided tests at 0.05 put them within "
         f"{result['margin']:g} (Schuirmann 1987). "
         f"{_adjusted(result, 'versus', 'rivals')}"
@@ -111,7 +122,7 @@ def _several(result: dict) -> str:
     return (
         f"Whether {listed([run['name'] for run in found[0]['runs']])} were equally often right was tested first, on "
         "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
-        "by permuting their labels for whole claims or questions. "
+        f"by permuting their labels for whole {clusters_of(result)[1]}. "
     )
 
 
@@ -121,7 +132,7 @@ def _two_scores(result: dict) -> str:
     a, b = (" of ".join(filter(None, side)) for side in result["score_pair"])
     return (
         f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
-        "both scores, standardised (for Spearman and Kendall their ranks), for whole claims or questions "
+        f"both scores, standardised (for Spearman and Kendall their ranks), for whole {clusters_of(result)[1]} "
         f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
         "beside it: they allow for the correlation between the scores, but take units as independent. "
         f"{_adjusted(result, 'scores')}"
@@ -163,7 +174,8 @@ def prevalence(result: dict) -> str:
     both = max((dimension["n_both"] for dimension in result["dimensions"]), default=0)
     others = max((dimension["n_others"] for dimension in result["dimensions"]), default=0)
     return sentences(
-        f"The share of {result['n_units']:,} units with each label was estimated by prediction-powered inference "
+        f"The share of {n_of(result['n_units'], 'units')} with each label was estimated by prediction-powered "
+        "inference "
         "(Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, Angelopoulos, Duchi "
         f"and Zrnic 2023), from units labelled by people ({result['reference_title'].lower()}) and "
         f"{checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most "
@@ -171,8 +183,10 @@ def prevalence(result: dict) -> str:
         _touched(result),
         _over_responses(result),
         "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
-        "Intervals (95 %) are normal; variances are of sums over claims or questions, and ends are kept within 0 and "
+        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept "
+        f"within 0 and "
         "1. The estimate from people's labels alone stands beside them.",
+        defined_clusters(result),
     )
 
 
@@ -183,7 +197,8 @@ def _over_responses(result: dict) -> str:
     words, without = result["unit_words"], result["n_responses_without"]
     both, partly = (max(one[name] for one in found) for name in ("n_both", "n_partly"))
     return sentences(
-        f"The mean over {found[0]['n']:,} responses of the share of their {words} with each label, and the share of "
+        f"The mean over {n_of(found[0]['n'], 'responses')} of the share of their {words} with each label, and "
+        "the share of "
         "responses with any such, were estimated in the same way with the response as the unit, of which people's "
         f"value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
@@ -199,7 +214,7 @@ def difference(result: dict) -> str:
     ]
     return sentences(
         f"The run of {run} ({result['run']['created_at']} UTC) was compared with that of {other} "
-        f"({result['other']['created_at']} UTC) on {result['n_units']:,} units that are the same for both.",
+        f"({result['other']['created_at']} UTC) on {n_of(result['n_units'], 'units')} that are the same for both.",
         f"Labels that differ: {listed(changed)}." if changed else "",
         "Agreement of the two is the share of equal labels and Cohen's kappa, over units that both label.",
         "Probabilities are compared by total variation: half the sum of absolute differences over the labels."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import checker_name, clusters_of, intervals_in, left_out_of, listed, sentences
 from analysis.reports.numbers import either, n_of
 
 
@@ -25,7 +25,7 @@ def rates(result: dict) -> str:
         if result["has_abstained"] and not result.get("abstained_unknown")
         else "",
         drawn := intervals_in(result),
-        "Means over models draw the same claims or questions for all models." if drawn else "",
+        f"Means over models draw the same {clusters_of(result)[1]} for all models." if drawn else "",
     )
 
 
@@ -68,6 +68,7 @@ def coverage(result: dict) -> str:
         else f"by {result['reference_title'].lower()} ({every['n_votes']:,} of them)"
     )
     least = result["k"] if by_majority else 1
+    with_one = every["coverage"]["n_pairable"]
     too_few = f"fewer than {least} labels" if least > 1 else "no label"
     return sentences(
         "An answer's coverage is the share of its question's aspects that it covers (ICAT, Samarinas et al. 2025): "
@@ -81,7 +82,7 @@ def coverage(result: dict) -> str:
         "with such an aspect has no coverage."
         if every["undecided"]
         else "",
-        f"Means are over the {n_of(every['coverage']['n_pairable'], 'answers')} that have a coverage"
+        f"Means are over the {n_of(with_one, 'answers')} that {either(with_one, 'has', 'have')} a coverage"
         f"{left_out_of(every['coverage'])}, of all models and of each.",
         intervals_in(result, ("question", "questions")),
     )

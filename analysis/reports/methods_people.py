@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from analysis.reports import attention, drift, selected
-from analysis.reports.methods_words import checker_name, intervals_in, left_out_of, listed, sentences
+from analysis.reports.methods_words import (
+    checker_name,
+    clusters_of,
+    defined_clusters,
+    intervals_in,
+    left_out_of,
+    listed,
+    sentences,
+)
 from analysis.reports.numbers import either, n_of
 
 WHOSE = {
@@ -84,13 +92,14 @@ def annotators(result: dict) -> str:
         "Speed is active time per answer, in quarters of each person's own answers."
         if any(not dimension["speed"]["undefined"] for dimension in result["dimensions"])
         else "",
-        drift.methods(result["dimensions"]),
+        drift.methods(result["dimensions"], clusters_of(result)),
         attention.methods(result["dimensions"]),
     )
     if not models:
         reasons = listed(list(dict.fromkeys(dimension["undefined"] for dimension in result["dimensions"])))
         why = f" ({reasons})" if reasons else ""
-        return sentences(f"Competence of annotators could not be estimated{why}.", *more)
+        defined = defined_clusters(result) if more[1] else ""
+        return sentences(f"Competence of annotators could not be estimated{why}.", *more, defined)
     return sentences(
         f"Competence of annotators was estimated without a gold standard on {n_of(result['n_units'], 'units')}"
         + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
@@ -99,9 +108,10 @@ def annotators(result: dict) -> str:
         "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
         f"Whoever shares fewer than {result['min_shared']} units with others has no estimate.",
         f"Their intervals (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
-        "resamples of whole claims or questions.",
+        f"resamples of whole {clusters_of(result)[1]}.",
         "Beside them stands the plain share of other people's labels that are equal.",
         *more,
+        defined_clusters(result),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 MOST_WARNINGS = 3
 
+OF_TABLE = "Clusters are those of the table's column cluster; a unit that has none there is one of its own."
 SOURCES = (
     "Intervals end at expanded bias-corrected and accelerated quantiles (Efron 1987; Hesterberg 2015), which widen "
     "them for small numbers."
@@ -25,8 +26,23 @@ def figures_in(part: object) -> Iterator[dict]:
             yield from figures_in(inner)
 
 
-def intervals_in(result: dict, clusters_are: tuple[str, str] = ("claim or question", "claims or questions")) -> str:
-    """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many."""
+def is_of_table(result: dict) -> bool:
+    return result.get("made_from", {}).get("kind") == "table"
+
+
+def clusters_of(result: dict) -> tuple[str, str]:
+    """What units come in, one and several. A table says what, but not that these are claims or questions."""
+    return ("cluster", "clusters") if is_of_table(result) else ("claim or question", "claims or questions")
+
+
+def defined_clusters(result: dict) -> str:
+    """The last sentence of a paragraph that names clusters of a table; empty for projects, whose are known."""
+    return OF_TABLE if is_of_table(result) else ""
+
+
+def intervals_in(result: dict, clusters_are: tuple[str, str] | None = None) -> str:
+    """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many, where
+    they are other ones than `clusters_of` says."""
     found = [figure["interval"] for figure in figures_in(result)]
     if not found:
         return ""
@@ -34,10 +50,11 @@ def intervals_in(result: dict, clusters_are: tuple[str, str] = ("claim or questi
     resamples = sorted({one["n_resamples"] for one in found})
     number = f"{resamples[-1]:,}" if len(resamples) == 1 else f"{resamples[0]:,} to {resamples[-1]:,}"
     clusters = [one["n_clusters"] for one in found if one["n_clusters"]]
-    one, many = clusters_are
+    one, many = clusters_are or clusters_of(result)
     drawn = f"whole {many} (all units of one {one} together, {max(clusters):,} at most)" if clusters else "units"
     made = f"Intervals ({level}) are from {number} bootstrap resamples of {drawn}. {SOURCES}"
-    return sentences(made, _warnings(found))
+    defined = defined_clusters(result) if clusters and clusters_are is None else ""
+    return sentences(made, _warnings(found), defined)
 
 
 def _warnings(intervals: list[dict]) -> str:

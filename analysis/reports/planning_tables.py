@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.methods_words import clusters_of, defined_clusters
 from analysis.reports.numbers import n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
@@ -153,12 +154,13 @@ def methods(result: dict) -> str:
     return (
         "Numbers of units were planned from the labels so far: confusion tables of the annotators and the shares of "
         "true labels by the Dawid-Skene model (one label's weight of the pooled table added to each person)"
-        f"{with_checker}, and the correlation of true labels within claims or questions. Units were simulated from "
+        f"{with_checker}, and the correlation of true labels within {clusters_of(result)[1]}. Units were "
+        f"simulated from "
         "these, and the half width of alpha's 95 % interval taken as 1.96 standard deviations over "
         f"{result['n_studies']} studies drawn from them in whole clusters. That of a label's share follows from the "
         "variance of means over simulated clusters. The target was a half width of "
-        f"{result['target']:g} with {n_of(result['judgements'], 'judgements')} per unit."
-    )
+        f"{result['target']:g} with {n_of(result['judgements'], 'judgements')} per unit. {defined_clusters(result)}"
+    ).strip()
 
 
 def in_words(kind: TaskType, figure: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.derived import with_derived
 from analysis.reports.effects import cells
-from analysis.reports.methods_words import checker_name
+from analysis.reports.methods_words import checker_name, clusters_of, defined_clusters
 from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
 from analysis.reports.people_tables import intervals
@@ -197,12 +197,13 @@ def methods(result: dict) -> str:
         f"({result['reference_title'].lower()}). Effects on the chance of a label that equals the suggestion are "
         "coefficients of linear probability models, alone and within annotators, and odds ratios with average marginal "
         "effects of logistic regressions; effects on time are ratios from regressions of log active seconds. Standard "
-        "errors are clustered in two ways, by annotator and by claim or question (Cameron, Gelbach and Miller 2011), "
-        "with 95 % intervals of Student's t with one degree of freedom less than the smaller number of clusters. "
-        "Differences of Krippendorff's alpha have jackknife intervals clustered the same way. "
+        f"errors are clustered in two ways, by annotator and by {clusters_of(result)[0]} (Cameron, Gelbach and Miller "
+        "2011), with 95 % intervals of Student's t with one degree of freedom less than the smaller number of "
+        "clusters. Differences of Krippendorff's alpha have jackknife intervals clustered the same way. "
         f"{n_of(result['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen, and "
-        f"{result['n_other_run']} given with another run's suggestion in view, were left out."
-    )
+        f"{result['n_other_run']} given with another run's suggestion in view, were left out. "
+        f"{defined_clusters(result)}"
+    ).strip()
 
 
 def in_words(kind: TaskType, figure: str) -> str:

@@ -131,7 +131,7 @@ def _agreement_parts(dimension: dict, split: str) -> list[Table]:
                 (str(row["version"]), row["n_units"], row["n_labels"], row["alpha_nominal"]["n_pairable"], *part(row))
                 for row in dimension["by_version"]
             ],
-            f"{n} labels of which the version is not known are left out."
+            f"{n_of(n, 'labels')} of which the version is not known {either(n, 'is', 'are')} left out."
             if (n := dimension["n_labels_without_version"])
             else "",
         ),

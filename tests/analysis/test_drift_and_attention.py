@@ -71,7 +71,7 @@ def test_people_whose_answers_are_about_few_claims_are_warned_of(project):
     for one in few["people"][:2]:
         one["trend"]["interval"]["n_clusters"] = [12]
     assert " 2 answered about fewer than 20 claims or questions: with ten" in tables("Relevance", few)[0].note
-    words = [methods([{"drift": drift}]) for drift in (many, few)]
+    words = [methods([{"drift": drift}], ("claim or question", "claims or questions")) for drift in (many, few)]
     assert ["fewer than 20 claims or questions" in text for text in words] == [False, True]
 
 

@@ -159,4 +159,4 @@ def test_coverage_says_what_counts_as_covered_and_what_is_left_out():
         Decision.objects.create(project=project, unit=unit, dimension="coverage", label="covered", method="imported")
     decided, _ = said_of("coverage", project, reference="imported")
     assert "by imported decisions (2 of them)" in decided and "Tied aspects" not in decided
-    assert "10 aspects have no label" in decided and "1 answers that have a coverage" in decided
+    assert "10 aspects have no label" in decided and "1 answer that has a coverage" in decided
