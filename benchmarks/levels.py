@@ -61,6 +61,21 @@ def labellers(rng: np.random.Generator) -> dict[str, float]:
     }
 
 
+def three_labellers(rng: np.random.Generator) -> dict[str, float]:
+    """Three labellers who are equally good, each in other claims; Cochran's Q takes units as independent, so it gets
+    one unit of each claim, and all of them."""
+    reference, *said, cluster = planted_answers.skilled_by_claim(rng, 80, 3)
+    alone = np.unique(cluster, return_index=True)[1]
+    seed = int(rng.integers(2**31))
+    one = stats.several_labellers(reference[alone], [column[alone] for column in said], planted.CATEGORIES, None, 1)
+    every = stats.several_labellers(reference, said, planted.CATEGORIES, cluster, PERMUTATIONS, seed)
+    return {
+        "Cochran's Q": one.cochran.p_value,
+        "Cochran's Q, skill by claim": every.cochran.p_value,
+        "permutation of clusters of Cochran's Q, skill by claim": every.permutation.p_value,
+    }
+
+
 def correlations(rng: np.random.Generator) -> dict[str, float]:
     """Two scores that follow the labels equally well; five labels."""
     found = {}
@@ -192,6 +207,7 @@ TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "two groups of claims": groups_of_claims,
     "claims, few and many": associations.few_and_many,
     "two scores in few clusters": few_clusters,
+    "three labellers": three_labellers,
 }
 
 

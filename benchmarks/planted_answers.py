@@ -151,14 +151,14 @@ def habits_by_claim(rng: np.random.Generator, n_clusters: int, asked: int = 3) -
     return Labels(unit, rater.ravel(), value.ravel(), n, CATEGORIES, cluster=cluster)
 
 
-def skilled_by_claim(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, ...]:
-    """Reference, the labels of two equally good labellers, each better in other claims, and the clusters."""
+def skilled_by_claim(rng: np.random.Generator, n_clusters: int, n_labellers: int = 2) -> tuple[np.ndarray, ...]:
+    """Reference, the labels of equally good labellers, each better in other claims, and the clusters."""
     cluster = clusters(rng, n_clusters)
     truth, n = truths(rng, cluster), len(cluster)
-    skill = rng.beta(1.4, 0.6, (n_clusters, 2))[cluster]
-    wrong = (truth[:, None] + rng.integers(1, len(CATEGORIES), (n, 2))) % len(CATEGORIES)
-    said = np.where(rng.random((n, 2)) < skill, truth[:, None], wrong)
-    return truth, said[:, 0], said[:, 1], cluster
+    skill = rng.beta(1.4, 0.6, (n_clusters, n_labellers))[cluster]
+    wrong = (truth[:, None] + rng.integers(1, len(CATEGORIES), (n, n_labellers))) % len(CATEGORIES)
+    said = np.where(rng.random((n, n_labellers)) < skill, truth[:, None], wrong)
+    return truth, *said.T, cluster
 
 
 def compared_by_claim(rng: np.random.Generator, n_clusters: int) -> Compared:

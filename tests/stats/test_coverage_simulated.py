@@ -53,10 +53,16 @@ TOO_OFTEN = {
     "Williams, spearman, heavy-tailed scores": 0.08,
     "Steiger, spearman, heavy-tailed scores": 0.08,
     "McNemar, skill by claim": 0.11,
+    "Cochran's Q, skill by claim": 0.16,
     "alternative annotator test, one person, skill by claim": 0.07,
     "permutation test of agreement, habits by claim": 0.07,
-    # An exact test: 6.7 % of these studies by chance, 5.3 % of 4,048 others.
+    # An exact test, to which chance gave 6.7 % of these studies: of those with 15 and 60 claims it rejects 5 %.
     "correlation_test of whole claims": 0.06,
+    "trend of one person (drift)": 0.065,
+    "feature_correlations over units of 15 claims, spearman": 0.28,
+    "feature_correlations over units of 15 claims, pearson": 0.28,
+    "feature_correlations over units of 60 claims, spearman": 0.3,
+    "feature_correlations over units of 60 claims, pearson": 0.3,
     "feature_correlations over units, spearman": 0.3,
     "feature_correlations over units, pearson": 0.3,
 } | {
@@ -113,7 +119,7 @@ def test_swapping_whole_claims_holds_the_level_where_williams_and_steiger_do_not
     rows = {row.test: row.rejected for row in found["two scores in clusters"].result()}
     by_permutation = [share for test, share in rows.items() if test.startswith("paired permutation")]
     others = [share for test, share in rows.items() if test.startswith(("Williams", "Steiger"))]
-    assert len(by_permutation) == 6 and len(others) == 12
+    assert len(by_permutation) == 7 and len(others) == 12
     assert min(by_permutation) >= NEAR_LEVEL[0] and max(by_permutation) <= NEAR_LEVEL[1] < 0.08 < min(others)
 
 
