@@ -7,20 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count
 
 from annotation.models import Chunk, Draft, ExtractedSource, ExtractionRun, Job
-from annotation.services import jobs, run_predicting
+from annotation.services import jobs, run_predicting, run_workers
 from annotation.services.bulk import bulk_insert
 from annotation.services.draft_kinds import DRAFT_KINDS, DraftKind, as_words
 from annotation.services.run_storing import SAMPLES_PER_REASON, kept_trace, storable
 from models_runtime import registry
-from models_runtime.contracts import CheckerError, CheckerInfo, Prediction, PredictionError, UnavailableError, Usage
+from models_runtime.contracts import Prediction, PredictionError
 from models_runtime.extraction import Extraction, Extractor, Piece, Source
 
 # What must be the same in every worker of a run, or its drafts would not be one extractor's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters", "kind")
-OTHER_WORKERS = "other_workers"
 
 
 class ExtractionHandler:
@@ -29,10 +28,11 @@ class ExtractionHandler:
     def run_chunk(self, chunk: Chunk, lease: jobs.Lease) -> None:
         run = ExtractionRun.objects.select_related("job").get(job_id=chunk.job_id)
         kind = DRAFT_KINDS[run.kind]
-        info = _info_of(run)
+        info = run_workers.info_of(run.extractor, run.version)
         extractor = _load(run)
-        provenance = _described(extractor)
-        _check_identity(run, provenance)
+        # As the database gives it back, where tuples have become lists.
+        provenance = json.loads(json.dumps(run_workers.described(extractor)))
+        run_workers.check_identity(run.provenance, provenance, IDENTITY)
         source_ids: list[int] = chunk.payload["sources"]
         sources = read_sources(kind, source_ids)
         found = {
@@ -125,7 +125,7 @@ def _problem(piece: Piece, kind: DraftKind, source: Source) -> str:
 
 def store(run: ExtractionRun, kind: DraftKind, found: Mapping[int, Extraction]) -> None:
     """Belongs into the transaction that closes the chunk, after the lease was given back."""
-    _add_usage(run, found.values())
+    run_workers.add_usage(run, (extraction.usage for extraction in found.values()))
     # Those of an earlier attempt, where failed sources are tried again; they have no drafts.
     run.sources.filter(**{f"{kind.source}__in": list(found)}).delete()
     kept = Counter(dict(run.sources.exclude(reason="").values_list("reason").annotate(Count("pk")).order_by()))
@@ -160,67 +160,18 @@ def _stored_parts(kind: DraftKind, piece: Piece) -> dict[str, str]:
     return {name: as_words(piece.parts[name]) for name in kind.parts}
 
 
-def _add_usage(run: ExtractionRun, found: Iterable[Extraction]) -> None:
-    total = sum((extraction.usage for extraction in found if extraction.usage), Usage())
-    ExtractionRun.objects.filter(pk=run.pk).update(
-        prompt_tokens=F("prompt_tokens") + total.prompt_tokens,
-        completion_tokens=F("completion_tokens") + total.completion_tokens,
-        device_seconds=F("device_seconds") + total.device_seconds,
-    )
-
-
 # --- the extractor --------------------------------------------------------------------------------------------------
 
 
-def _info_of(run: ExtractionRun) -> CheckerInfo:
-    try:
-        info = registry.get_info(run.extractor)
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-    if info.version != run.version:
-        raise jobs.JobError(f"This run began with version {run.version} of {run.extractor}; here is {info.version}")
-    return info
-
-
 def _load(run: ExtractionRun) -> Extractor:
-    try:
+    with run_workers.final_errors():
         return registry.load_extractor(run.extractor, run.kind, run.parameters)
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-
-
-def _described(extractor: Extractor) -> dict:
-    try:
-        # As the database gives it back, where tuples have become lists.
-        return json.loads(json.dumps(extractor.describe()))
-    except UnavailableError:
-        raise  # tried again later, unlike what would be the same then
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-
-
-def _check_identity(run: ExtractionRun, provenance: Mapping) -> None:
-    for name in IDENTITY:
-        if run.provenance and run.provenance.get(name) != provenance.get(name):
-            raise jobs.JobError(
-                f"This run began with {name} {run.provenance.get(name)!r}, and this worker has {provenance.get(name)!r}"
-            )
 
 
 def _store_provenance(run: ExtractionRun, provenance: dict) -> None:
-    """The first worker's description, beside it those of workers with another device or other libraries."""
-    if provenance in _descriptions(run):
+    if provenance in run_workers.descriptions(run.provenance):
         return
     stored = ExtractionRun.objects.select_for_update().get(pk=run.pk)
-    _check_identity(stored, provenance)
-    if not stored.provenance:
-        stored.provenance = dict(provenance)
-    elif provenance not in _descriptions(stored):
-        stored.provenance.setdefault(OTHER_WORKERS, []).append(provenance)
+    run_workers.check_identity(stored.provenance, provenance, IDENTITY)
+    run_workers.note_worker(stored.provenance, provenance)
     stored.save(update_fields=["provenance"])
-
-
-def _descriptions(run: ExtractionRun) -> list[dict]:
-    """Of all workers of the run, the first one's first."""
-    first = {name: value for name, value in run.provenance.items() if name != OTHER_WORKERS}
-    return [first, *run.provenance.get(OTHER_WORKERS, [])]

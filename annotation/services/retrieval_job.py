@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Count, F
 
 from annotation.models import Chunk, Job, Project, QueryRanking, RankedPassage, RetrievalRun
-from annotation.services import jobs, run_predicting
+from annotation.services import jobs, run_predicting, run_workers
 from annotation.services.retrieval import EACH, queries_of
 from annotation.services.retrieval_documents import evidence_ids, evidence_of, own_documents, searches_evidence
 from annotation.services.retrieval_index import Index, index_for
 from annotation.services.run_reuse import CIRCUMSTANCES
 from annotation.services.run_storing import storable
-from models_runtime import registry
-from models_runtime.contracts import CheckerError, Prediction, PredictionError, Usage
+from models_runtime.contracts import Prediction, PredictionError, Usage
 from models_runtime.retrieval.contracts import Hit, Query, Ranking, Retriever
 
 PASSAGES_AT_ONCE = 1000
@@ -42,7 +41,7 @@ class _Searching:
 class RetrievalHandler:
     def run_chunk(self, chunk: Chunk, lease: jobs.Lease) -> None:
         run = RetrievalRun.objects.select_related("project", "job").get(job_id=chunk.job_id)
-        measures_time = _needs(run) != "server"
+        measures_time = run_workers.info_of(run.retriever, run.version).needs != "server"
         index, seconds = index_for(run, lease)
         _check_identity(run, index.provenance)
         rows = queries_of(run, chunk.payload["queries"])
@@ -57,7 +56,8 @@ class RetrievalHandler:
         with transaction.atomic():
             lease.complete()  # first, so that who lost the lease writes nothing at all
             _store_provenance(run, index)
-            _add_usage(run, rankings.values(), seconds)
+            indexing = Usage(device_seconds=seconds)
+            run_workers.add_usage(run, [indexing, *(ranking.usage for ranking in rankings.values())])
             _store(run, rankings, texts, documents)
 
     def finish(self, job: Job, lease: jobs.Lease) -> dict:
@@ -71,16 +71,6 @@ class RetrievalHandler:
 
 
 HANDLER = RetrievalHandler()
-
-
-def _needs(run: RetrievalRun) -> str:
-    try:
-        info = registry.get_info(run.retriever)
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-    if info.version != run.version:
-        raise jobs.JobError(f"This run began with version {run.version} of {run.retriever}; here is {info.version}")
-    return info.needs
 
 
 def _as_ranking(answer: Ranking | Prediction) -> Ranking:
@@ -114,14 +104,8 @@ def _problem_of(hit: Hit) -> str:
 
 def _check_identity(run: RetrievalRun, provenance: dict) -> None:
     """All workers of a run must search alike, or its rankings would not be one retriever's."""
-    if not run.provenance:
-        return
     began, here = _identity(run.provenance), _identity(provenance)
-    for name in sorted(began.keys() | here.keys()):
-        if began.get(name) != here.get(name):
-            raise jobs.JobError(
-                f"This run began with {name} {began.get(name)!r}, and this worker has {here.get(name)!r}"
-            )
+    run_workers.check_identity(began, here, sorted(began.keys() | here.keys()))
 
 
 def _identity(described: object) -> object:
@@ -134,26 +118,15 @@ def _identity(described: object) -> object:
 def _store_provenance(run: RetrievalRun, index: Index) -> None:
     stored = RetrievalRun.objects.select_for_update().get(pk=run.pk)
     if not stored.provenance:
-        stored.provenance, stored.corpus_hash = dict(index.provenance), index.corpus_hash
+        stored.corpus_hash = index.corpus_hash
     else:
         _check_identity(stored, index.provenance)
         if stored.corpus_hash != index.corpus_hash:
             raise jobs.JobError("The documents have changed since this run began; start another run")
-        others = stored.provenance.get("other_workers", [])
-        first = {name: value for name, value in stored.provenance.items() if name != "other_workers"}
-        if index.provenance in (first, *others):
+        if index.provenance in run_workers.descriptions(stored.provenance):
             return
-        stored.provenance["other_workers"] = [*others, index.provenance]
+    run_workers.note_worker(stored.provenance, index.provenance)
     stored.save(update_fields=["provenance", "corpus_hash"])
-
-
-def _add_usage(run: RetrievalRun, rankings: Iterable[Ranking], indexing_seconds: float) -> None:
-    total = sum((ranking.usage for ranking in rankings if ranking.usage), Usage(device_seconds=indexing_seconds))
-    RetrievalRun.objects.filter(pk=run.pk).update(
-        prompt_tokens=F("prompt_tokens") + total.prompt_tokens,
-        completion_tokens=F("completion_tokens") + total.completion_tokens,
-        device_seconds=F("device_seconds") + total.device_seconds,
-    )
 
 
 def _store(

@@ -13,10 +13,11 @@ from django.db.models import F
 
 from annotation.models import CheckerRun, Job, RunFailure, RunSample, Score, Suggestion
 from annotation.services.checker_inputs import Reader
+from annotation.services.run_workers import OTHER_WORKERS, REUSED_FROM
 from models_runtime.contracts import CheckerInput, LabelSpace
 
 # Says where and with what a run was computed, not what it would answer.
-CIRCUMSTANCES = ("device", "libraries", "other_workers", "reused_from")
+CIRCUMSTANCES = ("device", "libraries", OTHER_WORKERS, REUSED_FROM)
 MOST_SOURCES = 10
 FINISHED = (Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED)
 

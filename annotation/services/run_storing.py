@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Count, F
+from django.db.models import Count
 
 from annotation.models import CheckerRun, RunFailure, RunSample, Score, Suggestion
+from annotation.services import run_workers
 from annotation.services.checker_inputs import Reader
-from models_runtime.contracts import LabelSpace, Prediction, Usage
+from models_runtime.contracts import LabelSpace, Prediction
 
 # Of how many units a run keeps how its checker came to the answer, and of how many failures of each reason.
 SAMPLE_SIZE = 50
@@ -50,7 +51,7 @@ def store(
     sampled: Iterable[int],
 ) -> None:
     """`sampled` are the units of which the trace is kept even if nothing is wrong with them."""
-    _add_usage(run, predictions.values())
+    run_workers.add_usage(run, (prediction.usage for prediction in predictions.values()))
     # Those of an earlier attempt, where failed inputs are tried again.
     RunFailure.objects.filter(run=run, unit_id__in=list(predictions)).delete()
     RunSample.objects.filter(run=run, unit_id__in=list(predictions)).delete()
@@ -73,15 +74,6 @@ def store(
         for name, value in prediction.scores.items()
     )
     RunSample.objects.bulk_create(_samples(run, predictions, set(sampled)))
-
-
-def _add_usage(run: CheckerRun, predictions: Iterable[Prediction]) -> None:
-    total = sum((prediction.usage for prediction in predictions if prediction.usage), Usage())
-    CheckerRun.objects.filter(pk=run.pk).update(
-        prompt_tokens=F("prompt_tokens") + total.prompt_tokens,
-        completion_tokens=F("completion_tokens") + total.completion_tokens,
-        device_seconds=F("device_seconds") + total.device_seconds,
-    )
 
 
 def _suggestions(

@@ -16,19 +16,20 @@ from django.db.models import F
 
 from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
 from annotation.queries.suggestions import scorers, summary
-from annotation.services import jobs, run_predicting, run_reuse, run_starting, run_storing, trained_models
+from annotation.services import (
+    jobs,
+    run_predicting,
+    run_reuse,
+    run_starting,
+    run_storing,
+    run_workers,
+    trained_models,
+)
 from annotation.services.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
+from annotation.services.run_workers import REUSED_FROM
 from annotation.task_types import TaskType
 from models_runtime import registry
-from models_runtime.contracts import (
-    Checker,
-    CheckerError,
-    CheckerInfo,
-    LabelSpace,
-    Prediction,
-    PredictionError,
-    UnavailableError,
-)
+from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
 
 CHUNK_SIZE = 256
 QUEUES = {"cpu": "cpu", "gpu": "gpu", "server": "llm"}
@@ -199,11 +200,11 @@ class CheckerRunHandler:
     def run_chunk(self, chunk: Chunk, lease: jobs.Lease) -> None:
         run = CheckerRun.objects.select_related("project", "job").get(job_id=chunk.job_id)
         task_type = run.project.type
-        info = _info_of(run)
+        info = run_workers.info_of(run.checker, run.version)
         spaces = asked_of(info, task_type)
         checker = _load(run, spaces)
-        provenance = _described(checker)
-        _check_identity(run, provenance)
+        provenance = run_workers.described(checker)
+        run_workers.check_identity(run.provenance, provenance, IDENTITY)
 
         unit_ids: list[int] = chunk.payload["units"]
         inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores")
@@ -255,66 +256,28 @@ def _raise_label_version(run: CheckerRun) -> None:
     Project.objects.filter(pk=run.project_id).update(label_version=F("label_version") + 1)
 
 
-def _info_of(run: CheckerRun) -> CheckerInfo:
-    try:
-        info = registry.get_info(run.checker)
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-    if info.version != run.version:
-        raise jobs.JobError(f"This run began with version {run.version} of {run.checker}; here is {info.version}")
-    return info
-
-
 def _load(run: CheckerRun, spaces: tuple[LabelSpace, ...]) -> Checker:
     trained_models.use_folder()
-    try:
+    with run_workers.final_errors():
         return registry.load(run.checker, spaces, run.parameters)
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-
-
-def _described(checker: Checker) -> dict:
-    try:
-        return checker.describe()
-    except UnavailableError:
-        raise  # tried again later, unlike what would be the same then
-    except CheckerError as error:
-        raise jobs.JobError(str(error)) from error
-
-
-def _check_identity(run: CheckerRun, provenance: dict) -> None:
-    for name in IDENTITY:
-        if run.provenance and run.provenance.get(name) != provenance.get(name):
-            raise jobs.JobError(
-                f"This run began with {name} {run.provenance.get(name)!r}, and this worker has {provenance.get(name)!r}"
-            )
 
 
 def _store_provenance(run: CheckerRun, provenance: dict, sources: list[CheckerRun]) -> None:
-    """The first worker's description, beside it those of workers with another device or other libraries, also of runs
-    that answers were taken over from, and which runs those are."""
-    described = [provenance, *(one for source in sources for one in _descriptions(source))]
+    """The descriptions of this run's workers, also of runs that answers were taken over from, and which runs those
+    are."""
+    described = [provenance, *(one for source in sources for one in run_workers.descriptions(source.provenance))]
     origins = {str(source.uuid) for source in sources}
     if _has_all(run, described, origins):
         return
     stored = CheckerRun.objects.select_for_update().get(pk=run.pk)
-    if not stored.provenance:
-        stored.provenance = dict(provenance)
-    _check_identity(stored, provenance)
+    run_workers.check_identity(stored.provenance, provenance, IDENTITY)
     for description in described:
-        if description not in _descriptions(stored):
-            stored.provenance.setdefault("other_workers", []).append(description)
+        run_workers.note_worker(stored.provenance, description)
     if origins:
-        stored.provenance["reused_from"] = sorted(origins | set(stored.provenance.get("reused_from", [])))
+        stored.provenance[REUSED_FROM] = sorted(origins | set(stored.provenance.get(REUSED_FROM, [])))
     stored.save(update_fields=["provenance"])
 
 
 def _has_all(run: CheckerRun, described: list[dict], origins: set[str]) -> bool:
-    known = _descriptions(run)
-    return all(one in known for one in described) and origins <= set(run.provenance.get("reused_from", []))
-
-
-def _descriptions(run: CheckerRun) -> list[dict]:
-    """Of all workers of the run, the first one's first."""
-    first = {name: run.provenance[name] for name in run.provenance if name not in ("other_workers", "reused_from")}
-    return [first, *run.provenance.get("other_workers", [])]
+    known = run_workers.descriptions(run.provenance)
+    return all(one in known for one in described) and origins <= set(run.provenance.get(REUSED_FROM, []))
