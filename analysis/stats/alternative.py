@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import special
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import Estimate, Interval, SumSample, divide
+from .joint import joint_intervals
 from .labels import Labels, code_column
 
 SHARE_OF_TESTS = (
@@ -62,6 +63,23 @@ class AlternativeTest:
     def passes(self) -> bool | None:
         """None where the test is undefined."""
         return None if self.winning_rate.undefined else self.winning_rate.estimate >= 0.5
+
+    def person_intervals(
+        self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0, clusters: bool = True
+    ) -> tuple[tuple[Interval, Interval], ...]:
+        """For each of `people` the intervals of `model_wins` and `person_wins`, all from the resamples of the winning
+        rate; see `joint_intervals`."""
+        n_people = len(self.people)
+        intervals = joint_intervals(
+            replace(self.advantage.sample, statistic=_shares_of_wins),
+            [share for one in self.people for share in (one.model_wins, one.person_wins)],
+            lambda sums: np.repeat(sums[:, ::4] > 0, 2, axis=1),
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
+            clusters=clusters,
+        )
+        return tuple((intervals[2 * place], intervals[2 * place + 1]) for place in range(n_people))
 
 
 def alternative_annotator_test(
@@ -236,6 +254,12 @@ def _advantage(sums: np.ndarray, n_people: int) -> np.ndarray:
         return np.full(len(sums), np.nan)
     of_person = sums.reshape(len(sums), n_people, 4)
     return divide(of_person[..., 1], of_person[..., 0]).mean(axis=1)
+
+
+def _shares_of_wins(sums: np.ndarray) -> np.ndarray:
+    """W_model and W_person of each person, (n, 2 n_people)."""
+    n, model_wins, difference = sums[:, ::4], sums[:, 1::4], sums[:, 2::4]
+    return np.stack([divide(model_wins, n), divide(model_wins + difference, n)], axis=-1).reshape(len(sums), -1)
 
 
 def _p_values(sums: np.ndarray, epsilon: float) -> np.ndarray:

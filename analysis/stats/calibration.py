@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import Estimate, Interval, SumSample, divide
+from .joint import joint_intervals
 from .labels import code_column
 
 NO_PAIR = "no unit has both a reference and probabilities"
+EMPTY_BIN = "no unit has a probability in the bin"
 BIASED = "chance makes a calibration error larger and never smaller, so the interval may lie wholly above the truth"
 
 
@@ -32,6 +34,25 @@ class Calibration:
     brier: Estimate
     bins: tuple[ReliabilityBin, ...]
     bin_of_unit: np.ndarray
+    shares: SumSample = field(repr=False)
+
+    def bin_intervals(
+        self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0, clusters: bool = True
+    ) -> tuple[Interval, ...]:
+        """The interval of each bin's accuracy, all from one set of resamples; see `joint_intervals`. Units or clusters
+        are drawn from all, whatever their bin. Undefined without a unit in the bin."""
+        n_bins = len(self.bins)
+        return joint_intervals(
+            self.shares,
+            [one.accuracy for one in self.bins],
+            lambda sums: sums[:, n_bins:] > 0,
+            reasons=["" if one.n else EMPTY_BIN for one in self.bins],
+            few="have a probability in the bin",
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
+            clusters=clusters,
+        )
 
 
 def calibration(
@@ -117,6 +138,15 @@ def calibration(
     ones = np.ones((len(truth), 1))
     gaps = SumSample(np.hstack([one_of * (right - confidence)[:, None], ones]), index, drawn_from, ece_of)
     scores = SumSample(np.hstack([squared[:, None], ones]), index, drawn_from, mean_of)
+    pattern, pattern_of = np.unique(np.column_stack([place, right]).astype(int), axis=0, return_inverse=True)
+    of_bin = np.eye(n_bins)[pattern[:, 0]]
+    shares = SumSample(
+        features=np.hstack([of_bin * pattern[:, 1:], of_bin]),
+        pattern=pattern_of.reshape(-1),
+        cluster=drawn_from,
+        statistic=lambda sums: divide(sums[:, :n_bins], sums[:, n_bins:]),
+        work_per_row=n_bins,
+    )
     bin_of_unit = np.full(len(codes), -1)
     bin_of_unit[both] = place
     return Calibration(
@@ -134,4 +164,5 @@ def calibration(
             for inside in [place == number]
         ),
         bin_of_unit=bin_of_unit,
+        shares=shares,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import special
 from .bootstrap import Estimate, Interval, SumSample, divide
 from .labels import Labels
 from .linearised import symmetric_interval
+from .percent import RATIO, PercentAgreement, ratio_of_sums
 
 NO_SHARED = "the two raters share no unit"
 FLEISS_COHEN_EVERITT = "large sample, normal distribution (Fleiss, Cohen and Everitt 1969)"
@@ -30,6 +31,35 @@ class CohenKappa(Estimate):
     weights: str | None
     table: np.ndarray
     agreement: float
+
+    def percent_agreement(self) -> PercentAgreement:
+        """`agreement` with its interval: the share of the shared units with equal labels. Undefined where there are
+        none. `standard_error` and `analytic_interval` are those of a share of independent units.
+
+        Examples
+        --------
+        >>> labels = Labels.from_columns("aabbccdd", "xyxyxyxy", "++++--+-", "-+")
+        >>> share = cohen_kappa(labels, "x", "y").percent_agreement()
+        >>> share.estimate, share.n_pairable
+        (0.75, 4)
+        """
+        equal = (self.sample.features[:, 0] == 0).astype(float)
+        times = np.bincount(self.sample.pattern, minlength=len(equal))
+        return PercentAgreement(
+            estimate=self.agreement,
+            undefined="" if self.n_pairable else NO_SHARED,
+            n_units=self.n_units,
+            n_pairable=self.n_pairable,
+            n_labels=self.n_labels,
+            left_out=self.left_out,
+            sample=replace(
+                self.sample, features=np.column_stack([equal, np.ones(len(equal))]), statistic=ratio_of_sums
+            ),
+            weighting="pairs",
+            moves=lambda: (equal - self.agreement, times),
+            analytic_method=RATIO,
+            lowest=0.0,
+        )
 
     @cached_property
     def standard_error(self) -> float:

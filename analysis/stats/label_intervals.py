@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .bootstrap import NO_INFLUENCE, SumSample, centred_influences, divide, one_blas_thread
+from .bootstrap import SumSample, divide
 from .confusion import Classification, f1_of
-from .intervals import Interval, interval_method, resampled_interval
+from .intervals import Interval
+from .joint import joint_intervals
 
 FIGURES = ("precision", "recall", "f1")
 
@@ -54,32 +55,20 @@ def label_intervals(
     >>> round(found.labels[0].recall, 3), round(no.recall.low, 2), round(no.recall.high, 2)
     (0.667, 0.52, 0.78)
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, not {level}")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-    sample, k = label_sample(found), len(found.categories)
-    clustered = clusters and sample.cluster is not None
-    rests_on = _rests_on(sample, clusters, k)
-    values = np.full((n_resamples, len(FIGURES) * k), np.nan)
-    without, times = NO_INFLUENCE
-    if rests_on.max(initial=0) > 1:
-        with one_blas_thread():
-            values = sample.values(n_resamples, np.random.default_rng(seed), clusters)
-            without, times = sample.values_without(clusters)
-
-    def interval(figure: int, place: int) -> Interval:
-        row, name, column = found.labels[place], FIGURES[figure], figure * k + place
-        n = int(rests_on[column])
-        if reason := row.undefined.get(name) or (_too_few(clustered) if n < 2 else ""):
-            return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n if clustered else None, reason)
-        influence = centred_influences(without[:, column], times) if len(times) else NO_INFLUENCE
-        return resampled_interval(values[:, column], getattr(row, name), influence, n, clustered, level)
-
-    return tuple(
-        LabelIntervals(label, *(interval(figure, place) for figure in range(len(FIGURES))))
-        for place, label in enumerate(found.categories)
+    names = [(row, name) for name in FIGURES for row in found.labels]
+    intervals = joint_intervals(
+        label_sample(found),
+        [getattr(row, name) for row, name in names],
+        _says,
+        reasons=[row.undefined.get(name, "") for row, name in names],
+        few="have the label",
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+        clusters=clusters,
     )
+    k = len(found.categories)
+    return tuple(LabelIntervals(label, *intervals[place::k]) for place, label in enumerate(found.categories))
 
 
 def label_sample(found: Classification) -> SumSample:
@@ -94,15 +83,7 @@ def _figures(sums: np.ndarray) -> np.ndarray:
     return np.hstack([divide(hits, predicted), divide(hits, support), f1_of(hits, support, predicted)])
 
 
-def _rests_on(sample: SumSample, clusters: bool, k: int) -> np.ndarray:
-    """How many units or clusters have something to say of each figure, (3 k,) int."""
-    if not len(sample.pattern):
-        return np.zeros(len(FIGURES) * k, dtype=int)
-    sums, kind = sample.members(clusters)
+def _says(sums: np.ndarray) -> np.ndarray:
+    """Whether units or clusters of these sums have something to say of each figure."""
     _, support, predicted = np.split(sums, 3, axis=1)
-    has = np.hstack([predicted, support, support + predicted]) > 0
-    return np.bincount(kind, minlength=len(sums)) @ has
-
-
-def _too_few(clustered: bool) -> str:
-    return f"fewer than two {'clusters' if clustered else 'units'} have the label"
+    return np.hstack([predicted, support, support + predicted]) > 0

@@ -6,14 +6,15 @@ Two raters who both marked nothing in a text have nothing to compare, so such pa
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .alpha import NO_PAIR as NO_TEXT_WITH_TWO
 from .alpha import ONE_VALUE, Alpha
-from .bootstrap import Estimate, SumSample, divide
+from .bootstrap import Estimate, Interval, SumSample, divide
 from .continua import Continua, Marked
+from .joint import joint_intervals
 from .span_pairs import SharedSpans, merged_spans, shared_spans
 
 MEASURES = ("exact_f1", "overlap_f1", "character_f1", "character_iou")
@@ -40,6 +41,30 @@ class SpanAgreement:
     overlap_f1: Estimate
     character_f1: Estimate
     character_iou: Estimate
+
+    def confidence_intervals(
+        self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0, clusters: bool = True
+    ) -> dict[str, Interval]:
+        """The interval of each measure by its name: those that each has by itself, from one set of resamples."""
+        measures = [getattr(self, name) for name in MEASURES]
+        means = [measure.sample.features[:, 0] for measure in measures]
+        sample = replace(
+            measures[0].sample,
+            features=np.column_stack([*means, measures[0].sample.features[:, 1]]),
+            statistic=lambda sums: divide(sums[:, :-1], sums[:, -1:]),
+            work_per_row=len(MEASURES),
+        )
+        intervals = joint_intervals(
+            sample,
+            [measure.estimate for measure in measures],
+            lambda sums: sums[:, -1:] > 0,
+            reasons=[measure.undefined for measure in measures],
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
+            clusters=clusters,
+        )
+        return dict(zip(MEASURES, intervals, strict=True))
 
 
 def span_agreement(marked: Iterable[Marked] | Continua) -> SpanAgreement:
