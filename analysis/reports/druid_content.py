@@ -15,7 +15,9 @@ from analysis.reports.druid_data import (
     relevance_dimension,
     stance_dimension,
 )
+from analysis.reports.druid_means import n_resamples
 from analysis.reports.figures import figure
+from analysis.reports.shares import shares_of
 from analysis.sources import Source
 from analysis.sources.base import SLOT
 from annotation.task_types import Metric
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 ALL = ""  # the row of all sources; a source always has a name
 MAX_VERDICTS = 50
 NO_TWO_STANCES = "no claim has two pieces of evidence with a stance"
+NO_LABEL = "no pair has a label"
 NO_REASON = {"tied": "people are divided", "unlabelled": "nobody has labelled it"}
 
 
@@ -144,7 +147,7 @@ def _share_of_claims(conflicting: np.ndarray, counted: np.ndarray) -> dict:
 
 
 def _labels(pairs: Pairs, sets: UnitSets) -> list[dict]:
-    """How many pairs have each label, by source, and those without one by reason."""
+    """How many pairs have each label, of all that have any, and by source; and those without one by reason."""
     import numpy as np
 
     of_source = [pairs.source_code == place for place in range(len(pairs.sources))]
@@ -156,7 +159,8 @@ def _labels(pairs: Pairs, sets: UnitSets) -> list[dict]:
         places = [(label.value, label.title, reference.code == place) for place, label in enumerate(dimension.labels)]
         if reference.not_asked.any():
             places.append((NOT_RELEVANT, pairs.titles[NOT_RELEVANT], reference.not_asked))
-        n_decided = sum(int(where.sum()) for _, _, where in places)
+        drawn = n_resamples(pairs.n_claims)
+        shares = shares_of({value: where for value, _, where in places}, pairs.cluster, drawn, NO_LABEL)
         rows = []
         for value, title, where in places:
             sets.put(where, key("label", dimension.slug, value))
@@ -165,7 +169,7 @@ def _labels(pairs: Pairs, sets: UnitSets) -> list[dict]:
                     "label": value,
                     "title": title,
                     "n": int(where.sum()),
-                    "share": int(where.sum()) / n_decided if n_decided else None,
+                    "share": shares[value],
                     "by_source": [int((where & here).sum()) for here in of_source],
                     "figures": [
                         sets.add(where & here, key("label", dimension.slug, value, name), key("source", name))

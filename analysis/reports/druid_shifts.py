@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.behind_sets import UnitSets, key
 from analysis.reports.druid_data import ANSWERS, Pairs, stance_dimension
+from analysis.reports.druid_means import n_resamples
 from analysis.reports.druid_models import Model, desired, known_stances
+from analysis.reports.shares import share_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +21,8 @@ PAPER_ROWS = {
 }
 DECIDED = {"refutes", "supports"}  # what can conflict with memory
 TOGETHER = "+"  # between the stances of a row, in a key
+NO_ANSWERS = "no pair has an answer without and with the evidence"
+NOT_DECIDED = "0 by definition: evidence that is not decided opposes nothing"
 
 
 def shifts(pairs: Pairs, model: Model, sets: UnitSets) -> dict:
@@ -43,7 +47,11 @@ def shifts(pairs: Pairs, model: Model, sets: UnitSets) -> dict:
         }
         for place, stance in enumerate(found.stances)
     ]
-    paper = [row | {"figures": answers.behind(tuple(row["stances"]))} for row in _paper_rows(rows)]
+    paper = []
+    for row in _paper_rows(rows):
+        stances = tuple(row["stances"])
+        of_row = {"figures": answers.behind(stances), "memory_conflict": answers.in_conflict(stances)}
+        paper.append(row | of_row)
     return {"rows": rows, "paper": paper, "left_out": found.left_out}
 
 
@@ -79,6 +87,15 @@ class _Answers:
             self._put(here & self._in_conflict(), key("conflict", name, together)) if is_decided else ""
         )
         return figures
+
+    def in_conflict(self, stances: tuple[str, ...]) -> dict:
+        """The share of the pairs of a row that are in conflict with memory."""
+        here = self.known & self.pairs.has_stance(*stances)
+        drawn = n_resamples(self.pairs.n_claims)
+        found = share_of(self._in_conflict()[here], self.pairs.cluster[here], drawn, NO_ANSWERS)
+        if found["undefined"] or DECIDED & set(stances):
+            return found
+        return found | {"low": None, "high": None, "interval": found["interval"] | {"undefined": NOT_DECIDED}}
 
     def _put(self, where: np.ndarray, figure: str) -> str:
         self.sets.put(where, figure)

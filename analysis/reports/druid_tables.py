@@ -69,16 +69,17 @@ def _labels(result: dict, dimension: dict) -> Table:
     names = names[:SHOWN_SOURCES] if len(names) > 1 else []
     slug = dimension["dimension"]
     rows: list[tuple[Cell, ...]] = [
-        (row["title"], Linked(row["n"], key("label", slug, row["label"])), row["share"])
+        (row["title"], Linked(row["n"], key("label", slug, row["label"])), *estimate(row["share"]))
         + tuple(map(opens, row["by_source"][: len(names)], row["figures"]))
         for row in dimension["labels"]
     ]
     rows += [
-        (f"no label: {row['title']}", Linked(row["n"], key("label", slug, row["reason"])), None, *[None] * len(names))
+        (f"no label: {row['title']}", Linked(row["n"], key("label", slug, row["reason"])), *[None] * (3 + len(names)))
         for row in dimension["without"]
     ]
     title = f"{dimension['title']} of evidence (tables 8 and 9)"
-    return Table(title, ("Label", "Pairs", "Share", *names), rows, note=f"{result['reference_title']}.")
+    note = f"{result['reference_title']}. Shares are of the pairs that have a label."
+    return Table(title, ("Label", "Pairs", *intervals("Share"), *names), rows, note)
 
 
 def characteristics_tables(result: dict) -> list[Table]:
@@ -224,11 +225,11 @@ def _shifts(result: dict, titles: dict[str, str]) -> list[Table]:
             )
         for row in model["shifts"]["paper"]:
             figures = row["figures"]
-            share = row["memory_conflicts"] / row["n"] if row["n"] else None
             paper.append(
                 (name, ", ".join(titles[one] for one in row["stances"]), opens(row["n"], figures["all"]))
                 + _answers(row)
-                + (opens(row["desired_moves"], figures["moves"]), opens(share, figures["conflict"]))
+                + (opens(row["desired_moves"], figures["moves"]),)
+                + _estimate(row["memory_conflict"], figures["conflict"])
             )
     return [
         Table(
@@ -242,9 +243,10 @@ def _shifts(result: dict, titles: dict[str, str]) -> list[Table]:
         ),
         Table(
             "The same in the three rows of the paper's table 21",
-            ("Model", "Evidence", "Pairs", *answers, "Desired moves", "Memory conflicts, share"),
+            ("Model", "Evidence", "Pairs", *answers, "Desired moves", *intervals("Memory conflicts, share")),
             paper,
-            note="The middle row leaves out evidence that leans in favour, as the paper's does.",
+            note="The middle row leaves out evidence that leans in favour, as the paper's does; its evidence is not "
+            "decided, so that it opposes nothing.",
         ),
     ]
 

@@ -14,6 +14,10 @@ TESTS = {
     "permutation": "p values from 999 permutations of pairs within a stance",
 }
 CORRECTIONS = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
+OF_SHARES = (
+    "Intervals of shares are 95 % BCa bootstraps over claims; of a label that no pair or every pair has, exact ones "
+    "(Clopper and Pearson) with as many trials as there are claims."
+)
 INTERVALS = "Intervals of means are 95 % BCa bootstraps over claims."
 
 
@@ -25,7 +29,8 @@ def methods(result: dict) -> str:
         f"{n_of(result['n_pairs'] - result['n_stances'], 'pairs')} without a stance are left out where one is needed.",
         f"Agreement is Krippendorff's alpha ({_levels(result)}) over all pairs of labels that exist, with 95 % "
         "bootstrap intervals over claims. A pair of claim and evidence with a single label forms no pair of labels.",
-        "A claim is in conflict if one piece of evidence supports it and another refutes it.",
+        "A claim is in conflict if one piece of evidence supports it and another refutes it. Shares of labels are of "
+        f"the pairs that have one. {OF_SHARES}",
     ]
     if result["described"]:
         columns = result["described"]["columns"]

@@ -373,6 +373,41 @@ def test_every_release_that_is_given_can_stand_beside():
 def test_a_single_source_gets_no_rows_beside_those_of_all():
     result = REPORT.compute(small(sources=["a.org"] * 3))
     assert [row["source"] for row in result["content"]["sources"]] == [""]
-    assert table(result, "Stance of evidence").columns == ("Label", "Pairs", "Share")
+    assert table(result, "Stance of evidence").columns == ("Label", "Pairs", "Share", "Share, low", "Share, high")
     assert not any(part.title.endswith("by source") for part in REPORT.tables(result)[-8:])
     assert "sources" not in {one.name for one in REPORT.pictures(result)}
+
+
+def test_shares_of_labels_have_intervals_over_claims():
+    source = planted(n=600, n_claims=80)
+    result = REPORT.compute(source)
+    stance = result["content"]["dimensions"][-1]
+    label = next(row for row in stance["labels"] if row["label"] == "refutes")
+    share = label["share"]
+    assert share["estimate"] == label["n"] / 600 and share["low"] < share["estimate"] < share["high"]
+    assert share["interval"]["method"] == "bootstrap over clusters (BCa, expanded)"
+    assert share["interval"]["n_clusters"] == len(set(source.claim))
+    # Nothing is irrelevant here: what is found in none of so many claims may still be found in some of them.
+    nobody = result["content"]["dimensions"][0]["labels"][1]["share"]
+    assert (nobody["estimate"], nobody["low"]) == (0, 0) and 0 < nobody["high"] < 0.05
+    row = next(row for row in table(result, "Stance of evidence").rows if row[0] == label["title"])
+    assert row[2:5] == (share["estimate"], share["low"], share["high"])
+    assert "Clopper and Pearson" in REPORT.methods(result)
+    refutes, undecided, _ = result["usage"]["models"][0]["shifts"]["paper"]
+    conflict = refutes["memory_conflict"]
+    assert conflict["estimate"] == refutes["memory_conflicts"] / refutes["n"]
+    assert conflict["low"] < conflict["estimate"] < conflict["high"]
+    assert undecided["n"] and undecided["memory_conflict"]["low"] is None
+    assert "by definition" in undecided["memory_conflict"]["interval"]["undefined"]
+
+
+def test_a_first_pass_has_shares_without_intervals():
+    with quickly():
+        share = REPORT.compute(small())["content"]["dimensions"][0]["labels"][0]["share"]
+    assert share["estimate"] == 6 / 7 and share["low"] is None and share["interval"]["n_resamples"] == 0
+
+
+def test_where_nobody_labelled_shares_are_undefined_and_say_why():
+    result = REPORT.compute(small(labels=[[None] * 7]))
+    row = table(result, "Relevance of evidence").rows[0]
+    assert row[2:5] == ("undefined: no pair has a label", None, None)
