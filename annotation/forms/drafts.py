@@ -3,46 +3,25 @@
 from django import forms
 
 from annotation.forms.projects import PlainRadio
-from annotation.forms.runs import parameter_field
-from annotation.services import suggesting
+from annotation.forms.runs import RunForm
 from annotation.services.draft_kinds import DraftKind
 from annotation.services.import_publish import KEEP, REFUSE, SUPERSEDE
 from models_runtime.contracts import CheckerInfo
 
 
-class ExtractionForm(forms.Form):
-    """Its fields are the extractor's parameters, the queue where there is a choice, which sources, and `again`."""
+class ExtractionForm(RunForm):
+    """The fields of a run, with the choice of sources before `again`."""
 
     def __init__(self, info: CheckerInfo, kind: DraftKind, data=None) -> None:
-        super().__init__(data, prefix=info.slug)
-        self.info = info
-        for parameter in info.parameters:
-            self.fields[parameter.name] = parameter_field(parameter)
-        if len(queues := suggesting.queues_of(info)) > 1:
-            self.fields["queue"] = forms.ChoiceField(
-                label="Workers",
-                required=False,
-                choices=[(queue, f"those of the queue {queue}") for queue in queues],
-                help_text="Which queue's workers compute it; the queue gpu is for machines that have one.",
-            )
+        super().__init__(info, data)
+        again = self.fields.pop("again")
         self.fields["everything"] = forms.BooleanField(
             label=f"Also {kind.source_several} that have {kind.several} already",
             required=False,
             help_text=f"Otherwise only {kind.source_several} without any are read.",
         )
-        self.fields["again"] = forms.BooleanField(
-            label="Start it even if the same run exists already",
-            required=False,
-        )
-
-    @property
-    def queue(self) -> str | None:
-        return self.cleaned_data.get("queue") or None
-
-    @property
-    def parameters(self) -> dict:
-        """The parameters as the extractor takes them, once the form is valid."""
-        return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
+        again.label, again.help_text = "Start it even if the same run exists already", ""
+        self.fields["again"] = again
 
 
 class PublishForm(forms.Form):

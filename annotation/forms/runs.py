@@ -37,7 +37,7 @@ class RunForm(forms.Form):
 
     @property
     def parameters(self) -> dict:
-        """The parameters as the checker takes them, once the form is valid."""
+        """The parameters as what is run takes them, once the form is valid."""
         return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
 
 
