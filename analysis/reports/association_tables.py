@@ -55,13 +55,14 @@ def _about_tests(result: dict, levels: list[dict]) -> list[str]:
     within = [row for row in levels if row["test"] and row["test"]["name"] == WITHIN]
     if within:
         notes.append(f"p within strata: two-sided; {within[0]['test']['null']}.")
-    for row in within:
-        if n_fixed := row["test"]["n_fixed"]:
-            over = over_in_words(result, row).removesuffix(PARTIAL)
-            notes.append(
-                f"{n_of(n_fixed, 'units')} {either(n_fixed, 'is', 'are')} in clusters that no other "
-                f"equals in size {over}, and {either(n_fixed, 'stays', 'stay')}."
-            )
+    # The same units stay whichever coefficient is tested.
+    stay = {over_in_words(result, row).removesuffix(PARTIAL): row["test"]["n_fixed"] for row in within}
+    notes += [
+        f"{n_of(n, 'units')} {either(n, 'is', 'are')} in clusters that no other equals in size {over}, and "
+        f"{either(n, 'stays', 'stay')}."
+        for over, n in stay.items()
+        if n
+    ]
     if any(row["test"] and row["test"]["name"] == OF_MODELS for row in levels):
         notes.append("p at system level permutes the models' means.")
     counts = [(families["within"], "within strata"), (families["systems"], "at system level")]

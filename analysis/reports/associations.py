@@ -76,15 +76,18 @@ def _as_dict(kind: str, test: CorrelationTest) -> dict:
 
 
 def _levels(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool, draws: int) -> list[dict]:
-    """Spearman at segment level (over all units unless `is_shown` elsewhere, within sources, within models), each
-    coefficient at system level. `test` is None where a row has none."""
-    from analysis.stats import spearman
+    """Each coefficient at segment level (over all units unless `is_shown` elsewhere, within sources, within models) and
+    at system level. `test` is None where a row has none."""
+    from analysis.stats import kendall_tau_b, pearson, spearman
 
     levels = []
     resamples = FEWER_RESAMPLES if len(units) > LARGE else RESAMPLES
     if not is_shown:
-        found = figure(spearman(value, people, cluster_codes(units)), resamples)
-        levels.append(_level("segment", "all units", "Spearman", OF_UNITS, found))
+        cluster = cluster_codes(units)
+        for measure in (pearson, spearman, kendall_tau_b):
+            found = measure(value, people, cluster)
+            title = COEFFICIENTS[found.coefficient]
+            levels.append(_level("segment", "all units", title, OF_UNITS, figure(found, resamples)))
     for column, what in STRATA.items():
         if _n_values(units[column]) > 1:
             levels += _within(people, value, units, column, what, resamples, draws)
@@ -100,15 +103,18 @@ def _n_values(column: pd.Series) -> int:
 def _within(
     people: np.ndarray, value: np.ndarray, units: pd.DataFrame, column: str, what: str, resamples: int, draws: int
 ) -> list[dict]:
+    """Every coefficient within strata, tested, then the mean over strata of every one. All draw the same clusters."""
     from analysis.stats import correlation_test, stratified_correlation
 
     strata, cluster = units[column].fillna("").tolist(), cluster_codes(units)
-    found = stratified_correlation(value, people, strata, "spearman", cluster)
-    test = _as_dict(WITHIN, correlation_test(value, people, "spearman", strata, cluster, draws))
-    return [
-        _level("segment", f"within {what}{PARTIAL}", "Spearman", OF_UNITS, figure(found.within, resamples), test),
-        _level("segment", f"mean of {what}", "Spearman", OF_UNITS, figure(found.mean, resamples)),
-    ]
+    within, means = [], []
+    for name, title in COEFFICIENTS.items():
+        found = stratified_correlation(value, people, strata, name, cluster)
+        test = _as_dict(WITHIN, correlation_test(value, people, name, strata, cluster, draws))
+        over = f"within {what}{PARTIAL}"
+        within.append(_level("segment", over, title, OF_UNITS, figure(found.within, resamples), test))
+        means.append(_level("segment", f"mean of {what}", title, OF_UNITS, figure(found.mean, resamples)))
+    return within + means
 
 
 def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> list[dict]:

@@ -79,7 +79,7 @@ def _tested(result: dict) -> str:
     if not tests:
         return ""
     strata = listed(list(dict.fromkeys(over_in_words(result, row).removesuffix(PARTIAL) for row in within)))
-    also = f", Spearman's {strata} (the partial correlation) by permutations that keep to these" if within else ""
+    also = f", and {strata} (partial correlations) by permutations that keep to these" if within else ""
     return (
         f"It was told from chance by {max(test['n_permutations'] for test in tests):,} permutations of the labels of "
         f"whole {clusters_of(result)[1]}{also}. {_adjusted(result, 'associations', 'within')}"

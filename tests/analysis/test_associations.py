@@ -2,7 +2,9 @@
 
 import random
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import tables_of
@@ -18,6 +20,38 @@ pytestmark = pytest.mark.django_db
 YES = "relevant"
 STANCES = ("refutes", "insufficient-refutes", "insufficient-neutral", "insufficient-supports", "supports")
 E, N, C = "entailment", "neutral", "contradiction"
+
+
+def _columns(project, values: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Source, score and the place of the one label of each unit."""
+    items = list(items_of(project))
+    said = _stances_of(project, [item.anchor_id for item in items])
+    sources = [item.anchor.evidence.claim.source for item in items]
+    score = [values[item.anchor_id] for item in items]
+    scale = project.type.dimension("stance").values
+    return np.array(sources), np.array(score), np.array([scale.index(one) for one in said])
+
+
+def _partial(source, x, y) -> float:
+    """Pearson's correlation of what least squares on the sources leaves."""
+    dummies = (source[:, None] == np.unique(source)).astype(float)
+    left = [side - dummies @ np.linalg.lstsq(dummies, side, rcond=None)[0] for side in (x, y)]
+    return stats.pearsonr(*left).statistic
+
+
+def _pairs_within(source, x, y) -> float:
+    """Tau-b over pairs of one source."""
+    pairs = [(i, j) for i in range(len(x)) for j in range(i) if source[i] == source[j]]
+    a, b = (np.array([np.sign(side[i] - side[j]) for i, j in pairs]) for side in (x, y))
+    return (a * b).sum() / np.sqrt((a != 0).sum() * (b != 0).sum())
+
+
+PLAIN = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+PARTIALS = (
+    _partial,
+    lambda source, x, y: _partial(source, stats.rankdata(x), stats.rankdata(y)),
+    _pairs_within,
+)
 
 
 def comparison(run, **options):
@@ -50,13 +84,25 @@ def test_a_score_that_follows_the_stance_is_told_from_one_that_does_not():
     spearman = next(one for one in of_dimension(result, "stance")["correlations"] if one["name"] == "spearman")
     assert found["tests"][1]["statistic"] == pytest.approx(spearman["estimate"])
     # Claims of this world come from two sources.
-    assert [row["over"] for row in found["levels"]] == ["within sources (partial)", "mean of sources"]
-    assert all(0.6 < row["low"] < row["estimate"] for row in found["levels"])
-    within, mean = found["levels"]
-    assert mean["test"] is None and result["families"]["within"] == 1
-    assert within["test"]["p_value"] == within["test"]["holm"] == within["test"]["benjamini_hochberg"] == 0.001
-    assert within["test"]["statistic"] == pytest.approx(within["estimate"])
-    assert within["test"]["null"].endswith("among clusters of the same size and strata")
+    assert [(row["over"], row["coefficient"]) for row in found["levels"]] == [
+        (over, one["title"]) for over in ("within sources (partial)", "mean of sources") for one in found["tests"]
+    ]
+    # A source has five claims only, so intervals are wide.
+    assert all(0.4 < row["low"] < row["estimate"] > 0.75 for row in found["levels"])
+    within, means = found["levels"][:3], found["levels"][3:]
+    assert [row["test"] for row in means] == [None] * 3 and result["families"]["within"] == 3
+    for row in within:
+        assert row["test"]["p_value"] == row["test"]["benjamini_hochberg"] == 0.001
+        assert row["test"]["holm"] == pytest.approx(0.003)
+        assert row["test"]["statistic"] == pytest.approx(row["estimate"])
+        assert row["test"]["null"].endswith("among clusters of the same size and strata")
+    # Against other packages' figures of the same units: SciPy's in each source, and partial ones over all of them.
+    source, score, place = _columns(project, follows)
+    for row, partial, plain in zip(within, PARTIALS, PLAIN, strict=True):
+        assert row["estimate"] == pytest.approx(partial(source, score, place)), row["coefficient"]
+        each = [plain(score[source == name], place[source == name]).statistic for name in np.unique(source)]
+        mean = next(one for one in means if one["coefficient"] == row["coefficient"])
+        assert mean["estimate"] == pytest.approx(np.mean(each))
     assert of_dimension(result, "relevance")["associations"] is None
     assert "could the correlations with follows be chance?" in as_text(result)
     by_chance = of_dimension(comparison(run, score="wanders"), "stance")["associations"]["tests"]
@@ -75,9 +121,11 @@ def test_a_score_that_only_tells_sources_apart_is_no_more_than_chance_within_the
     make_scores(run, "place", values)
     result = comparison(run)
     found = of_dimension(result, "stance")["associations"]
-    plain, within = found["tests"][1], found["levels"][0]["test"]
-    assert plain["p_value"] == 0.001 and plain["statistic"] > 0.5
-    assert within["p_value"] > 0.05 and abs(within["statistic"]) < 0.3
+    for plain, row in zip(found["tests"], found["levels"], strict=False):
+        assert plain["title"] == row["coefficient"]
+        assert plain["p_value"] == 0.001 and plain["statistic"] > 0.4
+        assert row["test"]["p_value"] > 0.05 and row["low"] < 0 < row["high"] and abs(row["test"]["statistic"]) < 0.3
+    within = found["levels"][1]["test"]
     # The p value is that of the statistic over the same units, whatever order they stand in.
     units = [item.anchor_id for item in items_of(project)]
     claims = [item.anchor.evidence.claim for item in items_of(project)]
@@ -88,12 +136,11 @@ def test_a_score_that_only_tells_sources_apart_is_no_more_than_chance_within_the
     assert again.statistic == pytest.approx(within["statistic"])
     assert again.p_value == pytest.approx(within["p_value"], abs=0.06)
     table = next(one for one in tables_of(result) if "segment and system level" in one.title)
-    row = next(row for row in table.rows if row[1] == "within sources (partial)")
-    assert row[table.columns.index("p")] == row[table.columns.index("Holm")] == within["p_value"]
+    row = next(row for row in table.rows if row[1:3] == ("within sources (partial)", "Spearman"))
+    assert row[table.columns.index("p")] == within["p_value"]
+    assert row[table.columns.index("Holm")] == within["holm"] >= within["p_value"]
     assert "among clusters of the same size and strata" in table.note
-    assert "Spearman's within sources (the partial correlation) by permutations" in get_report("comparison").methods(
-        result
-    )
+    assert "within sources (partial correlations) by permutations" in get_report("comparison").methods(result)
 
 
 def _stances_of(project, units: list[int]) -> list[str]:
@@ -102,7 +149,7 @@ def _stances_of(project, units: list[int]) -> list[str]:
 
 
 def test_p_values_within_strata_are_adjusted_over_all_strata():
-    """Three models in two settings: two tests within strata are one family, the three of the models' means another."""
+    """Three models in two settings: six tests within strata are one family, the three of the models' means another."""
     rng = random.Random(6)
     project = project_of(18, "triplets/-/1", triplets=2)
     for number, response in enumerate(Response.objects.order_by("pk")):
@@ -120,12 +167,12 @@ def test_p_values_within_strata_are_adjusted_over_all_strata():
     tests = [row["test"] for row in of_dimension(result, E)["associations"]["levels"] if row["test"]]
     within = [test for test in tests if test["name"] == "permutation within strata"]
     assert (result["families"]["within"], result["families"]["systems"]) == (len(within), len(tests) - len(within))
-    assert [len(within), len(tests)] == [2, 5]
+    assert [len(within), len(tests)] == [6, 9]
     assert sorted(test["holm"] for test in within) == pytest.approx(
         holm([test["p_value"] for test in sorted(within, key=lambda test: test["p_value"])]).tolist()
     )
     note = next(one.note for one in tables_of(result) if "segment and system level" in one.title)
-    assert "Adjusted for all 2 tests within strata and for all 3 tests at system level of this page." in note
+    assert "Adjusted for all 6 tests within strata and for all 3 tests at system level of this page." in note
 
 
 def test_scores_of_what_models_wrote_are_seen_over_pieces_and_over_models():
@@ -146,8 +193,12 @@ def test_scores_of_what_models_wrote_are_seen_over_pieces_and_over_models():
     dimension = of_dimension(comparison(run), E)
     assert dimension["correlations"] == [] and dimension["associations"]["tests"] == []
     levels = dimension["associations"]["levels"]
-    segment = [row["over"] for row in levels if row["level"] == "segment"]
-    assert segment == ["all units", "within models (partial)", "mean of models"]
+    segment = [(row["over"], row["coefficient"]) for row in levels if row["level"] == "segment"]
+    assert segment == [
+        (over, coefficient)
+        for over in ("all units", "within models (partial)", "mean of models")
+        for coefficient in ("Pearson", "Spearman", "Kendall's tau-b")
+    ]
     system = {(row["coefficient"], row["drawn"]): row for row in levels if row["level"] == "system"}
     assert len(system) == 9
     items = system["Spearman", "claims or questions"]
