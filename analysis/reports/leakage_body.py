@@ -70,12 +70,12 @@ def _agreement(result: dict) -> Table:
     names = {"f1": "F1", "precision": "Precision", "recall": "Recall", "accuracy": "Accuracy", "kappa": "Cohen's kappa"}
     return Table(
         "Matching against people's labels",
-        (*columns, *intervals(*names.values()), "Matched by the reference", "Matched by the other"),
+        (*columns, *intervals(*names.values(), "Matched by the reference", "Matched by the other")),
         [
             (row["level"], row["people"], row["checker"], opens(row["f1"]["n_pairable"], _cells_of(row, *CELLS)))
             + sum((_opening(row[name], _cells_of(row, *cells)) for name, cells in COUNTED.items()), ())
-            + (opens(row["share_people"], _cells_of(row, *COUNTED["recall"])),)
-            + (opens(row["share_checker"], _cells_of(row, *COUNTED["precision"])),)
+            + _opening(row["share_people"], _cells_of(row, *COUNTED["recall"]))
+            + _opening(row["share_checker"], _cells_of(row, *COUNTED["precision"]))
             for row in result["comparisons"]
         ],
         "F1, precision and recall are of matched. Units or documents without a label on either side are left out.",
@@ -135,14 +135,20 @@ def _tests(result: dict, measure: str, title: str) -> Table:
         both = _group(family, measure, DECIDED) if test["n_matched"] + test["n_unmatched"] else ""
         rows.append(
             (family["title"], *_opening(found["difference"], both), test["u"], test["p_value"], test["p_holm"])
-            + (*_opening(test["effect"], both), test["rank_biserial"])
+            + (*_opening(test["effect"], both), *_rank_biserial(test))
             + tuple(opens(test[f"n_{name}"], _group(family, measure, name)) for name in ("matched", "unmatched"))
             + (opens(test["n_in_both"], _group(family, measure, "in both")),)
         )
     columns = ("Retrieval", *intervals("Difference"), "Mann-Whitney U", "p", "p (Holm)")
-    columns += (*intervals("P(matched > unmatched)"), "Rank-biserial", "n matched", "n unmatched", "In both")
+    columns += (*intervals("P(matched > unmatched)", "Rank-biserial"), "n matched", "n unmatched", "In both")
     note = "The test is of whether each claim's verdict is right." if measure.startswith("verdict") else ""
     return Table(f"{_title(result, title)}: matched minus unmatched", columns, rows, note)
+
+
+def _rank_biserial(test: dict) -> tuple[Cell, Cell, Cell]:
+    """Twice the chance minus 1, and so are the ends of its interval."""
+    ends = (None if one is None else 2 * one - 1 for one in (test["effect"]["low"], test["effect"]["high"]))
+    return test["rank_biserial"], *ends
 
 
 def _title(result: dict, title: str) -> str:
@@ -206,6 +212,12 @@ def methods(result: dict) -> str:
             "" if result["touched"] else "; labels given after a suggestion of that checker was shown did not count"
         )
         sentences.append(f"Automatic matching was by {result['checker']}{touched}.")
+    sentences.append(
+        "Shares and measures of agreement have 95 % bootstrap intervals that draw claims; where either side calls "
+        "nothing or everything matched, its share has the exact interval of Clopper and Pearson."
+        if result["comparisons"]
+        else "Shares have 95 % bootstrap intervals that draw claims."
+    )
     if result["families"]:
         sentences.append(
             "Recall@k and NDCG@k (binary relevance) were computed with trec_eval through pytrec-eval-terrier, a "

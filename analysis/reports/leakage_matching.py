@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.figures import figure, is_quick, number
 from analysis.reports.matched import NO_SUGGESTION, Side, by_people, decided, entailing_labels
+from analysis.reports.shares import share_of
 from analysis.sources import Run, Source
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 GENERATOR = ["method", "model", "setting"]
 GENERATION = [*GENERATOR, "repetition", "claim"]
 OTHER, MATCHED = "unmatched", "matched"
+NOT_BOTH = "nothing has a label by both"
 
 
 def matching_dimension(kind: TaskType) -> Dimension | None:
@@ -188,8 +190,8 @@ def set_against(level: str, people: Said, checker: Said, claims: pd.Series) -> d
         "recall": figure(found.recall),
         "accuracy": figure(found.accuracy),
         "kappa": figure(cohen_kappa(coded, 0, 1)) if len(rows) else None,
-        "share_people": float(truth[rows].mean()) if len(rows) else None,
-        "share_checker": float(says[rows].mean()) if len(rows) else None,
+        "share_people": share_of(truth[rows] == 1, cluster[rows], undefined=NOT_BOTH),
+        "share_checker": share_of(says[rows] == 1, cluster[rows], undefined=NOT_BOTH),
         "n_people_only": int(((truth >= 0) & (says < 0)).sum()),
         "n_checker_only": int(((truth < 0) & (says >= 0)).sum()),
         "counts": {"both": found.n_hits, "checker": found.n_false, "people": found.n_missed, "neither": found.n_rest},

@@ -14,6 +14,7 @@ from analysis.reports.figures import figure, number
 from analysis.reports.matched import SPLIT_BY
 from analysis.reports.opened import UNITS, Behind
 from analysis.reports.reference import REFERENCES, codes_of, references
+from analysis.reports.shares import share_of
 from analysis.reports.sufficiency_behind import QUESTIONS, reaching
 from analysis.reports.sufficiency_curves import curves, score_of
 from analysis.reports.sufficiency_grades import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PEOPLE = "people"
+NO_QUESTION = "no question is decided"
 
 
 def sufficiency_dimension(kind: TaskType) -> Dimension | None:
@@ -127,6 +129,7 @@ def compute(
         "n_sufficient": int((split == 1).sum()),
         "n_insufficient": int((split == 0).sum()),
         "n_undecided": int((split < 0).sum()),
+        "share_sufficient": share_of(split[split >= 0] == 1, undefined=NO_QUESTION),
         "autoraters": autoraters,
         "systems": shares(found) if found else [],
         "settings": settings(found) if found else [],

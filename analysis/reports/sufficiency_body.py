@@ -37,18 +37,15 @@ def body(result: dict) -> list[Table | Picture]:
 def _questions(result: dict) -> Table:
     names = ("sufficient", "insufficient", "undecided")
     cells = tuple(Linked(result[f"n_{name}"], f"questions/{name}") for name in names)
+    share = result["share_sufficient"]
     return Table(
         f"Context of the questions, by {result['by_title']}",
-        ("Questions", "Sufficient", "Insufficient", "Undecided", "Share sufficient"),
+        ("Questions", "Sufficient", "Insufficient", "Undecided", *intervals("Share sufficient")),
         [
             (Linked(result["n_questions"], f"questions/{EVERY}"), *cells)
-            + (opens(_share(result["n_sufficient"], result["n_insufficient"]), f"questions/{DECIDED}"),)
+            + _opening(share, f"questions/{DECIDED}" if share["n_pairable"] else "")
         ],
     )
-
-
-def _share(hits: int, others: int) -> float | None:
-    return hits / (hits + others) if hits + others else None
 
 
 def _opening(found: dict, figure: str) -> tuple[Cell, Cell, Cell]:
@@ -198,13 +195,13 @@ def _points(result: dict) -> Table:
 def _contains(result: dict) -> Table:
     rows = [
         (row["title"], row["group"], opens(row["n"], _cells_of(row, *CELLS)))
-        + tuple(opens(row[side], _cells_of(row, "both", one)) for side, one in IN_SHARES.items())
+        + sum((_opening(row[side], _cells_of(row, "both", one)) for side, one in IN_SHARES.items()), ())
         + (*_opening(row["agreement"], _cells_of(row, *CELLS)), *_opening(row["kappa"], _cells_of(row, *CELLS)))
         + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in CELLS)
         + (Linked(row["n_without_answers"], f"{row['figure']}/without"),)
         for row in result["contains"]
     ]
-    columns = ("Data set / model / setting", "Context", "Answers", "Contain an answer", "Judged correct")
+    columns = ("Data set / model / setting", "Context", "Answers", *intervals("Contain an answer", "Judged correct"))
     columns += (*intervals("Agreement", "Cohen's kappa"), *(title.capitalize() for title in CELLS.values()))
     return Table(
         f"Contains-answer against {result['judge']}",
@@ -290,7 +287,11 @@ def _curve_picture(result: dict) -> list[Picture]:
 
 def methods(result: dict) -> str:
     by = f"the {result['reference_title'].lower()}" if result["by"] == "people" else result["checker"]
-    sentences = [f"Whether the context of a question suffices was taken from {by}; undecided questions were left out."]
+    sentences = [
+        f"Whether the context of a question suffices was taken from {by}; undecided questions were left out.",
+        "Intervals are 95 % bootstrap intervals that draw questions; those of shares of questions or answers that are "
+        "0 or 1 are exact ones (Clopper and Pearson).",
+    ]
     if result["autoraters"]:
         sentences.append(
             "Autoraters were compared with people by F1 (of sufficient) and accuracy; thresholds on scores were chosen "
@@ -301,8 +302,7 @@ def methods(result: dict) -> str:
     if result["systems"]:
         sentences.append(
             f"Answers were graded by {result['judge']}: perfect and acceptable ones are correct, incorrect ones "
-            "hallucinated, missing ones abstentions. Shares and their differences have 95 % bootstrap intervals that "
-            "draw questions; where no answer or every one had an outcome, the exact interval of Clopper and Pearson."
+            "hallucinated, missing ones abstentions."
         )
     if result["contains"]:
         sentences.append(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.figures import figure
 from analysis.reports.reference import checker_codes, references
+from analysis.reports.shares import share_of
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest
 from annotation.models import UnitKind
@@ -26,6 +27,7 @@ OUTCOMES = ("correct", "abstain", "hallucinate")
 SUFFICIENT, INSUFFICIENT = "sufficient", "insufficient"
 GROUPS = (SUFFICIENT, INSUFFICIENT)
 SYSTEM = ["dataset", "model", "setting"]
+NO_ANSWER = "no graded answer is to a question with ground-truth answers"
 _WORD = re.compile(r"[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # Thai, Lao, Burmese, Khmer, Kana and Han are written without spaces between words.
@@ -223,8 +225,8 @@ def containing(found: Graded) -> tuple[list[dict], dict[str, list[str]]]:
                     "group": group,
                     "figure": key,
                     "n": len(both),
-                    "contains": float(says[both].mean()) if len(both) else None,
-                    "judged": float(truth[both].mean()) if len(both) else None,
+                    "contains": share_of(says[both] == 1, cluster[both], undefined=NO_ANSWER),
+                    "judged": share_of(truth[both] == 1, cluster[both], undefined=NO_ANSWER),
                     "agreement": figure(against.accuracy),
                     "kappa": figure(cohen_kappa(coded, 0, 1)) if len(both) else None,
                     "counts": {

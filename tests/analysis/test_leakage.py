@@ -113,6 +113,9 @@ def test_automatic_matching_is_set_against_people_by_pair_and_by_document(datase
     assert by_pair["counts"] == {"both": 37, "checker": 1, "people": 2, "neither": 120}
     assert by_pair["f1"]["estimate"] == pytest.approx(74 / 77) and by_pair["level"] == "pairs"
     assert by_document["counts"] == {"both": 37, "checker": 1, "people": 2, "neither": 40}
+    for name, n in (("share_people", 39), ("share_checker", 38)):
+        share = by_document[name]
+        assert share["low"] < share["estimate"] == n / 80 < share["high"] and share["interval"]["n_clusters"] == N
     # Agreement 77 / 80; both say matched 39 and 38 of 80 times.
     expected = (39 * 38 + 41 * 42) / 6400
     assert by_document["kappa"]["estimate"] == pytest.approx((77 / 80 - expected) / (1 - expected))
@@ -210,7 +213,7 @@ def test_what_is_absent_says_what_to_run_or_label(dataset):
     assert kind.body(result) and kind.methods(result)
     evidence = make_project(dataset, EVIDENCE)
     empty = kind.compute(DatabaseSource(project), verdicts=evidence.slug)
-    assert f"Project {evidence.slug} has no run that gives verdicts: run `verdict` on it." in empty["notes"]
+    assert f"Project {evidence.slug} has no run that gives verdicts: run the checker “verdict” on it." in empty["notes"]
     assert "pairs of gold evidence" in kind.fits(evidence.type) and kind.fits(project.type) == ""
     with pytest.raises(ValueError, match="Name a run"):
         report(project, by="checker")

@@ -86,6 +86,9 @@ def of_system(rows, title):
 def test_outcomes_by_sufficiency_are_the_planted_ones(sufficiency, grades):
     result = report(sufficiency, reference="imported", grades=grades.slug)
     assert (result["n_sufficient"], result["n_insufficient"], result["n_undecided"]) == (20, 20, 0)
+    share = result["share_sufficient"]
+    # Half of forty questions: about two standard errors of 0.079 to either side.
+    assert (share["estimate"], share["low"], share["high"]) == pytest.approx((0.5, 0.34, 0.66), abs=0.03)
     bold = of_system(result["systems"], "bold / rag")
     estimates = {
         group: tuple(bold["groups"][group][one]["estimate"] for one in ("correct", "abstain", "hallucinate"))
@@ -204,7 +207,12 @@ def test_contains_answer_is_set_against_the_judge(sufficiency, grades):
     row = next(one for one in result["contains"] if one["title"] == "bold / rag" and one["group"] == "sufficient")
     # 16 right answers, of which questions 0, 4, 8 and 12 have other words.
     assert row["counts"] == {"both": 12, "contains": 0, "judge": 4, "neither": 4}
-    assert (row["contains"], row["judged"], row["agreement"]["estimate"]) == (0.6, 0.8, 0.8)
+    assert [row[name]["estimate"] for name in ("contains", "judged", "agreement")] == [0.6, 0.8, 0.8]
+    for name in ("contains", "judged"):
+        assert 0 < row[name]["low"] < row[name]["estimate"] < row[name]["high"] < 1
+        assert row[name]["interval"]["n_clusters"] == 20  # questions
+    everybody = next(one for one in result["contains"] if one["title"] == "all" and one["group"] == "all")
+    assert everybody["judged"]["n_pairable"] > everybody["judged"]["interval"]["n_clusters"]
     # Shares of yes 0.6 and 0.8: agreement by chance 0.56.
     assert row["kappa"]["estimate"] == pytest.approx((0.8 - 0.56) / 0.44)
     assert len(result["behind"][f"{row['figure']}/judge"]) == 4
