@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from analysis import queries, scopes
-from analysis.answers import answers_beside
+from analysis.behind.answers import answers_beside
 from analysis.releases.files import ReleaseError
 from analysis.reports.metrics import REPORTS
 from analysis.views.behind_words import in_words

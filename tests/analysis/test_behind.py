@@ -12,7 +12,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis import counted, said
+from analysis.behind import counted, said
 from analysis.models import StoredReport
 from analysis.releases.freezing import start_freezing
 from analysis.reports.metrics import REPORTS

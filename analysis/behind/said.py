@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from analysis.counted import Revision
+from analysis.behind.counted import Revision
 from analysis.models import Release
 from analysis.releases.files import ANNOTATIONS, Files, line_of
 from analysis.releases.stored import archive_path

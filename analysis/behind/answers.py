@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from analysis.counted import Counting, Revision, counting, is_selected, runs_measured, runs_of, untouched_by_all
+from analysis.behind.counted import Counting, Revision, counting, is_selected, runs_measured, runs_of, untouched_by_all
+from analysis.behind.said import Frozen, decided_now, runs_named, said_now
 from analysis.models import Release, StoredReport
 from analysis.queries import UnitRow
-from analysis.said import Frozen, decided_now, runs_named, said_now
 from analysis.sources.selection import Selection
 from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
