@@ -172,7 +172,18 @@ def _lines(picture: Lines) -> tuple[Figure, Axes, Links]:
             zorder=3,
         )
     _comparisons(axes, picture)
-    return figure, axes, {}
+    return figure, axes, _links_of_points(axes, picture)
+
+
+def _links_of_points(axes: Axes, picture: Lines) -> Links:
+    links: Links = {}
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    width, height = 0.06 * (right - left), 0.06 * (top - bottom)
+    for one in picture.series:
+        for (x, y), behind in zip(one.points, one.figures, strict=bool(one.figures)):
+            words = f"{one.title}: {picture.x.title} {in_words(x)}, {picture.y.title} {in_words(y)}"
+            link(axes, links, (x - width / 2, y - height / 2), (width, height), behind, words)
+    return links
 
 
 def _scatter(picture: Scatter) -> tuple[Figure, Axes, Links]:

@@ -89,7 +89,7 @@ class Interval:
 @dataclass(frozen=True)
 class Series:
     """A line through `points` in their order. `low` and `high`, one per point, are drawn as a band; `dots` marks every
-    point, `steps` goes on level until the next point."""
+    point, `steps` goes on level until the next point. `figures`, one per point, are the keys of the items behind it."""
 
     title: str
     points: tuple[tuple[float, float], ...]
@@ -97,8 +97,11 @@ class Series:
     high: tuple[float, ...] = ()
     dots: bool = False
     steps: bool = False
+    figures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if len(self.figures) not in (0, len(self.points)):
+            raise ValueError(f"series {self.title!r}: items are behind every point, or behind none")
         for x, y in self.points:
             _numbers(f"series {self.title!r}", x, y)
         if len(self.low) != len(self.high) or len(self.low) not in (0, len(self.points)):

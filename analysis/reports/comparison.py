@@ -317,6 +317,9 @@ def opened(behind: Behind, figure: str) -> list[int] | None:
             people = together(behind, [*(key for key in cells if key.split("/")[1]), f"{slug}/of/not-asked"])
             checker = [*(key for key in cells if key.split("/")[2]), f"{slug}/of/checker-not-asked"]
             return in_order(behind, set(people).intersection(together(behind, checker)))
+        case ["taken", label, n]:
+            order = behind.get(f"{slug}/taken/{label}/order", [])
+            return in_order(behind, set(order[: int(n)])) if n.isdecimal() and int(n) <= len(order) else None
         case ["pair", a, b, way]:
             return of_pair(behind, f"{slug}/said", a, b, way)
         case _:

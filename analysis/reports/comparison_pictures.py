@@ -95,7 +95,16 @@ def _reliability(dimension: dict, found: dict, about: str) -> Lines:
             f"mean probability {row['confidence']:.2f}: {row['accuracy']:.2f} right of {row['n']}" for row in bins
         )
         + ".",
-        series=(Series("bins", tuple((row["confidence"], row["accuracy"]) for row in bins), dots=True),),
+        series=(
+            Series(
+                "bins",
+                tuple((row["confidence"], row["accuracy"]) for row in bins),
+                dots=True,
+                figures=tuple(
+                    f"{dimension['dimension']}/bin/{place}/units" for place, row in enumerate(found["bins"]) if row["n"]
+                ),
+            ),
+        ),
         x=Axis("Mean probability of the most probable label", 0, 1),
         y=Axis("Share right", 0, 1),
         diagonal="perfectly calibrated",

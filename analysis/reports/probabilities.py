@@ -21,7 +21,8 @@ CURVE_POINTS = 200  # more than a picture can show apart
 def probabilities(
     source: Source, dimension: Dimension, run: Run, code: np.ndarray, leave_out: np.ndarray, units: pd.DataFrame
 ) -> tuple[dict | None, dict[str, list[int]]]:
-    """Calibration, areas and thresholds of a run's probabilities, and the units of every bin; None where it gave none.
+    """Calibration, areas and thresholds of a run's probabilities, and the units of every bin and in the
+    order of each label's probability; None where it gave none.
 
     `code` are the reference's codes; units where `leave_out` holds (the checker found the question not to be asked)
     count as without probabilities.
@@ -38,12 +39,17 @@ def probabilities(
     cluster = units["cluster"].astype("category").cat.codes.to_numpy()
     found = calibration(code, table, cluster, BINS)
     n_resamples = RESAMPLES if found.brier.n_pairable <= MANY_UNITS else FEWER_RESAMPLES
-    labels = []
+    labels, orders = [], {}
+    ids = units["unit"].to_numpy()
     for place, label in enumerate(dimension.labels):
         truth = np.where(code < 0, -1, code == place).astype(int)
         curve = areas(table[:, place], truth, cluster)
         sweep = threshold_sweep(table[:, place], truth, cluster)
         points = curve_points(table[:, place], truth).thinned(CURVE_POINTS)
+        # Whatever threshold one takes, what reaches it comes first: one list stands for all of them.
+        counted = np.flatnonzero((truth >= 0) & np.isfinite(table[:, place]))
+        falling = np.argsort(-table[counted, place], kind="stable")
+        orders[f"{dimension.slug}/taken/{label.value}/order"] = ids[counted[falling]].tolist()
         labels.append(
             {
                 "label": label.value,
@@ -68,11 +74,10 @@ def probabilities(
                 ],
             }
         )
-    ids = units["unit"].to_numpy()
     behind = {
         f"{dimension.slug}/bin/{place}/units": ids[found.bin_of_unit == place].tolist()
         for place in range(len(found.bins))
-    }
+    } | orders
     return {
         "ece": figure(found.ece, n_resamples),
         "brier": figure(found.brier, n_resamples),

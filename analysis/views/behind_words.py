@@ -206,6 +206,10 @@ def _comparison(project: Project, dimension: Dimension, parts: list[str]) -> str
         case ["bin", which, _]:
             low = int(which) / BINS
             return f"where its greatest probability lies between {low:.1f} and {low + 1 / BINS:.1f}"
+        case ["taken", label, "order"]:
+            return f"with a reference label, by their probability of {_label(dimension, label)}"
+        case ["taken", label, n]:
+            return f"with a reference label, the first {n} by their probability of {_label(dimension, label)}"
         case ["of", which]:
             return COMPARISON_PARTS[which]
         case ["people", label]:
