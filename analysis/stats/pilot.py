@@ -97,26 +97,68 @@ def pilot_of(labels: Labels, machine: np.ndarray | None = None) -> Pilot:
 def simulated(pilot: Pilot, n_raters: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """True labels (n,), labels (n, n_raters) and clusters (n,) of simulated units.
 
-    A unit takes the label of its cluster with the chance whose square is the correlation.
+    A unit takes the label of its cluster with the chance whose square is the correlation. All labels are drawn evenly
+    (`_evenly`): true ones over all units, and each judgement over the units that are alike in everything drawn before.
+    Rare ones then come about as often as they should, which a plain draw of so many units leaves to chance.
     """
     size = pilot.cluster_size
     n_clusters = max(POOL // size, 2)
     n, known = n_clusters * size, len(pilot.confusion)
     cluster = np.repeat(np.arange(n_clusters), size)
-    shares = np.broadcast_to(pilot.prevalence, (n, len(pilot.prevalence)))
-    common, own = draw(shares[:n_clusters], rng), draw(shares, rng)
-    truth = np.where(rng.random(n) < math.sqrt(pilot.correlation), common[cluster], own)
+    q, chance = len(pilot.prevalence), math.sqrt(pilot.correlation)
+    steps, of_people = pilot.prevalence.cumsum()[:-1], pilot.confusion.cumsum(axis=-1)[..., :-1]
+    (common, _), (own, _) = (_evenly(steps, np.zeros(many, dtype=np.int64), rng) for many in (n_clusters, n))
+    of_cluster, _ = _evenly(np.array([1 - chance]), common[cluster] * q + own, rng)
+    truth = np.where(of_cluster == 1, common[cluster], own)
     if n_raters <= known <= DISTINCT:
         rater = rng.random((n, known)).argsort(axis=1)[:, :n_raters]
     else:
         rater = rng.integers(0, known, (n, n_raters))
-    return truth, draw(pilot.confusion[rater, truth[:, None]], rng), cluster
+    said, alike = np.empty(rater.shape, dtype=np.int64), truth
+    for by, label in zip(rater.T, said.T, strict=True):
+        label[:], alike = _evenly(of_people[by, truth], alike * known + by, rng)
+        alike = alike * q + label
+    return truth, said, cluster
 
 
 def draw(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A category for each row of shares (the last axis)."""
     steps = shares.cumsum(axis=-1)[..., :-1]
     return (rng.random(shares.shape[:-1])[..., None] > steps).sum(axis=-1)
+
+
+def _evenly(steps: np.ndarray, alike: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Categories where units that are alike, and so have the same shares, get each in proportion, up to chance in what
+    is left over; beside them the groups of alike units, numbered without gaps. `steps` are the shares added up, without
+    the last, for each unit or for all."""
+    order = (alike + rng.random(len(alike))).argsort()  # those alike side by side, in a random order
+    starts = np.diff(alike[order], prepend=-1) > 0
+    number, first = np.cumsum(starts) - 1, np.flatnonzero(starts)
+    size = np.diff(first, append=len(alike))
+    # One random point in each of as many equal parts of 0 to 1 as there are units alike.
+    points, group = np.empty(len(alike)), np.empty(len(alike), dtype=np.int64)
+    points[order] = (np.arange(len(alike)) - first[number] + rng.random(len(alike))) / size[number]
+    group[order] = number
+    return (points[:, None] > steps).sum(axis=-1), group
+
+
+def variance_of_cluster(pilot: Pilot, values: np.ndarray, truth: np.ndarray) -> float:
+    """Variance of the sum of the values of one cluster's units, from those of many simulated units.
+
+    Given their true labels units are independent, and two of a cluster have the same one from it with a chance of the
+    correlation r, else two of the prevalence. So with m units and means mu_t given the true label it is
+    ``m var(value) + m (m - 1) r var(mu_t)``, which is known far better than from sums of as many clusters.
+    """
+    n = np.bincount(truth, minlength=len(pilot.prevalence))
+    share = np.where(n > 0, pilot.prevalence, 0)
+    share = share / share.sum()
+    mean, square = (
+        np.divide(np.bincount(truth, column, len(n)), n, out=np.zeros(len(n)), where=n > 0)
+        for column in (values, values**2)
+    )
+    size, middle = pilot.cluster_size, share @ mean
+    between = share @ (mean - middle) ** 2
+    return float(size * (share @ square - middle**2) + size * (size - 1) * pilot.correlation * between)
 
 
 def _machine(posterior: np.ndarray, machine: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from scipy import special
 from .alpha import krippendorff_alpha
 from .bootstrap import BATCH_NUMBERS, SumSample, one_blas_thread, sum_by_cluster
 from .labels import Labels
-from .pilot import Pilot, draw, simulated
+from .pilot import Pilot, draw, simulated, variance_of_cluster
 
 # Simulated studies whose spread is taken.
 STUDIES = 1000
@@ -62,7 +62,9 @@ def planned_alpha(
 
     Units are simulated from the pilot, each labelled by `n_raters` of its raters (drawn with replacement where it has
     fewer); studies of n units are drawn from them in whole clusters. The half width is the normal quantile times the
-    standard deviation of alpha over studies.
+    standard deviation of alpha over studies. Alpha is nearly a sum of what each unit adds to it (its linearisation;
+    Gwet 2014, section 5.3), whose variance needs no studies: `pilot.variance_of_cluster`. Only the ratio of alpha's
+    spread to that sum's is taken from the studies, in which both go together.
 
     Parameters
     ----------
@@ -98,16 +100,21 @@ def planned_alpha(
     n_clusters = round(n_units / pilot.cluster_size)
     if pilot.undefined or n_clusters < 2:
         return _nothing(n_units, n_raters, level, pilot.undefined or TOO_FEW)
-    sample, features, share = _pool(pilot, n_raters, measure_level, seed)
-    rng, values = np.random.default_rng(seed + 1), []
+    sample, features, share, variance = _pool(pilot, n_raters, measure_level, seed)
+    rng, values, sums = np.random.default_rng(seed + 1), [], []
     batch = max(1, BATCH_NUMBERS // max(len(share), sample.work_per_row))
     with one_blas_thread():
         for start in range(0, n_studies, batch):
             drawn = rng.multinomial(n_clusters, share, size=min(batch, n_studies - start)).astype(float)
-            values.append(sample.statistic(drawn @ features))
-    found = np.concatenate(values)
-    defined = found[~np.isnan(found)]
+            found = drawn @ features
+            values.append(sample.statistic(found[:, :-1]))
+            sums.append(found[:, -1])
+    found, linear = np.concatenate(values), np.concatenate(sums)
+    is_defined = ~np.isnan(found)
+    defined = found[is_defined]
     spread = defined.std(ddof=1) if len(defined) > 1 else 0.0
+    if spread > 0 and (of_sums := linear[is_defined].std(ddof=1)) > 0:
+        spread *= math.sqrt(n_clusters * variance) / of_sums
     if spread == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
@@ -132,7 +139,8 @@ def planned_rate(
 
     A unit's value is the share of its judgements that give the label. With others (units that only the checker
     labelled) the share is that of prediction-powered inference with the best lambda (`prediction_powered_mean`). The
-    variance ``var(Y - lambda F) / n + lambda^2 var(F) / N``, of means over clusters, is that of the simulated units.
+    variance ``var(Y - lambda F) / n + lambda^2 var(F) / N``, of means over clusters, follows from the simulated units
+    by `pilot.variance_of_cluster`.
 
     Parameters
     ----------
@@ -168,17 +176,17 @@ def planned_rate(
     n_clusters = n_units / pilot.cluster_size
     if pilot.undefined or n_clusters < 2:
         return _nothing(n_units, n_raters, level, pilot.undefined or TOO_FEW)
-    truth, said, cluster = _units(pilot, n_raters, seed)
+    truth, said, _ = _units(pilot, n_raters, seed)
     y = (said == category).mean(axis=1)
     if n_others:
         f = (draw(pilot.machine[truth], np.random.default_rng(seed + 1)) == category).astype(float)
         weight = 0.0
         if f.var() > 0:
             weight = float(np.clip(np.cov(y, f)[0, 1] / ((1 + n_units / n_others) * f.var(ddof=1)), 0, 1))
-        variance = _of_means(y - weight * f, cluster) / n_clusters
-        variance += weight**2 * _of_means(f, cluster) / (n_others / pilot.cluster_size)
+        variance = _of_means(pilot, y - weight * f, truth) / n_clusters
+        variance += weight**2 * _of_means(pilot, f, truth) / (n_others / pilot.cluster_size)
     else:
-        variance = _of_means(y, cluster) / n_clusters
+        variance = _of_means(pilot, y, truth) / n_clusters
     if variance == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
@@ -289,18 +297,22 @@ def _units(pilot: Pilot, n_raters: int, seed: int) -> tuple[np.ndarray, np.ndarr
 
 
 @lru_cache(maxsize=16)
-def _pool(pilot: Pilot, n_raters: int, level: str, seed: int) -> tuple[SumSample, np.ndarray, np.ndarray]:
-    """Alpha of simulated units as a statistic, the feature sums of their distinct clusters, and how common each is."""
-    _, said, cluster = _units(pilot, n_raters, seed)
+def _pool(pilot: Pilot, n_raters: int, level: str, seed: int) -> tuple[SumSample, np.ndarray, np.ndarray, float]:
+    """Alpha of simulated units as a statistic, the feature sums of their distinct clusters (in the last column what
+    they add to alpha's linearisation), how common each is, and the variance of that last sum."""
+    truth, said, cluster = _units(pilot, n_raters, seed)
     unit, rater = np.indices(said.shape)
     labels = Labels(
         unit.ravel(), rater.ravel(), said.ravel(), len(said), pilot.categories, cluster=cluster, exchangeable=True
     )
-    sample = krippendorff_alpha(labels, level).sample
-    features, kind = sum_by_cluster(sample.features, sample.pattern, sample.cluster)
-    return sample, features, np.bincount(kind) / len(kind)
+    alpha = krippendorff_alpha(labels, level)
+    sample, moves = alpha.sample, np.zeros(len(alpha.sample.features))
+    if not alpha.undefined:
+        moves, _ = alpha.moves()
+    features, kind = sum_by_cluster(np.column_stack([sample.features, moves]), sample.pattern, sample.cluster)
+    return sample, features, np.bincount(kind) / len(kind), variance_of_cluster(pilot, moves[sample.pattern], truth)
 
 
-def _of_means(values: np.ndarray, cluster: np.ndarray) -> float:
+def _of_means(pilot: Pilot, values: np.ndarray, truth: np.ndarray) -> float:
     """Variance of the mean over one cluster."""
-    return float((np.bincount(cluster, values) / np.bincount(cluster)).var(ddof=1))
+    return variance_of_cluster(pilot, values, truth) / pilot.cluster_size**2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, krippendorff_alpha, prediction_powered_mean
-from analysis.stats.pilot import Pilot, pilot_of, simulated
+from analysis.stats.pilot import Pilot, pilot_of, simulated, variance_of_cluster
 from analysis.stats.planning import judgements_needed, planned_alpha, planned_rate, units_needed
 
 Z = 1.959964
@@ -30,10 +30,70 @@ def donner_eliasziw(kappa: float, prevalence: float, n: int) -> float:
 @pytest.mark.parametrize("right", [0.9, 0.75])
 def test_alphas_half_width_is_that_of_donner_and_eliasziw(right):
     """Two equally good people and two labels: alpha is the intraclass kappa, (2 p - 1)^2 at a prevalence of a half."""
-    plan = planned_alpha(people(right, right), 300, 2, n_studies=4000)
     kappa = (2 * right - 1) ** 2
-    assert plan.estimate == pytest.approx(kappa, abs=0.02)
-    assert plan.half_width == pytest.approx(Z * np.sqrt(donner_eliasziw(kappa, 0.5, 300)), rel=0.04)
+    for seed in range(3):
+        plan = planned_alpha(people(right, right), 1000, 2, n_studies=500, seed=seed)
+        assert plan.estimate == pytest.approx(kappa, abs=0.02)
+        assert plan.half_width == pytest.approx(Z * np.sqrt(donner_eliasziw(kappa, 0.5, 1000)), rel=0.01)
+
+
+PILOTS = {
+    "two labels": people(0.9, 0.8, 0.8, prevalence=0.3),
+    "in claims": people(0.9, 0.8, 0.7, prevalence=0.3, cluster_size=4, correlation=0.3),
+    "a rare label": people(0.97, 0.95, 0.96, prevalence=0.04, cluster_size=3, correlation=0.2),
+}
+
+
+@pytest.mark.parametrize("name", PILOTS)
+def test_what_is_drawn_moves_the_number_of_units_by_less_than_two_per_cent(name):
+    """Plain draws of 500 studies move it by 4 to 8 %: their spread is known to 1 / sqrt(2 * 500), the number to twice
+    that."""
+    found = [
+        units_needed(
+            lambda n, seed=seed: planned_alpha(PILOTS[name], n, 2, n_studies=500, seed=seed), 0.05
+        ).plan.n_units
+        for seed in range(8)
+    ]
+    assert np.std(found, ddof=1) / np.mean(found) < 0.02
+
+
+def test_the_width_is_that_of_studies_drawn_one_by_one():
+    """Whole studies of 60 claims simulated anew, not drawn from a pool, and alpha of each by its own function."""
+    pilot, values = PILOTS["in claims"], []
+    plan = planned_alpha(pilot, 240, 2, n_studies=500)
+    for seed in range(8):
+        _, said, cluster = simulated(pilot, 2, np.random.default_rng(100 + seed))
+        for start in range(0, 20_000, 240)[:80]:
+            part = said[start : start + 240]
+            unit, rater = np.indices(part.shape)
+            labels = Labels(unit.ravel(), rater.ravel(), part.ravel(), 240, pilot.categories)
+            values.append(krippendorff_alpha(labels).estimate)
+    # 640 studies know their spread to 2.8 %.
+    assert plan.half_width == pytest.approx(Z * np.std(values, ddof=1), rel=0.08)
+    assert plan.estimate == pytest.approx(np.mean(values), abs=0.01)
+
+
+def test_the_variance_of_a_clusters_sum_is_that_of_sums_of_many_clusters():
+    pilot = people(0.9, 0.7, prevalence=0.2, cluster_size=6, correlation=0.5)
+    truth, said, cluster = simulated(pilot, 2, np.random.default_rng(3))
+    value = (said == 1).sum(axis=1) + 0.5 * (said[:, 0] != said[:, 1])
+    sums = [
+        np.bincount(cluster, (said == 1).sum(axis=1) + 0.5 * (said[:, 0] != said[:, 1]))
+        for _, said, cluster in (simulated(pilot, 2, np.random.default_rng(seed)) for seed in range(10, 16))
+    ]
+    assert variance_of_cluster(pilot, value, truth) == pytest.approx(np.concatenate(sums).var(ddof=1), rel=0.03)
+
+
+def test_a_pool_has_labels_as_often_as_the_pilot_says():
+    pilot = PILOTS["a rare label"]
+    truth, said, cluster = simulated(pilot, 2, np.random.default_rng(1))
+    # A plain draw of 19,998 is off by 0.0014 on average.
+    assert np.mean(truth) == pytest.approx(0.04, abs=3e-4)
+    assert np.mean(said[truth == 0]) == pytest.approx(1 - np.mean([0.97, 0.95, 0.96]), abs=1e-3)
+    both = truth.reshape(-1, 3)
+    pairs = np.corrcoef(np.r_[both[:, 0], both[:, 1], both[:, 2]], np.r_[both[:, 1], both[:, 2], both[:, 0]])
+    assert pairs[0, 1] == pytest.approx(0.2, abs=0.03)
+    assert np.bincount(cluster).tolist() == [3] * 6666
 
 
 def test_a_share_needs_cochrans_number_of_units():
