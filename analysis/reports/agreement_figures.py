@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import PENDING, figure, is_quick, named_figure, number
+from analysis.reports.figures import PENDING, figure, is_quick, named_figure, number, unknown_figure
 from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ def _with_analytic(estimate) -> dict:
 
 
 def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
-    """Each label against the rest; nothing for two labels, where it would say the same twice."""
+    """Each label against the rest; nothing for two labels, where it would say the same twice. A first pass does without
+    the coefficients that no picture shows."""
     import numpy as np
 
-    from analysis.stats import gwet_ac, krippendorff_alpha, percent_agreement
+    from analysis.stats import brennan_prediger, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 
     if len(dimension.labels) < 3:
         return []
@@ -81,14 +82,23 @@ def per_label(coded: Labels, dimension: Dimension) -> list[dict]:
     for code, label in enumerate(dimension.labels):
         either = (f"not {label.value}", label.value)
         one = replace(coded, value=(coded.value == code).astype(np.int64), categories=either)
+        agreement = percent_agreement(one)
+        if is_quick():
+            further = dict.fromkeys(("fleiss_kappa", "brennan_prediger"), unknown_figure(agreement, PENDING))
+        else:
+            further = {
+                "fleiss_kappa": figure(fleiss_kappa(one)),
+                "brennan_prediger": figure(brennan_prediger(one)),
+            }
         rows.append(
             {
                 "label": label.value,
                 "title": label.title,
                 "n": int((coded.value == code).sum()),
-                "percent_agreement": figure(percent_agreement(one)),
+                "percent_agreement": figure(agreement),
                 "alpha": figure(krippendorff_alpha(one)),
                 "gwet_ac1": figure(gwet_ac(one)),
+                **further,
             }
         )
     return rows
@@ -147,7 +157,7 @@ def pairs(coded: Labels, level: str, names: dict[str, str]) -> dict:
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
         n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
         row = {"a": a, "b": b, "a_id": a_id, "b_id": b_id, "n_agree": n_agree, "n_differ": kappa.n_pairable - n_agree}
-        row |= {"agreement": float(kappa.agreement), **_with_analytic(plain)}
+        row |= {"percent_agreement": _with_analytic(kappa.percent_agreement()), **_with_analytic(plain)}
         row["counts"] = (plain.table if plain.rater_a == a_id else plain.table.T).tolist()  # a's labels are the rows
         row["scott_pi"] = _with_analytic(scott_pi(coded, *people))
         for weights in ("linear", "quadratic"):

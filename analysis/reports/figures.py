@@ -45,6 +45,11 @@ def figure(estimate: Estimate, n_resamples: int = RESAMPLES) -> dict:
     return {**_counts(estimate), **_ends(estimate.confidence_interval(n_resamples=n_resamples))}
 
 
+def figure_with(estimate: Estimate, interval: Interval | None) -> dict:
+    """Estimate with an interval that was computed together with others; None in a first pass."""
+    return _counts(estimate) | (_no_ends_yet() if interval is None else _ends(interval))
+
+
 def plain_figure(value: float, undefined: str, n: int, interval: Interval | None) -> dict:
     """A number over `n` units that was computed together with others, with its interval; None in a first pass."""
     found = {"estimate": number(value), "undefined": undefined, "n_pairable": n}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.agreement import GROUPS, names_of, of_group
-from analysis.reports.figures import figure, is_quick, named_figure, number
+from analysis.reports.figures import RESAMPLES, figure, figure_with, is_quick, named_figure
 from analysis.reports.opened import AGREE, UNITS, Behind, of_pair, together
 from analysis.reports.span_texts import WHO, MarkedTexts, marked_texts, units_where
-from analysis.reports.spans_body import WITH_INTERVAL, body, in_words, methods
+from analysis.reports.spans_body import body, in_words, methods
 from analysis.sources import Source
 from analysis.sources.base import SLOT, dimensions_to_show
 
@@ -154,28 +154,19 @@ def opened(behind: Behind, figure: str) -> list[int] | None:
 
 
 def _span_figures(found: SpanAgreement) -> list[dict]:
-    return [named_figure(name, title, getattr(found, name)) for name, title in SPAN_MEASURES.items()]
+    """Of all measures from one set of resamples, which costs no more than that of one."""
+    intervals = {} if is_quick() else found.confidence_intervals(n_resamples=RESAMPLES)
+    return [
+        {"name": name, "title": title} | figure_with(getattr(found, name), intervals.get(name))
+        for name, title in SPAN_MEASURES.items()
+    ]
 
 
 def _of_part(continua: Continua, name: str, title: str, alpha: Estimate) -> list[dict]:
-    """Figures of one label, text or pair: an interval for one measure of places and for the alpha, numbers for the
-    others, since there may be many parts."""
+    """Figures of one label, text or pair."""
     from analysis.stats import span_agreement
 
-    found = span_agreement(continua)
-    rows = [_plain(key, words, getattr(found, key)) for key, words in SPAN_MEASURES.items() if key not in WITH_INTERVAL]
-    with_interval = [(key, words, getattr(found, key)) for key, words in SPAN_MEASURES.items() if key in WITH_INTERVAL]
-    return rows + [named_figure(*one) for one in (*with_interval, (name, title, alpha))]
-
-
-def _plain(name: str, title: str, estimate: Estimate) -> dict:
-    return {
-        "name": name,
-        "title": title,
-        "estimate": number(estimate.estimate),
-        "undefined": estimate.undefined,
-        "n_pairable": estimate.n_pairable,
-    }
+    return [*_span_figures(span_agreement(continua)), named_figure(name, title, alpha)]
 
 
 def _gamma(continua: Continua) -> list[dict]:

@@ -22,8 +22,6 @@ OUTCOMES = {
     "none": "Nobody marked anything",
     "single": "One person only",
 }
-# Measures whose interval stands beside them in tables of parts.
-WITH_INTERVAL = ("character_f1", "u_alpha", "ku_alpha")
 # Measures whose n are units that two people looked at.
 OF_UNITS = ("u_alpha", "binary_u_alpha", "cu_alpha", "gamma")
 COMPARED = {
@@ -122,20 +120,11 @@ def _slug(name: str) -> str:
 
 def _measures(rows: list[dict]) -> tuple[str, ...]:
     names = {one["name"]: one["title"] for row in rows for one in row["figures"]}
-    return tuple(
-        column for name, title in names.items() for column in (intervals(title) if name in WITH_INTERVAL else (title,))
-    )
+    return intervals(*names.values())
 
 
 def _values(row: dict) -> tuple[Cell, ...]:
-    cells: tuple[Cell, ...] = ()
-    for one in row["figures"]:
-        cells += estimate(one) if one["name"] in WITH_INTERVAL else (_value(one),)
-    return cells
-
-
-def _value(one: dict) -> Cell:
-    return f"undefined: {one['undefined']}" if one["estimate"] is None else one["estimate"]
+    return sum((estimate(one) for one in row["figures"]), ())
 
 
 def _labels(dimension: dict) -> Table:

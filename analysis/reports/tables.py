@@ -16,6 +16,13 @@ CLASSIFICATION = (
     ("macro_f1", "Macro-F1"),
     ("mcc", "Matthews's correlation"),
 )
+AGAINST_THE_REST = {
+    "percent_agreement": "Agreement",
+    "alpha": "Alpha",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac1": "AC1",
+    "brennan_prediger": "Brennan-Prediger",
+}
 MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
 CLOSED_FORM = ("Measure", "Value", "Low", "High", "Method")
 
@@ -66,7 +73,7 @@ def _closed_form(title: str, figure: dict) -> tuple[Cell, ...]:
 def _agreement_parts(dimension: dict, split: str) -> list[Table]:
     title, ordinal = dimension["title"], dimension["level"] != "nominal"
     weighted = ("linear", "quadratic") if ordinal else ()
-    of_pair = ("Kappa", *(f"Kappa, {name}" for name in weighted), "Scott's pi")
+    of_pair = ("Agreement", "Kappa", *(f"Kappa, {name}" for name in weighted), "Scott's pi")
     of_part = intervals("Agreement", "Alpha", *(("Alpha, ordinal",) if ordinal else ()))
 
     def part(row: dict) -> tuple[Cell, ...]:
@@ -76,18 +83,18 @@ def _agreement_parts(dimension: dict, split: str) -> list[Table]:
     return [
         Table(
             f"{title}: each label against the rest",
-            ("Label", "Labels", "Units", *intervals("Agreement", "Alpha", "AC1")),
+            ("Label", "Labels", "Units", *intervals(*AGAINST_THE_REST.values())),
             [
                 (row["title"], row["n"], row["alpha"]["n_pairable"])
-                + sum((estimate(row[name]) for name in ("percent_agreement", "alpha", "gwet_ac1")), ())
+                + sum((estimate(row[name]) for name in AGAINST_THE_REST), ())
                 for row in dimension["per_label"]
             ],
         ),
         Table(
             f"{title}: pairs of annotators",
-            ("Annotator", "Annotator ", "Units", "Agreement", *intervals(*of_pair)),
+            ("Annotator", "Annotator ", "Units", *intervals(*of_pair)),
             [
-                (row["a"], row["b"], row["n_pairable"], row["agreement"])
+                (row["a"], row["b"], row["n_pairable"])
                 + sum((estimate(found) for found in _of_pair(row, weighted)), ())
                 for row in dimension["pairs"]
             ],
@@ -148,7 +155,7 @@ def _agreement_parts(dimension: dict, split: str) -> list[Table]:
 
 def _of_pair(row: dict, weighted: tuple[str, ...]) -> tuple[dict, ...]:
     """The figures of a pair, in the order of their columns."""
-    return row, *(row[name] for name in weighted), row["scott_pi"]
+    return row["percent_agreement"], row, *(row[name] for name in weighted), row["scott_pi"]
 
 
 def _annotators(result: dict) -> list[Table]:

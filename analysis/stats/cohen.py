@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -43,8 +43,9 @@ class CohenKappa(Estimate):
         >>> share.estimate, share.n_pairable
         (0.75, 4)
         """
-        equal = (self.sample.features[:, 0] == 0).astype(float)
-        times = np.bincount(self.sample.pattern, minlength=len(equal))
+        # Two kinds of units are quicker to draw than all cells of the table.
+        equal = (self.sample.features[:, 0] == 0).astype(np.int64)[self.sample.pattern]
+        share, times = np.array([0.0, 1.0]), np.bincount(equal, minlength=2)
         return PercentAgreement(
             estimate=self.agreement,
             undefined="" if self.n_pairable else NO_SHARED,
@@ -52,11 +53,9 @@ class CohenKappa(Estimate):
             n_pairable=self.n_pairable,
             n_labels=self.n_labels,
             left_out=self.left_out,
-            sample=replace(
-                self.sample, features=np.column_stack([equal, np.ones(len(equal))]), statistic=ratio_of_sums
-            ),
+            sample=SumSample(np.array([[0.0, 1.0], [1.0, 1.0]]), equal, self.sample.cluster, ratio_of_sums),
             weighting="pairs",
-            moves=lambda: (equal - self.agreement, times),
+            moves=lambda: (share - self.agreement, times),
             analytic_method=RATIO,
             lowest=0.0,
         )

@@ -1,8 +1,9 @@
-"""Intervals for the competences that Dawid-Skene and MACE find, by resampling units or their clusters."""
+"""Intervals for what Dawid-Skene and MACE find of raters and labels, by resampling units or their clusters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,10 +23,16 @@ FEW_UNITS = "fewer than two units or clusters to resample"
 class CompetenceIntervals:
     """Expanded percentile intervals, one entry per rater; nan for a rater who labelled fewer than two units (clusters,
     where these were drawn), is defined in fewer than two resamples or has the same competence in all of them, and
-    everywhere where `undefined` gives a reason. `n_clusters` is None where units were drawn."""
+    everywhere where `undefined` gives a reason. `n_clusters` is None where units were drawn.
+
+    `prevalence` holds the ends of each category's share, (2, n_categories), nan where it is the same in all resamples;
+    `confusion` those of Dawid-Skene's tables, (2, n_tables, n_categories, n_categories), and None for MACE.
+    """
 
     low: np.ndarray
     high: np.ndarray
+    prevalence: np.ndarray
+    confusion: np.ndarray | None
     level: float
     n_resamples: int
     n_clusters: int | None
@@ -33,9 +40,14 @@ class CompetenceIntervals:
 
 
 def competence_intervals(
-    labels: Labels, found: LatentTruth, n_resamples: int = 200, level: float = 0.95, seed: int = 0
+    labels: Labels,
+    found: LatentTruth,
+    n_resamples: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+    tables_of: Sequence[int] | None = None,
 ) -> CompetenceIntervals:
-    """Bootstrap intervals of ``found.competence``.
+    """Bootstrap intervals of ``found.competence``, of ``found.prevalence`` and of ``found.confusion``.
 
     Each resample draws as many units (or clusters, where `labels` has them) as there are and fits the model anew, from
     where the fit of all data ended, so that resamples stay at the same maximum of the likelihood and categories keep
@@ -48,58 +60,100 @@ def competence_intervals(
     found : LatentTruth
         Of `dawid_skene` or `mace`.
     n_resamples, level, seed : int, float, int
+    tables_of : sequence of int, optional
+        Raters whose confusion tables get intervals, in this order; by default all of them.
 
     Returns
     -------
     CompetenceIntervals
         Undefined where `found` is and with fewer than two units or clusters. Tails are expanded by the number of units
-        or clusters that the rater labelled (see `expanded_tail`).
+        or clusters that the rater labelled (see `expanded_tail`), those of prevalences by that of all. Resamples without
+        a unit of a category leave out that row of a table, those with one label only leave out MACE's prevalences.
 
     References
     ----------
     Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69(4), 371-386, section
     4.4; doi:10.1080/00031305.2015.1089789.
     """
-    unlabelled = np.full(labels.n_raters, np.nan)
+    chosen = np.arange(labels.n_raters) if tables_of is None else np.asarray(tables_of, dtype=np.int64)
+    result = no_intervals(labels.n_raters, len(labels.categories), len(chosen), level, found.undefined)
     if found.undefined:
-        return _nothing(unlabelled, level, found.undefined)
+        return result
     patterns = rater_patterns(labels)
     units, pattern, first = patterns.units, patterns.pattern, patterns.first
     groups = units if labels.cluster is None else labels.cluster[units]
     distinct, group = np.unique(groups, return_inverse=True)
     n_clusters = None if labels.cluster is None else len(distinct)
     if len(distinct) < 2:
-        return _nothing(unlabelled, level, FEW_UNITS, n_clusters)
-    model = _Fit(patterns.said, labels.n_raters, len(labels.categories), found.confusion is None)
+        return replace(result, undefined=FEW_UNITS, n_clusters=n_clusters)
+    model = _Fit(patterns.said, labels.n_raters, len(labels.categories), found.confusion is None, chosen)
     rng = np.random.default_rng(seed)
     n_at_once = max(1, BATCH_NUMBERS // 4 // (len(first) * len(labels.categories)))
     with one_blas_thread():
         start = model.start(found.posterior[units[first]], found.competence, patterns.times)
-        values = np.empty((n_resamples, labels.n_raters))
+        parts = []
         for begin in range(0, n_resamples, n_at_once):
-            rows = values[begin : begin + n_at_once]
-            weight = np.empty((len(first), len(rows)))
+            weight = np.empty((len(first), min(n_at_once, n_resamples - begin)))
             for column in weight.T:
                 drawn = np.bincount(rng.integers(0, len(distinct), len(distinct)), minlength=len(distinct))
                 column[:] = np.bincount(pattern, drawn[group], len(first))
-            rows[:] = model.competence(start, weight)
-    low, high = unlabelled.copy(), unlabelled.copy()
-    for rater in np.flatnonzero((~np.isnan(values)).sum(axis=0) > 1):
-        if np.nanmax(values[:, rater]) - np.nanmin(values[:, rater]) <= ROUNDING:
-            continue
-        # Only what the rater labelled says something of the rater.
-        n_drawn = len(np.unique(group[np.isin(units, labels.unit[labels.rater == rater])]))
-        if n_drawn < 2:
-            continue
-        tail = float(expanded_tail(n_drawn, level))
-        low[rater], high[rater] = np.nanquantile(values[:, rater], [tail, 1 - tail], method="weibull")
-    return CompetenceIntervals(low=low, high=high, level=level, n_resamples=n_resamples, n_clusters=n_clusters)
-
-
-def _nothing(unlabelled: np.ndarray, level: float, reason: str, n_clusters: int | None = None) -> CompetenceIntervals:
-    return CompetenceIntervals(
-        low=unlabelled, high=unlabelled, level=level, n_resamples=0, n_clusters=n_clusters, undefined=reason
+            parts.append(model.fitted(start, weight))
+    competence, prevalence, tables = (np.concatenate(part) for part in zip(*parts, strict=True))
+    # Only what the rater labelled says something of the rater.
+    n_drawn = _groups_of_raters(labels, units, group)
+    low, high = _ends(competence, n_drawn, level)
+    return replace(
+        result,
+        low=low,
+        high=high,
+        prevalence=_ends(prevalence, np.full(prevalence.shape[1], len(distinct)), level),
+        confusion=None if model.is_mace else _ends(tables, n_drawn[chosen][:, None, None], level),
+        n_resamples=n_resamples,
+        n_clusters=n_clusters,
     )
+
+
+def no_intervals(
+    n_raters: int, n_categories: int, n_tables: int, level: float = 0.95, reason: str = ""
+) -> CompetenceIntervals:
+    """Intervals of nothing, for this reason."""
+    return CompetenceIntervals(
+        low=np.full(n_raters, np.nan),
+        high=np.full(n_raters, np.nan),
+        prevalence=np.full((2, n_categories), np.nan),
+        confusion=np.full((2, n_tables, n_categories, n_categories), np.nan),
+        level=level,
+        n_resamples=0,
+        n_clusters=None,
+        undefined=reason,
+    )
+
+
+def _groups_of_raters(labels: Labels, units: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """How many units or clusters each rater labelled, (n_raters,)."""
+    of_unit = np.zeros(labels.n_units, dtype=np.int64)
+    of_unit[units] = group
+    pairs = np.unique(labels.rater.astype(np.int64) * (int(group.max()) + 1) + of_unit[labels.unit])
+    return np.bincount(pairs // (int(group.max()) + 1), minlength=labels.n_raters)
+
+
+def _ends(values: np.ndarray, n_drawn: np.ndarray, level: float) -> np.ndarray:
+    """Ends of expanded percentile intervals of columns (n_resamples, ...), stacked in front: the (n + 1) p-th of n
+    defined values. nan with fewer than two of them or of the units or clusters drawn, and without any spread."""
+    ordered = np.sort(values, axis=0)  # nan comes last
+    n = (~np.isnan(values)).sum(axis=0)
+    highest = np.take_along_axis(ordered, np.maximum(n - 1, 0)[None], axis=0)[0]
+    n_drawn = np.broadcast_to(n_drawn, n.shape)
+    known = (n > 1) & (n_drawn > 1) & (np.nan_to_num(highest - ordered[0]) > ROUNDING)
+    tail = expanded_tail(np.maximum(n_drawn, 2), level)
+    ends = []
+    for share in (tail, 1 - tail):
+        place = np.clip((n + 1) * share - 1, 0, np.maximum(n - 1, 0))
+        below = np.floor(place).astype(np.int64)
+        beside = np.minimum(below + 1, np.maximum(n - 1, 0))
+        low, high = (np.take_along_axis(ordered, at[None], axis=0)[0] for at in (below, beside))
+        ends.append(np.where(known, low + (place - below) * (high - low), np.nan))
+    return np.stack(ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +161,15 @@ class _Fit:
     """EM of either model over patterns with weights, (n_patterns, n_fits), many fits at once. A fit that has come to
     rest takes no further steps, so what it ends at does not depend on those beside it.
 
-    `said` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q).
+    `said` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q). Confusion tables
+    are kept of the raters `tables_of`.
     """
 
     said: sparse.csr_array
     n_raters: int
     q: int
     is_mace: bool
+    tables_of: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @cached_property
     def by_rater(self) -> sparse.csr_array:
@@ -127,15 +183,21 @@ class _Fit:
         wrong = expected.sum(axis=2) - np.einsum("jll->jl", expected)
         habit = wrong + 0.1
         theta, habit = np.nan_to_num(competence, nan=0.5), habit / habit.sum(axis=1, keepdims=True)
-        theta, habit = self._mace((theta, habit), weight[:, None])
+        theta, habit, _ = self._mace((theta, habit), weight[:, None])
         return theta[0], habit[0]
 
     def competence(self, start, weight: np.ndarray) -> np.ndarray:
         """Of each rater in each fit, (n_fits, n_raters)."""
+        return self.fitted(start, weight)[0]
+
+    def fitted(self, start, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Competences (n_fits, n_raters), prevalences (n_fits, q) and confusion tables (n_fits, n_tables, q, q)."""
         if self.is_mace:
             drawn = (self.by_rater @ weight).reshape(self.n_raters, self.q, -1)
             known = ((drawn.sum(axis=0) > 0).sum(axis=0) > 1)[:, None]  # as of one label alone: see `mace`
-            return np.where(known & (drawn.sum(axis=1).T > 0), self._mace(start, weight)[0], np.nan)
+            theta, _, prevalence = self._mace(start, weight)
+            competence = np.where(known & (drawn.sum(axis=1).T > 0), theta, np.nan)
+            return competence, np.where(known, prevalence, np.nan), np.zeros((len(theta), 0, self.q, self.q))
         return self._dawid_skene(start, weight)
 
     def _expected(self, posterior: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -151,8 +213,12 @@ class _Fit:
         share /= _folded(np.add, share)
         return share
 
-    def _dawid_skene(self, posterior: np.ndarray, weight: np.ndarray, max_iterations: int = 60) -> np.ndarray:
+    def _dawid_skene(
+        self, posterior: np.ndarray, weight: np.ndarray, max_iterations: int = 60
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         found = np.empty((weight.shape[1], self.n_raters))
+        prevalence = np.empty((len(found), self.q))
+        tables = np.empty((len(found), len(self.tables_of), self.q, self.q))
         at = np.arange(weight.shape[1])
         posterior, before = posterior[:, None], np.full(found.shape, np.inf)
         for iteration in range(max_iterations):
@@ -165,7 +231,10 @@ class _Fit:
             now = chance_to_be_right(right, seen, prior[:, None])
             moving = np.abs(np.nan_to_num(now - before)).max(axis=1, initial=0) >= 1e-5
             ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
-            found[at[ends]] = now[ends]
+            found[at[ends]], prevalence[at[ends]] = now[ends], prior[ends]
+            if ends.any():
+                table = np.where(total > SEEN, chance, np.nan)[self.tables_of][:, :, ends]
+                tables[at[ends]] = table.transpose(2, 0, 3, 1)
             if ends.all():
                 break
             before = now
@@ -173,19 +242,22 @@ class _Fit:
                 at, weight, before = at[moving], weight[:, moving], now[moving]
                 prior, chance = prior[moving], chance[:, :, moving]
             posterior = self._posterior(prior, chance)
-        return found
+        return found, prevalence, tables
 
-    def _mace(self, start, weight: np.ndarray, max_iterations: int = 60) -> tuple[np.ndarray, np.ndarray]:
-        """What each rater knows, (n_fits, n_raters), and guesses, (n_fits, n_raters, q)."""
+    def _mace(self, start, weight: np.ndarray, max_iterations: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What each rater knows, (n_fits, n_raters), and guesses, (n_fits, n_raters, q); and how often each category is
+        true, (n_fits, q)."""
         n_fits = weight.shape[1]
         theta, habit = (np.repeat(part[None], n_fits, axis=0) for part in start)
         known_at_end, habit_at_end, at = np.empty_like(theta), np.empty_like(habit), np.arange(n_fits)
+        prevalence = np.empty((n_fits, self.q))
         smoothing = 0.01 / self.q
         knows = np.eye(self.q)[:, None]
         for iteration in range(max_iterations):
             guess = (1 - theta)[:, :, None] * habit
             chance = guess.transpose(1, 2, 0)[..., None] + theta.T[:, None, :, None] * knows
-            expected = self._expected(self._posterior(np.full(self.q, 1 / self.q), chance), weight)
+            posterior = self._posterior(np.full(self.q, 1 / self.q), chance)
+            expected = self._expected(posterior, weight)
             right = np.einsum("jlbl->bjl", expected)
             share = theta[:, :, None] + guess
             known = right * np.divide(theta[:, :, None], share, out=np.zeros_like(share), where=share > 0)
@@ -196,11 +268,15 @@ class _Fit:
             moving = np.abs(theta - before).max(axis=1, initial=0) >= 1e-5
             ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
             known_at_end[at[ends]], habit_at_end[at[ends]] = theta[ends], habit[ends]
+            if ends.any():
+                drawn = weight[:, ends]
+                of_category = np.einsum("ub,ubk->bk", drawn, posterior[:, ends])
+                prevalence[at[ends]] = of_category / drawn.sum(axis=0)[:, None]
             if ends.all():
                 break
             if not moving.all():
                 at, weight, theta, habit = at[moving], weight[:, moving], theta[moving], habit[moving]
-        return known_at_end, habit_at_end
+        return known_at_end, habit_at_end, prevalence
 
 
 def _folded(fold: np.ufunc, table: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def test_figures_of_two_people_are_those_worked_out_by_hand():
     assert of_name(relevance["figures"], "percent_agreement")["estimate"] == 0.75
     assert of_name(relevance["figures"], "krippendorff_alpha_nominal")["estimate"] == pytest.approx(1 - 7 * 2 / 30)
     [pair] = relevance["pairs"]
-    assert (pair["a"], pair["b"], pair["n_pairable"], pair["agreement"]) == ("Anna", "Ben", 4, 0.75)
+    assert (pair["a"], pair["b"], pair["n_pairable"], pair["percent_agreement"]["estimate"]) == ("Anna", "Ben", 4, 0.75)
     assert pair["estimate"] == pytest.approx(0.5)  # chance agreement 1/2
 
 

@@ -76,7 +76,8 @@ def test_everybody_gives_one_label_to_everything():
     assert of_name(stance["figures"], "gwet_ac1")["estimate"] == pytest.approx(1)
     assert stance["chance"]["p_value"] is None and "only one label" in stance["chance"]["undefined"]
     [pair] = stance["pairs"]
-    assert pair["estimate"] is None and pair["agreement"] == 1.0
+    assert pair["estimate"] is None and pair["percent_agreement"]["estimate"] == 1.0
+    assert pair["percent_agreement"]["interval"]["undefined"].startswith("every resample gives the same figure")
 
 
 def test_a_rater_with_one_label_agrees_by_chance_only():

@@ -12,7 +12,9 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.models import StoredReport
 from analysis.reports.agreement_figures import pairs
+from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
+from analysis.reports.tables import AGAINST_THE_REST
 from analysis.stats import Labels
 from annotation.models import Annotation, Assignment, Job
 from annotation.services import jobs
@@ -123,10 +125,13 @@ def test_each_label_against_the_rest_where_labels_are_missing():
         share = (with_it / n).mean()  # a unit with one label counts for chance, not for agreement
         chance = 2 * share * (1 - share)
         assert row["gwet_ac1"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
+        assert row["fleiss_kappa"]["estimate"] == pytest.approx((agreed - 1 + chance) / chance)
+        assert row["brennan_prediger"]["estimate"] == pytest.approx(2 * agreed - 1)
         assert (row["alpha"]["n_pairable"], row["gwet_ac1"]["n_pairable"]) == (5, 5)
     unused = rows[4]
     assert unused["n"] == 0 and unused["alpha"]["estimate"] is None and "one label" in unused["alpha"]["undefined"]
     assert unused["gwet_ac1"]["estimate"] == 1  # which is why both stand side by side
+    assert unused["brennan_prediger"]["estimate"] == 1 and "one label" in unused["fleiss_kappa"]["undefined"]
 
 
 def test_each_label_against_the_rest_opens_its_units(on_a_scale):
@@ -140,6 +145,21 @@ def test_each_label_against_the_rest_opens_its_units(on_a_scale):
         [item for item, said in zip(items_of(project), codes, strict=True) if 5 in said]
     )
     assert of_dimension(report, "relevance")["per_label"] == []  # of two labels each is the other's rest
+
+
+def test_everything_of_a_label_and_of_a_pair_has_its_interval_but_for_a_first_pass(on_a_scale):
+    stance = of_dimension(agreement(on_a_scale[0]), "stance")
+    supports = next(row for row in stance["per_label"] if row["label"] == "supports")
+    [pair] = stance["pairs"]
+    for found in (*(supports[name] for name in AGAINST_THE_REST), pair["percent_agreement"]):
+        assert found["low"] < found["estimate"] < found["high"] and found["interval"]["n_resamples"] == 1000
+    with quickly():
+        first = of_dimension(agreement(on_a_scale[0]), "stance")
+    row = next(row for row in first["per_label"] if row["label"] == "supports")
+    assert row["fleiss_kappa"] == row["brennan_prediger"] and row["fleiss_kappa"]["undefined"] == PENDING
+    assert row["alpha"]["estimate"] == supports["alpha"]["estimate"]
+    assert first["pairs"][0]["percent_agreement"]["estimate"] == pair["percent_agreement"]["estimate"]
+    assert first["pairs"][0]["percent_agreement"]["low"] is None
 
 
 def test_agreement_beyond_chance_has_a_p_value_and_none_where_alpha_is_undefined(on_a_scale):

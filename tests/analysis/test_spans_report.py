@@ -48,6 +48,10 @@ def test_planted_distances_are_found_again():
     assert value(figures, "character_f1") == pytest.approx(2 / 3)
     assert value(figures, "character_iou") == pytest.approx((36 / 44 + 20 / 60 + 24 / 56) / 3)
     assert (value(figures, "exact_f1"), value(figures, "overlap_f1")) == (0, 1)
+    for row in stance["pairs"] + stance["labels"] + stance["fields"]:
+        for one in row["figures"][:4]:
+            said = one["interval"]["undefined"]  # all marks are moved alike, so no measure varies
+            assert one["low"] is None and said.startswith("every resample gives the same figure"), one["name"]
     alphas = [value(row["figures"], "u_alpha") for row in sorted(stance["pairs"], key=lambda row: (row["a"], row["b"]))]
     assert alphas[0] > alphas[2] > alphas[1]
 
@@ -63,10 +67,11 @@ def test_more_noise_gives_less_of_every_measure():
             for rater in raters:
                 moved = start + int(rng.integers(-noise, noise + 1))
                 mark(item, rater, moved, moved + 40)
-        figures = found(project)[0]["figures"]
+        stance = found(project)[0]
+        figures = stance["figures"]
         by_noise.append({one["name"]: one["estimate"] for one in figures if one["name"] not in ("cu_alpha",)})
-        interval = of_name(figures, "u_alpha")
-        assert noise == 0 or interval["low"] <= interval["estimate"] <= interval["high"]
+        for one in (of_name(figures, "u_alpha"), *(stance["pairs"] + stance["labels"])[0]["figures"][1:4]):
+            assert noise == 0 or one["name"] == "overlap_f1" or one["low"] < one["estimate"] < one["high"]
     for name in ("character_f1", "character_iou", "character_alpha", "u_alpha", "gamma"):
         none, some, much = (one[name] for one in by_noise)
         assert none == 1
@@ -167,7 +172,7 @@ def test_tables_and_words_say_what_was_computed():
 
 
 def test_a_first_pass_has_numbers_without_intervals_and_no_gamma():
-    from analysis.reports.figures import quickly
+    from analysis.reports.figures import PENDING, quickly
 
     project = marking_project(3)
     x, y = make_rater(project), make_rater(project)
@@ -178,7 +183,8 @@ def test_a_first_pass_has_numbers_without_intervals_and_no_gamma():
         stance, result, report = found(project)
     assert value(stance["figures"], "character_f1") == 0.5
     assert not any(one["name"] == "gamma" for one in stance["figures"])
-    assert of_name(stance["figures"], "u_alpha")["low"] is None
+    parts = (row["figures"] for row in (stance, *stance["labels"], *stance["fields"], *stance["pairs"]))
+    assert all(one["interval"]["undefined"] == PENDING for figures in parts for one in figures)
     assert report.body(result)
 
 
