@@ -11,16 +11,19 @@ def rates(result: dict) -> str:
     pending = sum(setting["n_pending"] for setting in result["settings"])
     excluded = sorted({label for setting in result["settings"] for label in setting["excluded"]})
     units, answers = result["unit_words"], result["response_words"]
+    tied = result["votes"]["tied"]
     return sentences(
-        f"Rates are of {result['title'].lower()} in {responses:,} {answers}, by {result['reference_title'].lower()}"
-        f" ({result['votes']['tied']:,} {units} are tied and count as undecided).",
+        f"Rates are of {result['title'].lower()} in {n_of(responses, answers)}, by {result['reference_title'].lower()}"
+        f" ({n_of(tied, units)} {either(tied, 'is', 'are')} tied and {either(tied, 'counts', 'count')} as undecided).",
         f"An answer's shares are those of its {units}; a model's rate is their unweighted mean over its {answers} that "
         "have a decided label, and means over models are unweighted as well."
         if units != answers
         else f"A model's rate is the share of its {answers} that have a decided label; means over models are "
         "unweighted.",
         f"Labels that are outside the scale ({listed(excluded)}) were left out." if excluded else "",
-        f"{pending:,} {answers} without a decided label were left out." if pending else "",
+        f"{n_of(pending, answers)} without a decided label {either(pending, 'was', 'were')} left out."
+        if pending
+        else "",
         f"The abstain rate is the share of {answers} in which there is nothing to judge, of all {answers}."
         if result["has_abstained"] and not result.get("abstained_unknown")
         else "",

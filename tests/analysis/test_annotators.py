@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import StoredReport
-from analysis.reports.figures import quickly
+from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
 from analysis.stats import Labels, dawid_skene, mace
 from annotation.models import Job, Suggestion
@@ -114,6 +114,34 @@ def test_a_checker_is_one_rater_more_and_labels_that_it_touched_do_not_count(pro
     say(items_of(project)[0], fresh, YES, shown=True)
     dimension = of_dimension(report_of(project, checkers="with"), "relevance")
     assert "Dan" not in by_name(dimension)
+    # Unless asked: then what people last said counts, Dan's only answer too.
+    asked = report_of(project, checkers="with", touched=True)
+    assert by_name(of_dimension(asked, "relevance"))["Dan"]["n_labels"] == 1
+    without = report_of(project, checkers="with")
+    assert (without["n_labels_touched"], asked["n_labels_touched"]) == (1, 0)
+    words = [get_report("annotators").methods(report) for report in (without, asked)]
+    assert "left out" in words[0] and "counting too" not in words[0]
+    assert "counting too" in words[1] and "left out" not in words[1]
+
+
+def test_shares_of_labels_and_of_what_people_say_have_intervals(project):
+    report = report_of(project)
+    dimension = of_dimension(report, "relevance")
+    for model in dimension["models"]:
+        for share in model["prevalence"]:
+            assert share["low"] < share["estimate"] < share["high"] and not share["interval"]["undefined"]
+    cleo = by_name(dimension)["Cleo"]
+    for shares, ends in zip(cleo["confusion"], cleo["confusion_ends"], strict=True):
+        for share, (low, high) in zip(shares, ends, strict=True):
+            assert low < share < high
+    tables = {table.title: table for table in get_report("annotators").tables(report)}
+    labels = next(table for title, table in tables.items() if "how often each label is true" in title)
+    shares = dimension["models"][0]["prevalence"]
+    assert [row[1:4] for row in labels.rows] == [(one["estimate"], one["low"], one["high"]) for one in shares]
+    with quickly():
+        first = of_dimension(report_of(project), "relevance")
+    assert all(one["interval"]["undefined"] == PENDING for one in first["models"][0]["prevalence"])
+    assert all(end is None for row in first["raters"] for ends in row["confusion_ends"] for end in ends)
 
 
 def test_too_few_shared_units_and_slots_have_no_competence():
@@ -127,7 +155,7 @@ def test_too_few_shared_units_and_slots_have_no_competence():
     dimension = of_dimension(report_of(project), "relevance")
     found = by_name(dimension)
     assert "vote 1" not in found and dimension["n_labels_of_slots"] == 12
-    assert found["Late"]["mace"]["estimate"] is None and "1 units" in found["Late"]["mace"]["undefined"]
+    assert found["Late"]["mace"]["estimate"] is None and "shares 1 unit with" in found["Late"]["mace"]["undefined"]
     assert found["Anna"]["mace"]["estimate"] > 0.9
 
 

@@ -315,7 +315,7 @@ def test_without_a_run_the_report_says_what_to_start():
     notes = " ".join(result["notes"])
     assert "start the checker “Facts and aspects (ICAT)”" in notes
     assert "2 of 2 answers have no atomic claims" in notes and "2 of 2 questions have no passages" in notes
-    assert "1 answers are to questions without aspects" in notes and "No baselines: start" in notes
+    assert "1 answer is to questions without aspects" in notes and "No baselines: start" in notes
     assert result["curve"] is None and result["compared"] == [] and result["points"] is None
     tables = get_report("icat").body(result)
     assert [type(part) for part in tables] == [Table, Table]

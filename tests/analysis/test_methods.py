@@ -129,7 +129,7 @@ def test_rates_say_how_they_are_averaged():
     for item in items_of(project)[:2]:
         say(item, rater, labels={0: "entailment"})
     said, result = said_of("rates", project)
-    assert "in 4 answers" in said and "unweighted" in said and "1 answers without a decided label" in said
+    assert "in 4 answers" in said and "unweighted" in said and "1 answer without a decided label was left out" in said
     assert "The abstain rate is the share of answers in which there is nothing to judge" in said
 
 

@@ -153,7 +153,7 @@ def test_answers_to_questions_without_aspects_are_of_their_model(tmp_path):
         result = alike([report("icat", source) for source in of_model])
         assert (result["n_responses"], result["n_queries"], result["n_units"]) == (2, 2, 2)
         assert result["compared"][0]["failures"] == failures
-        assert any(note.startswith("1 answers are to questions without aspects") for note in result["notes"])
+        assert any(note.startswith("1 answer is to questions without aspects") for note in result["notes"])
         coverage = alike([report("coverage", source) for source in of_model])
         assert [row["n_aspects"] for row in coverage["responses"]] == [2, 0]
         assert report("rates", of_model[0])["settings"][0]["n_without_units"] == 1
