@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from analysis.reports.coding import coded_labels
@@ -103,7 +104,7 @@ def _dimension(
 ) -> tuple[dict, dict[str, list[int]]]:
     import numpy as np
 
-    from analysis.stats import krippendorff_alpha, pilot_of
+    from analysis.stats import krippendorff_alpha, pilot_of, planned_rate
 
     level = "ordinal" if dimension.level == "ordinal" else "nominal"
     coded = _coded(labels, units, dimension)
@@ -130,14 +131,20 @@ def _dimension(
     }
     if pilot.undefined:
         return result | {"widths": [], "needed": None, "rates": []}, behind
-    many = sorted({2, 3, 5, judgements})
-    sizes = sorted({*SIZES, len(units)})
-    result["widths"] = [
-        {"judgements": k, "plans": [_planned(_alpha(pilot, n, k, level)) for n in sizes if n >= 2]} for k in many
-    ]
+    many = {2, 3, 5, judgements}
+    sizes = sorted(n for n in {*SIZES, len(units)} if n >= 2)
+    result["widths"] = _widths(lambda n, k: _alpha(pilot, n, k, level), sizes, many)
     result["needed"] = _needed_for_alpha(pilot, level, target, judgements, result["n_full"])
     rates = _rates(pilot, dimension, target, judgements, len(units), result["n_labelled"], machine is not None)
+    for place, row in enumerate(rates):
+        # One person's judgements have a share, though no agreement.
+        row["widths"] = _widths(lambda n, k, place=place: planned_rate(pilot, place, n, k), sizes, {1, *many})
     return result | {"rates": rates}, behind
+
+
+def _widths(plan: Callable[[int, int], Planned], sizes: list[int], judgements: set[int]) -> list[dict]:
+    """The plans for every number of units with every number of judgements each."""
+    return [{"judgements": k, "plans": [_planned(plan(n, k)) for n in sizes]} for k in sorted(judgements)]
 
 
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> Labels:

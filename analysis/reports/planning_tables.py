@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.methods_words import clusters_of, defined_clusters
+from analysis.reports import planning_widths
+from analysis.reports.methods_words import clusters_of, defined_clusters, listed
 from analysis.reports.numbers import n_of
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from analysis.pictures import Picture
     from annotation.task_types import TaskType
 
-# Beyond this the curves are flat and squeeze what matters to the edge.
-LARGEST_DRAWN = 5000
 FIGURES = {
     "shared": "units with two or more labels",
     "labelled": "units with a label",
@@ -28,8 +27,8 @@ def body(result: dict) -> list[Table | Picture]:
     if defined:
         parts.append(_needed(result, defined))
     for dimension in defined:
-        parts += [_rates(result, dimension), _widths(dimension)]
-        parts += _pictures(result, dimension)
+        parts += planning_widths.of_alpha(result, dimension)
+        parts += [_rates(result, dimension), *planning_widths.of_rates(result, dimension)]
     return parts
 
 
@@ -94,57 +93,6 @@ def _rates(result: dict, dimension: dict) -> Table:
     )
 
 
-def _widths(dimension: dict) -> Table:
-    sizes = [plan["n_units"] for plan in dimension["widths"][0]["plans"]]
-    rows: list[tuple[Cell, ...]] = [
-        (n, *(_width(group["plans"][place]) for group in dimension["widths"])) for place, n in enumerate(sizes)
-    ]
-    columns = ("Units", *(f"{n_of(group['judgements'], 'judgements')} each" for group in dimension["widths"]))
-    return Table(f"{dimension['title']}: expected half width of alpha's interval", columns, rows)
-
-
-def _width(plan: dict) -> Cell:
-    return plan["half_width"] if not plan["undefined"] else f"undefined: {plan['undefined']}"
-
-
-def _pictures(result: dict, dimension: dict) -> list[Picture]:
-    from analysis.pictures import Axis, Level, Lines, Series, picture_name
-
-    series = [
-        Series(
-            f"{n_of(group['judgements'], 'judgements')} each",
-            tuple(
-                (plan["n_units"], plan["half_width"])
-                for plan in group["plans"]
-                if plan["half_width"] is not None and plan["n_units"] <= LARGEST_DRAWN
-            ),
-            dots=True,
-        )
-        for group in dimension["widths"]
-    ]
-    series = [one for one in series if one.points]
-    if not series:
-        return []
-    ends = ", ".join(f"{one.title}: {one.points[-1][1]:.3f} at {n_of(one.points[-1][0], 'units')}" for one in series)
-    return [
-        Lines(
-            name=picture_name("planning", dimension["dimension"]),
-            title=f"{dimension['title']}: width of alpha's interval by units and judgements",
-            caption=(
-                f"Expected half width of the 95 % interval of Krippendorff's alpha ({dimension['level']}), from "
-                f"{result['n_studies']} simulated studies each; pilot: {n_of(dimension['n_labels'], 'labels')} of "
-                f"{n_of(dimension['n_labelled'], 'units')} of {result['project']}."
-            ),
-            alt=f"Half widths fall with the number of units. {ends}.",
-            series=tuple(series),
-            x=Axis("Units", low=0),
-            y=Axis("Half width", low=0),
-            series_title="Judgements",
-            level=Level(result["target"], "target"),
-        )
-    ]
-
-
 def methods(result: dict) -> str:
     reasons = list(dict.fromkeys(one["undefined"] for one in result["dimensions"]))
     if all(reasons):
@@ -154,14 +102,23 @@ def methods(result: dict) -> str:
     return (
         "Numbers of units were planned from the labels so far: confusion tables of the annotators and the shares of "
         "true labels by the Dawid-Skene model (one label's weight of the pooled table added to each person)"
-        f"{with_checker}, and the correlation of true labels within {clusters_of(result)[1]}. Units were "
-        f"simulated from "
-        "these, and the half width of alpha's 95 % interval taken as 1.96 standard deviations over "
-        f"{result['n_studies']} studies drawn from them in whole clusters, with alpha's linearisation, whose variance "
-        "is known, as control variate. That of a label's share follows from the "
-        "variance of means over simulated clusters. The target was a half width of "
-        f"{result['target']:g} with {n_of(result['judgements'], 'judgements')} per unit. {defined_clusters(result)}"
+        f"{with_checker}, and the correlation of true labels within {clusters_of(result)[1]}. Units were simulated "
+        "from these, and the half width of the 95 % interval of Krippendorff's alpha "
+        f"({_levels(result)}) taken as 1.96 standard deviations over {result['n_studies']} studies drawn from them in "
+        "whole clusters, with alpha's linearisation, whose variance is known, as control variate. That of the share "
+        "of a label among the judgements is 1.96 standard errors of a mean over as many clusters, in closed form from "
+        f"the variance of the simulated units. The target was a half width of {result['target']:g} with "
+        f"{n_of(result['judgements'], 'judgements')} per unit. {defined_clusters(result)}"
     ).strip()
+
+
+def _levels(result: dict) -> str:
+    """Alpha's, each with the questions that it is of."""
+    titles: dict[str, list[str]] = {}
+    for one in result["dimensions"]:
+        if not one["undefined"]:
+            titles.setdefault(one["level"], []).append(one["title"].lower())
+    return ", ".join(f"{level} for {listed(names)}" for level, names in titles.items())
 
 
 def in_words(kind: TaskType, figure: str) -> str:
