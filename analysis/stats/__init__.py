@@ -7,7 +7,7 @@ from .assignment import Assignment, assigned_similarity, similarity_matrix
 from .bootstrap import Estimate, Interval
 from .calibration import Calibration, ReliabilityBin, calibration
 from .chance import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
-from .clustered import Effect, clustered_effect, clustered_logit
+from .clustered import Effect, clustered_effect, clustered_logit, clustered_mean
 from .cohen import CohenKappa, cohen_kappa, cohen_kappa_table
 from .competence import CompetenceIntervals, competence_intervals
 from .confusion import Classification, LabelFigures, classification
@@ -62,7 +62,7 @@ from .spans import SpanAgreement, character_alpha, span_agreement, span_agreemen
 from .stratified import StratifiedCorrelation, stratified_correlation
 from .swaps import PairedTest
 from .systems import SystemCorrelation, SystemMeans, system_correlation, system_means
-from .two_way import agreement_effect
+from .two_way import agreement_effect, clustered_agreement
 from .unitizing import UnitizingAlpha, unitizing_alpha
 from .usage import ContextUsage, context_usage
 from .voting import Majority, majority
@@ -152,8 +152,10 @@ __all__ = [
     "change",
     "character_alpha",
     "classification",
+    "clustered_agreement",
     "clustered_effect",
     "clustered_logit",
+    "clustered_mean",
     "cohen_kappa",
     "cohen_kappa_table",
     "competence_intervals",

@@ -15,6 +15,8 @@ NOT_TOLD_APART = "the columns of the regression cannot be told apart"
 ONE_CLUSTER = "fewer than two clusters on a side that is compared"
 SEPARATED = "one side has no case, or only cases, so the odds are 0 or infinite"
 NO_SPREAD = "the outcome does not vary on either side, so the data give no interval"
+ONE_CLUSTER_IN_ALL = "fewer than two clusters in some way of clustering"
+ALIKE = "all clusters have the same mean, so the data give no interval"
 # Columns with more different rows than this are taken for measurements, which have no sides.
 MOST_SIDES = 8
 # Rounding must not make an interval of nothing.
@@ -123,6 +125,57 @@ def clustered_effect(
     coefficients = inverse @ y
     scores = columns * (y - columns @ coefficients)[:, None]
     return start.effect(float(coefficients[0]), _variance(scores, (inverse @ inverse.T)[0], codes), few)
+
+
+def clustered_mean(outcome: np.ndarray, groups: Sequence[np.ndarray], level: float = 0.95) -> Effect:
+    """Mean (of 0 and 1: a share) with a clustered standard error.
+
+    The variance, the degrees of freedom and the interval are those of `clustered_effect`, for a regression on nothing
+    but a constant.
+
+    Parameters
+    ----------
+    outcome : (n,) float array
+        Rows with nan are left out and counted.
+    groups : one or two (n,) columns
+        The clusters of each row.
+    level : float
+
+    Returns
+    -------
+    Effect
+        Undefined where nothing is left. There is no interval with fewer than two clusters in some way, and where
+        clusters do not differ. `p_value` is nan: no mean is the one to be tested against.
+
+    Raises
+    ------
+    ValueError
+        Columns of different lengths; not one or two ways of clustering.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller (2011), eq. 2.11.
+
+    Examples
+    --------
+    Means of the clusters are 0, 1/2 and 1.
+
+    >>> found = clustered_mean(np.array([0, 0, 0, 1, 1, 1]), [np.repeat([0, 1, 2], 2)])
+    >>> round(found.estimate, 3), round(found.standard_error, 3)
+    (0.5, 0.289)
+    """
+    outcome = np.asarray(outcome, dtype=float)
+    keep = _kept(outcome, outcome, groups)
+    outcome = outcome[keep]
+    codes = [np.unique(np.asarray(group)[keep], return_inverse=True)[1] for group in groups]
+    start = _observed(len(keep), codes, level, "mean")
+    if not len(outcome):
+        return start.undefined(NOTHING)
+    mean = float(outcome.mean())
+    variance = _variance((outcome - mean)[:, None], np.array([1 / len(outcome)]), codes)
+    few = ONE_CLUSTER_IN_ALL if any(_n_clusters(code) < 2 for code in codes) else ""
+    alike = "" if variance > NO_ERROR**2 else ALIKE
+    return replace(start.effect(mean, variance, few or alike), p_value=np.nan)
 
 
 def clustered_logit(

@@ -1,4 +1,4 @@
-"""The difference of two agreements, with an interval for people and units that both are samples."""
+"""An agreement, and the difference of two, with an interval for people and units that both are samples."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .bootstrap import Estimate, one_blas_thread, sum_by_cluster
-from .clustered import Effect, Observed, two_ways
+from .bootstrap import Estimate, SumSample, one_blas_thread, sum_by_cluster
+from .clustered import NO_ERROR, Effect, Observed, two_ways
 from .counts import CountPatterns, count_patterns
 from .differences import agreement_difference, paired_sample, resampled_together
 from .labels import Labels
@@ -17,6 +17,63 @@ FEW_RATERS = "without some person, a side has nobody left to compare, so nothing
 FEW_CLUSTERS = "without some unit (or cluster), a side has no figure"
 TOO_MANY_RATERS = "too many people to leave each out in turn"
 METHOD = "jackknife, clustered in two ways"
+FEW_LEFT = "without some person, nobody is left to compare, so nothing is known about how much people differ"
+FEW_UNITS = "without some unit (or cluster), there is no figure"
+SAME = "the figure is the same without any one person or cluster, so the data give no interval"
+
+
+def clustered_agreement(
+    measure: Callable[[Labels], Estimate], labels: Labels, level: float = 0.95, max_raters: int = 500
+) -> Effect:
+    """`measure` of the labels, with an interval clustered by raters and by units or their clusters.
+
+    What `agreement_effect` does for a difference: the same jackknives of one figure, so that a figure and its
+    difference from another can stand side by side.
+
+    Parameters
+    ----------
+    measure, level, max_raters
+        As in `agreement_effect`.
+    labels : Labels
+
+    Returns
+    -------
+    Effect
+        Undefined where the figure is. There is no interval where it has no value without some rater or unit. `p_value`
+        is nan.
+
+    Raises
+    ------
+    ValueError
+        Exchangeable raters.
+
+    References
+    ----------
+    As of `agreement_effect`.
+    """
+    labels.refuse_exchangeable()
+    group = np.arange(labels.n_units) if labels.cluster is None else labels.cluster
+    found = measure(replace(labels, cluster=group))
+    raters = np.unique(labels.rater)
+    observed = Observed(
+        n=found.n_labels,
+        n_left_out=found.n_left_out,
+        n_clusters=(len(raters), len(np.unique(found.sample.cluster))),
+        level=level,
+        method=METHOD,
+    )
+    if found.undefined:
+        return observed.undefined(found.undefined)
+    if len(raters) > max_raters:
+        return observed.effect(found.estimate, np.nan, TOO_MANY_RATERS)
+    by_rater = _jackknife(np.array([_without(labels, rater, measure) for rater in raters]), np.ones(len(raters)))
+    if np.isnan(by_rater):
+        return observed.effect(found.estimate, np.nan, FEW_LEFT)
+    by_unit, by_label = _variance_by_unit(found.sample), _variance_by_label(measure, labels)
+    if np.isnan(by_unit + by_label):
+        return observed.effect(found.estimate, np.nan, FEW_UNITS)
+    variance = two_ways(by_rater, by_unit, by_label)
+    return replace(observed.effect(found.estimate, variance, "" if variance > NO_ERROR**2 else SAME), p_value=np.nan)
 
 
 def agreement_effect(
@@ -77,10 +134,7 @@ def agreement_effect(
     by_rater = _jackknife(np.array(without), np.ones(len(raters)))
     if np.isnan(by_rater):
         return observed.effect(found.estimate, np.nan, FEW_RATERS)
-    paired = paired_sample(*samples)
-    features, kind = sum_by_cluster(paired.features, paired.pattern, paired.cluster)
-    with one_blas_thread():
-        by_unit = _jackknife(paired.statistic(paired.sums() - features), np.bincount(kind))
+    by_unit = _variance_by_unit(paired_sample(*samples))
     by_label = _variance_by_label(measure, a) + _variance_by_label(measure, b)
     if np.isnan(by_unit + by_label):
         return observed.effect(found.estimate, np.nan, FEW_CLUSTERS)
@@ -92,6 +146,13 @@ def _jackknife(values: np.ndarray, times: np.ndarray) -> float:
     n = times.sum()
     mean = (times * values).sum() / n
     return float((n - 1) / n * (times * (values - mean) ** 2).sum())
+
+
+def _variance_by_unit(sample: SumSample) -> float:
+    """The jackknife without one cluster of the sample."""
+    features, kind = sum_by_cluster(sample.features, sample.pattern, sample.cluster)
+    with one_blas_thread():
+        return _jackknife(sample.statistic(sample.sums() - features), np.bincount(kind))
 
 
 def _without(labels: Labels, rater: int, measure: Callable[[Labels], Estimate]) -> float:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, krippendorff_alpha, percent_agreement
-from analysis.stats.clustered import clustered_effect, clustered_logit, two_ways
+from analysis.stats.clustered import clustered_effect, clustered_logit, clustered_mean, two_ways
 from analysis.stats.prefill import alpha_effect, suggestion_effect, time_effect
-from analysis.stats.two_way import agreement_effect
+from analysis.stats.two_way import agreement_effect, clustered_agreement
 
 
 def table():
@@ -33,6 +33,38 @@ def test_clustered_errors_are_those_of_linearmodels(ways):
     assert found.estimate == pytest.approx(0.4484228473998295)
     assert found.standard_error == pytest.approx(LINEARMODELS[ways])
     assert found.n_clusters == tuple(len(np.unique(group)) for group in groups)
+
+
+@pytest.mark.parametrize("way", ["annotator", "item"])
+def test_a_clustered_mean_is_that_of_statsmodels(way):
+    import statsmodels.api as sm
+
+    agrees, _, annotator, item = table()
+    group = {"annotator": annotator, "item": item}[way]
+    expected = sm.OLS(agrees, np.ones(120)).fit(cov_type="cluster", cov_kwds={"groups": group})
+    found = clustered_mean(agrees, [group])
+    assert (found.estimate, found.standard_error) == pytest.approx((expected.params[0], expected.bse[0]))
+    # The degrees of freedom are the clusters', of which statsmodels' normal interval knows nothing.
+    low, high = expected.conf_int()[0]
+    assert found.low < low < high < found.high and np.isnan(found.p_value)
+
+
+def test_a_mean_clustered_in_two_ways_adds_their_variances_up():
+    agrees, _, annotator, item = table()
+    both = clustered_mean(agrees, [annotator, item])
+    ways = [clustered_mean(agrees, [group]).standard_error ** 2 for group in (annotator, item, annotator * 20 + item)]
+    assert both.standard_error**2 == pytest.approx(two_ways(*ways))
+    assert both.n_clusters == (6, 20) and both.low < both.estimate == agrees.mean() < both.high
+
+
+def test_a_mean_without_an_interval_says_why():
+    agrees, _, annotator, item = table()
+    assert clustered_mean([], [[]]).undefined == "there are no observations"
+    assert "fewer than two clusters" in clustered_mean(agrees, [annotator * 0, item]).no_interval
+    same = clustered_mean(np.ones(120), [annotator, item])
+    assert same.estimate == 1 and np.isnan(same.low) and "same mean" in same.no_interval
+    holes = clustered_mean(np.where(item == 0, np.nan, agrees), [annotator, item])
+    assert (holes.n, holes.n_left_out) == (114, 6)
 
 
 def test_logit_is_that_of_statsmodels_and_its_marginal_effect_the_difference_of_shares():
@@ -125,6 +157,43 @@ def test_the_jackknife_over_labels_is_that_of_leaving_each_out():
         values = [measure(Labels(item[k], annotator[k], label[k], 12, ("no", "yes"))).estimate for k in keep]
         n = len(values)
         assert _variance_by_label(measure, labels) == pytest.approx((n - 1) * np.var(values))
+
+
+def test_agreement_of_one_side_is_its_jackknife_by_people_and_by_units():
+    """By brute force: alpha without each rater, each cluster, and each label in turn."""
+    label, _, seen, _, annotator, item, _ = planted(np.random.default_rng(2), n_annotators=5, n_items=24, per_item=4)
+    item, annotator, label = (column[seen] for column in (item, annotator, label))
+    several = np.isin(item, np.flatnonzero(np.bincount(item) > 1))  # a single label of a unit is part of no figure
+    item, annotator, label = (column[several] for column in (item, annotator, label))
+
+    def of(rows):
+        return krippendorff_alpha(Labels(item[rows], annotator[rows], label[rows], 24, ("no", "yes"))).estimate
+
+    def jackknife(group):
+        left = np.array([of(group != one) for one in np.unique(group)])
+        return (len(left) - 1) * np.var(left)
+
+    found = clustered_agreement(
+        krippendorff_alpha,
+        Labels(item, annotator, label, 24, ("no", "yes"), cluster=np.arange(24) // 2, rater_names=tuple("abcde")),
+    )
+    expected = two_ways(*map(jackknife, (annotator, item // 2, np.arange(len(item)))))
+    assert found.estimate == of(item >= 0) and found.standard_error == pytest.approx(expected**0.5)
+    assert found.n_clusters == (5, len(np.unique(item // 2))) and found.low < found.estimate < found.high
+
+
+def test_agreement_of_one_side_may_have_no_interval():
+    def found(labels):
+        return clustered_agreement(percent_agreement, labels)
+
+    pair = Labels([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0], 2, ("no", "yes"), rater_names=("a", "b"))
+    assert found(pair).estimate == 0.5 and "nobody is left to compare" in found(pair).no_interval
+    three = Labels(np.repeat(range(4), 3), np.tile(range(3), 4), [0] * 12, 4, ("no", "yes"), rater_names=tuple("abc"))
+    assert found(three).estimate == 1 and "is the same" in found(three).no_interval
+    alone = Labels([0, 1], [0, 1], [0, 1], 2, ("no", "yes"), rater_names=("a", "b"))
+    assert found(alone).undefined and np.isnan(found(alone).estimate)
+    with pytest.raises(ValueError, match="exchangeable"):
+        found(Labels([0, 0], [0, 1], [0, 1], 1, ("a", "b"), exchangeable=True))
 
 
 def test_undefined_and_without_an_interval():
