@@ -57,11 +57,12 @@ methods = methods_people.annotators
 pictures = people_pictures.annotators
 
 
-def compute(source: Source, checkers: str = "without", units: str = "uncertain") -> dict:
+def compute(source: Source, checkers: str = "without", units: str = "uncertain", touched: bool = False) -> dict:
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
     the most uncertain units or for all. Wrong values raise ValueError.
 
-    With checkers, only labels of people count that none of these checkers touched.
+    With checkers, only labels of people count that none of these checkers touched; with `touched`, what people last
+    said.
     """
     for name, value, known in (("checkers", checkers, CHECKERS), ("units", units, UNITS)):
         if value not in known:
@@ -71,7 +72,7 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
     runs = source.newest_labelling_runs() if checkers == "with" else []
     labels = with_derived_labels(kind, source.label_frame(frame, every_revision=True))
     everything = latest(labels) if is_quick() else source.with_moments(latest(labels))
-    people = untouched_by_all(source, labels, runs) if runs else everything
+    people = untouched_by_all(source, labels, runs) if runs and not touched else everything
     slots = people["rater_kind"] == SLOT
     who = people_of(source)
     said, known = _with_runs(source, kind, people[~slots].assign(who=people["rater"]), who, runs, frame)
@@ -99,6 +100,7 @@ def compute(source: Source, checkers: str = "without", units: str = "uncertain")
         "checkers": checkers,
         "runs": [{"uuid": run.uuid, "checker": run.checker, "version": run.version} for run in runs],
         "units": units,
+        "touched": touched,
         "min_shared": MIN_SHARED,
         "certain": CERTAIN,
         "n_units": len(frame),
@@ -163,15 +165,16 @@ def _dimension(
     fits = {"dawid_skene": dawid_skene(coded), "mace": mace(coded)}
     if fits["mace"].undefined:
         return result | {"undefined": fits["mace"].undefined}, {}
-    intervals = {name: _intervals(coded, fit) for name, fit in fits.items()}
+    order = sorted(range(coded.n_raters), key=lambda code: (-int(n_shared[code]), coded.rater_name(code)))
+    listed_raters = order[:MAX_RATERS]
+    intervals = {name: _intervals(coded, fit, listed_raters) for name, fit in fits.items()}
     truth = fits["dawid_skene"]
     ids, vote = units["unit"].to_numpy(), majority(coded)
     against = (vote.code[coded.unit] >= 0) & (vote.code[coded.unit] != coded.value)
     n_against = np.bincount(coded.rater[against], minlength=coded.n_raters)
     result["models"] = [_model(name, fits[name], intervals[name]) for name in fits]
     others = agreement_with_others(coded)
-    order = sorted(range(coded.n_raters), key=lambda code: (-int(n_shared[code]), coded.rater_name(code)))
-    for code in order[:MAX_RATERS]:
+    for place, code in enumerate(listed_raters):
         who = known[coded.rater_name(code)]
         result["raters"].append(
             {
@@ -184,6 +187,7 @@ def _dimension(
                 "agreement": figure(others[code]),
                 **{name: _competence(coded, fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
                 "confusion": [[number(share) for share in row] for row in truth.confusion[code].tolist()],
+                "confusion_ends": _ends(intervals["dawid_skene"], place),
                 "counts": _counts(coded, truth, code).tolist(),
             }
         )
@@ -192,7 +196,7 @@ def _dimension(
     names = [f"{dimension.slug}/by/{coded.rater_name(code)}/against" for code in range(coded.n_raters)]
     behind |= by_code(ids, coded.unit, np.where(against, coded.rater, -1), names)
     behind[f"{dimension.slug}/shared"] = ids[per_unit > 1].tolist()
-    return result, behind | _cells(dimension, coded, truth, units, order[:MAX_RATERS])
+    return result, behind | _cells(dimension, coded, truth, units, listed_raters)
 
 
 def opened(behind: Behind, figure: str) -> list[int] | None:
@@ -205,24 +209,41 @@ def opened(behind: Behind, figure: str) -> list[int] | None:
     return None
 
 
-def _intervals(coded: Labels, fit: LatentTruth) -> CompetenceIntervals:
+def _intervals(coded: Labels, fit: LatentTruth, raters: list[int]) -> CompetenceIntervals:
+    """Of everybody's competence, of the labels' shares and of the tables of these raters, from the same resamples."""
     import numpy as np
 
-    from analysis.stats import CompetenceIntervals, competence_intervals
+    from analysis.stats.competence import competence_intervals, no_intervals
 
     if is_quick():
-        nothing = np.full(coded.n_raters, np.nan)
-        return CompetenceIntervals(
-            low=nothing, high=nothing, level=0.95, n_resamples=0, n_clusters=None, undefined=PENDING
-        )
-    return competence_intervals(coded, fit, int(np.clip(RESAMPLED_LABELS // coded.n_labels, *RESAMPLES)))
+        return no_intervals(coded.n_raters, len(coded.categories), len(raters), reason=PENDING)
+    n_resamples = int(np.clip(RESAMPLED_LABELS // coded.n_labels, *RESAMPLES))
+    return competence_intervals(coded, fit, n_resamples, tables_of=raters)
+
+
+def _ends(intervals: CompetenceIntervals, place: int) -> list[list[list[float] | None]]:
+    """Both ends of each share of a table; None where it has no interval."""
+    low, high = intervals.confusion[:, place].tolist()
+    return [
+        [None if number(a) is None else [a, b] for a, b in zip(*row, strict=True)]
+        for row in zip(low, high, strict=True)
+    ]
 
 
 def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:
     return {
         "name": name,
         "title": fit.method,
-        "prevalence": [number(share) for share in fit.prevalence.tolist()],
+        "prevalence": [
+            {
+                "estimate": number(share),
+                "low": number(low),
+                "high": number(high),
+                "undefined": "",
+                "interval": {"undefined": intervals.undefined or (NO_SPREAD if number(low) is None else "")},
+            }
+            for share, low, high in zip(fit.prevalence.tolist(), *intervals.prevalence.tolist(), strict=True)
+        ],
         "log_likelihood": number(fit.log_likelihood),
         "n_iterations": fit.n_iterations,
         "converged": fit.converged,

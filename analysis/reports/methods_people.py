@@ -65,7 +65,10 @@ PROPER = ("Krippendorff", "Fleiss", "Gwet", "Brennan", "Cohen", "Scott")
 def _per_label(dimensions: list[dict]) -> str:
     if not any(dimension["per_label"] for dimension in dimensions):
         return ""
-    return "Each label was also held against all others together."
+    return (
+        "Each label was also held against all others together, by percent agreement (mean over items), Krippendorff's "
+        "alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger."
+    )
 
 
 def _by_chance(dimensions: list[dict]) -> str:
@@ -83,7 +86,9 @@ def _by_chance(dimensions: list[dict]) -> str:
 def annotators(result: dict) -> str:
     with_runs = [checker_name(run) for run in result["runs"]]
     touched = (
-        f" ({n_of(result['n_labels_touched'], 'labels')} that saw a suggestion of theirs "
+        ", labels given after a suggestion of theirs was seen counting too"
+        if result.get("touched")
+        else f" ({n_of(result['n_labels_touched'], 'labels')} that saw a suggestion of theirs "
         f"{either(result['n_labels_touched'], 'was', 'were')} left out)"
     )
     models = [model for dimension in result["dimensions"] for model in dimension["models"]]
@@ -107,7 +112,8 @@ def annotators(result: dict) -> str:
         "maximisation from the shares of votes; competence is the chance of a right label over the estimated "
         "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
         f"Whoever shares fewer than {result['min_shared']} units with others has no estimate.",
-        f"Their intervals (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
+        "The models also say how often each label is true.",
+        f"Intervals of all these (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
         f"resamples of whole {clusters_of(result)[1]}.",
         "Beside them stands the plain share of other people's labels that are equal.",
         *more,

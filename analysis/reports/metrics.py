@@ -210,6 +210,7 @@ REPORTS: dict[str, Report] = {
             (
                 Option("checkers", "Labels of", choices=CHECKERS, default="without"),
                 Option("units", "Units listed", choices=UNITS, default="uncertain"),
+                replace(TOUCHED, title="Labels that these checkers touched"),
             ),
             own_page="project_annotators",
         ),

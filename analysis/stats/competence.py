@@ -67,8 +67,9 @@ def competence_intervals(
     -------
     CompetenceIntervals
         Undefined where `found` is and with fewer than two units or clusters. Tails are expanded by the number of units
-        or clusters that the rater labelled (see `expanded_tail`), those of prevalences by that of all. Resamples without
-        a unit of a category leave out that row of a table, those with one label only leave out MACE's prevalences.
+        or clusters that the rater labelled (see `expanded_tail`), those of prevalences by that of all. Resamples
+        without a unit of a category leave out that row of a table, those with one label only leave out MACE's
+        prevalences.
 
     References
     ----------

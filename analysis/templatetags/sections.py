@@ -2,7 +2,7 @@
 
 from django import template
 
-from analysis.reports import attention, drift, selected
+from analysis.reports import attention, drift, people_tables, selected
 from analysis.reports.tabular import Table
 
 register = template.Library()
@@ -16,6 +16,11 @@ def selection_tables(dimension: dict) -> list[Table]:
 @register.filter
 def drift_tables(dimension: dict) -> list[Table]:
     return drift.tables(dimension["title"], dimension["drift"])
+
+
+@register.filter
+def prevalence_tables(dimension: dict) -> list[Table]:
+    return [people_tables.shares_of_labels(dimension)]
 
 
 @register.filter

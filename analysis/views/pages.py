@@ -47,8 +47,10 @@ def project_annotators(request, slug):
     asked = Asked(request, project, "annotators")
     checkers = asked.choice("checkers", choices, "without", "Labels by")
     units = asked.choice("units", PAGE_UNITS, PAGE_UNITS[0])
-    report = report_of(asked, {"checkers": checkers, "units": units})
-    context = {"checkers": checkers, "choices": choices, "plots": _plots(report, "competence")}
+    touched = asked.option("touched", "Labels")
+    parameters = {"checkers": checkers, "units": units} | ({"touched": True} if touched else {})
+    report = report_of(asked, parameters)
+    context = {"checkers": checkers, "choices": choices, "touched": touched, "plots": _plots(report, "competence")}
     return render_report(asked, report, context)
 
 
