@@ -110,7 +110,7 @@ def several(result: dict, title: str, found: dict | None) -> list[Table]:
         + (linked(found["n_pairable"], found["figure"]),)
         for test in found["tests"]
     ]
-    columns = ("Test", "Q", *TEST_COLUMNS, PERMUTATIONS, "Units that some are right on", "n")
+    columns = ("Test", "Q", *TEST_COLUMNS, PERMUTATIONS, "Units that only some are right on", "n")
     name = f"{title}: {len(found['runs'])} checkers at once, accuracy"
     right = ", ".join(f"{row['name']} {row['n_right']}" for row in found["runs"])
     note = _note(SEVERAL_SUPPOSES, f"Right: {right}." if found["n_pairable"] else "", family(result, "several"))
