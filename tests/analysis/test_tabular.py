@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text
+from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
 
 ODD = Table(
@@ -64,3 +64,11 @@ def test_a_tiny_p_value_is_not_written_as_nothing_in_tables():
 
 def test_numbers_that_round_to_nothing_have_no_sign():
     assert (number(-0.0004), number(-0.0006)) == ("0.000", "-0.001")
+
+
+def test_tables_have_names_that_do_not_depend_on_their_place():
+    tables = [
+        Table(title, ("", "n"), [("a", 1)]) for title in ("Stance: agreement", "Größe, 5 %", "?", "Stance, agreement")
+    ]
+    assert list(named(tables)) == ["stance-agreement", "größe-5", "table", "stance-agreement-2"]
+    assert named(tables[1:2]) == {"größe-5": tables[1]}
