@@ -25,8 +25,8 @@ def project_report_tables(request, slug, name):
         return _refused(f"format is one of {', '.join(FILES)}, not {form!r}", 404)
     asked = request.GET.get("report", "")
     report = stored_report_for(request.user, project, name, asked, computed_at__isnull=False)
-    if request.GET.get("version", "") not in ("", version_of(report)):
-        return _refused("These figures have been computed anew since; load their page again", 410)
+    if outdated := computed_anew(request, report):
+        return outdated
     tables = REPORTS[name].tables(report.result)
     if wanted := request.GET.get("table", ""):
         by_name = named(tables)
@@ -42,6 +42,13 @@ def project_report_tables(request, slug, name):
 def version_of(report: StoredReport) -> str:
     """Which computation the stored figures are of."""
     return report.computed_at.isoformat()
+
+
+def computed_anew(request, report: StoredReport) -> HttpResponse | None:
+    """The answer to somebody whose page, of the `version` in the address, shows another computation than the stored."""
+    if request.GET.get("version", "") in ("", version_of(report)):
+        return None
+    return _refused("These figures have been computed anew since; load their page again", 410)
 
 
 def _refused(why: str, status: int) -> HttpResponse:

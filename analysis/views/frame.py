@@ -61,6 +61,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
             "here": request.get_full_path(),
             "behind": f"{behind}?{of_report}",
             "as_files": f"{as_files}?{of_report}",
+            "version": version_of(report) if report.result else "",
         }
     if report is None or not request.htmx:
         response = render(request, f"analysis/{name}.html", context)

@@ -8,31 +8,42 @@ from analysis.models import StoredReport
 from analysis.pictures import from_dict, picture_name
 from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
-from analysis.reports.tabular import as_csv
+from analysis.reports.tabular import WRITERS
+from analysis.views.files import ENDINGS, FILES, computed_anew
 from analysis.views.stored import stored_report_for
 from annotation.access import project_with_labels_for
 
-TYPES = FORMS | {"csv": "text/csv; charset=utf-8"}
+# Ending -> how tables are written so.
+NUMBERS = {ending: form for form, ending in ENDINGS.items()}
+TYPES = FORMS | {ending: f"{FILES[form]}; charset=utf-8" for ending, form in NUMBERS.items()}
 
 
 @login_required
 @require_GET
 def project_picture(request, slug, report, picture, form):
-    """The picture as SVG, PDF or PNG, its caption below, or its numbers: of the computation that the page shows."""
+    """The picture as SVG, PDF or PNG, its caption below, or its numbers in every form of tables. `version` is the
+    computation that somebody looks at, as with tables."""
     project = project_with_labels_for(request.user, slug)
     if form not in TYPES:
         raise Http404(f"Pictures come as {', '.join(TYPES)}")
-    stored = stored_report_for(request.user, project, report, request.GET.get("report", ""))
+    asked = request.GET.get("report", "")
+    stored = stored_report_for(request.user, project, report, asked, computed_at__isnull=False)
+    if outdated := computed_anew(request, stored):
+        return outdated
     if picture not in stored.pictures:
         raise Http404("No such picture")
     spec = stored.pictures[picture]["spec"]
     try:
-        content = as_csv([from_dict(spec).table()]) + "\n" if form == "csv" else drawn_file(spec, form)
+        content = _numbers(spec, form) if form in NUMBERS else drawn_file(spec, form)
     except NotDrawn as error:
         return HttpResponse(f"The picture could not be drawn: {error}\n", content_type="text/plain", status=503)
     response = HttpResponse(content, content_type=TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{report}-{picture}.{form}"'
     return response
+
+
+def _numbers(spec: dict, ending: str) -> str:
+    return WRITERS[NUMBERS[ending]]([from_dict(spec).table()]) + "\n"
 
 
 def plots_of(report: StoredReport, dimension: str, kinds: tuple[str, ...]) -> dict[str, dict]:

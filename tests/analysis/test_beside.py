@@ -1,6 +1,8 @@
 """A checker beside everybody: every person, a model of the people, other checkers and scores, with tests adjusted for
 their number and pictures to take away."""
 
+from urllib.parse import urlencode
+
 import numpy as np
 import pytest
 from django.core.management import call_command
@@ -330,6 +332,14 @@ def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, r
     assert numbers[0].startswith("table,people,first 1,units,share of the row") and numbers[1].endswith(
         f"Relevant,Relevant,12,{12 / 14}"
     )
+    for ending, kind, words in (("md", "text/markdown", "| Relevant |"), ("tex", "text/x-tex", r"\midrule")):
+        response = client.get(address("confusion-relevance", ending))
+        assert response["Content-Type"] == f"{kind}; charset=utf-8" and words in response.content.decode()
+        assert response["Content-Disposition"].endswith(f'-confusion-relevance.{ending}"')
+    of_page = urlencode({"version": report.computed_at.isoformat()})
+    assert f"{address('roc-relevance', 'tex')}&{of_page}".replace("&", "&amp;") in shown
+    assert client.get(f"{address('roc-relevance', 'tex')}&{of_page}").status_code == 200
+    assert client.get(f"{address('roc-relevance', 'tex')}&version=1999-12-31").status_code == 410
     for wrong in (address("roc-stance", "svg"), address("roc-relevance", "gif"), address("roc-relevance", "svg", "x")):
         assert client.get(wrong).status_code == 404
     monkeypatch.setattr(files, "SECONDS", 0.01)

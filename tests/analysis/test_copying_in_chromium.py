@@ -1,13 +1,17 @@
 """What the buttons of a page of figures copy is what the command prints, also where a browser gives pages no clipboard;
 names with commas, quotes, other scripts and what LaTeX takes for commands come through."""
 
+import csv
+import io
 import re
 from copy import deepcopy
 
 import pytest
 from django.core.management import call_command
+from django.utils.timezone import now
 from playwright.sync_api import expect
 
+from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation.models import Claim, Job
 from annotation.services import jobs
@@ -107,6 +111,35 @@ def test_every_form_of_a_table_is_what_the_command_prints(opened, printed, name)
             assert copied(page, button_of(page, place, link)) == tables[place]
     paragraph = copied(page, page.locator("[data-copy=methods]"))
     assert re.sub(r" as of [\d-]+ [\d:]+ UTC", "", paragraph) == printed(name, "methods")
+
+
+def test_the_numbers_of_a_picture_are_copied_in_every_form_of_tables(opened, client, project):
+    page = opened()
+    report = project.stored_reports.get()
+    name = "by-source-stance"
+    title, numbers = report.pictures[name]["spec"]["title"], page.locator(f"#n-{name}")
+    page.locator("details", has=numbers).locator("summary").click()
+    rows = [[words.strip() for words in row.locator("th, td").all_inner_texts()] for row in numbers.locator("tr").all()]
+    forms = {}
+    for link, form in FORMS.items():
+        button = page.get_by_role("button", name=f"Copy numbers of {title} as {link}", exact=True)
+        forms[form] = copied(page, button)
+        assert forms[form] + "\n" == client.get(button.get_attribute("data-copy-from")).content.decode()
+    head, *found = csv.reader(io.StringIO(forms["csv"]))
+    assert head[1:] == rows[0] and {row[0] for row in found} == {title}
+    assert {row[1] for row in found} == {SOURCES[0], f"'{SOURCES[1]}"}  # nothing that a spreadsheet runs
+    assert [[row[1].removeprefix("'"), row[2], f"{float(row[3]):.3f}"] for row in found] == [
+        row[:3] for row in rows[1:]
+    ]
+    markdown = forms["md"].split("\n")
+    assert markdown[0] == f"**{title}**" and len(markdown) == len(rows) + 3
+    assert r'| \[blog], "no\_1" 5 % |' in forms["md"]
+    assert rf"\caption{{{title}}}" in forms["latex"] and forms["latex"].count(r" \\") == len(rows)
+    assert r'{}[blog], "no\_1" 5 \% &' in forms["latex"] and r"=تقرير \$ \textasciitilde{} \#2 &" in forms["latex"]
+    # Where the page is older than the numbers, a button says so.
+    StoredReport.objects.update(computed_at=now())
+    button.click()
+    expect(button).to_have_text("Changed: load again")
 
 
 def test_a_table_on_the_page_is_copied_for_a_spreadsheet_and_a_button_says_why_it_copied_nothing(opened):
