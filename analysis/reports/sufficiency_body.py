@@ -9,7 +9,7 @@ from analysis.reports.captions import counted
 from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.sufficiency_behind import CELLS, DECIDED, EVERY, GRADED, RATED, RATED_BY
 from analysis.reports.sufficiency_grades import GROUPS, OUTCOMES
-from analysis.reports.tabular import Cell, Linked, Table
+from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
@@ -36,13 +36,13 @@ def body(result: dict) -> list[Table | Picture]:
 
 def _questions(result: dict) -> Table:
     names = ("sufficient", "insufficient", "undecided")
-    cells = tuple(Linked(result[f"n_{name}"], f"questions/{name}") for name in names)
+    cells = tuple(linked(result[f"n_{name}"], f"questions/{name}") for name in names)
     share = result["share_sufficient"]
     return Table(
         f"Context of the questions, by {result['by_title']}",
         ("Questions", "Sufficient", "Insufficient", "Undecided", *intervals("Share sufficient")),
         [
-            (Linked(result["n_questions"], f"questions/{EVERY}"), *cells)
+            (linked(result["n_questions"], f"questions/{EVERY}"), *cells)
             + _opening(share, f"questions/{DECIDED}" if share["n_pairable"] else "")
         ],
     )
@@ -64,7 +64,7 @@ def _autoraters(result: dict) -> Table:
     rows = [
         (row["name"], opens(row["f1"]["n_pairable"], _cells_of(row, *RATED)))
         + sum((_opening(row[name], _cells_of(row, *RATED_BY[name])) for name in names), ())
-        + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in RATED)
+        + tuple(linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in RATED)
         for row in result["autoraters"]
     ]
     return Table(
@@ -108,7 +108,7 @@ def _shares(result: dict) -> Table:
             behind = f"{row['figure']}/{EVERY if group == 'all' else group}"
             n = found["correct"]["n_pairable"]
             graded = f"{behind}/{GRADED}" if n else ""
-            counts = tuple(Linked(found[one]["n"], f"{behind}/{one}") for one in OUTCOMES)
+            counts = tuple(linked(found[one]["n"], f"{behind}/{one}") for one in OUTCOMES)
             figures = sum((_opening(found[one], graded) for one in OUTCOMES), ())
             rows.append((row["title"], group, opens(n, graded), *counts, *figures))
     columns = ("Data set / model / setting", "Context", "Answers", *(f"{one}, n" for one in OUTCOMES))
@@ -197,8 +197,8 @@ def _contains(result: dict) -> Table:
         (row["title"], row["group"], opens(row["n"], _cells_of(row, *CELLS)))
         + sum((_opening(row[side], _cells_of(row, "both", one)) for side, one in IN_SHARES.items()), ())
         + (*_opening(row["agreement"], _cells_of(row, *CELLS)), *_opening(row["kappa"], _cells_of(row, *CELLS)))
-        + tuple(Linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in CELLS)
-        + (Linked(row["n_without_answers"], f"{row['figure']}/without"),)
+        + tuple(linked(row["counts"][cell], f"{row['figure']}/{cell}") for cell in CELLS)
+        + (linked(row["n_without_answers"], f"{row['figure']}/without"),)
         for row in result["contains"]
     ]
     columns = ("Data set / model / setting", "Context", "Answers", *intervals("Contain an answer", "Judged correct"))

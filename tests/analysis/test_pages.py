@@ -65,6 +65,17 @@ def test_the_first_look_starts_a_job_and_the_next_one_shows_its_figures(page):
         assert escape(figure["title"]) in html and f"{figure['estimate']:.3f}" in html
 
 
+def test_lists_of_units_are_offered_only_where_there_are_units(page, project):
+    page()
+    compute()
+    html, behind = page().content.decode(), StoredReport.objects.get().behind
+    lists = [f"{dimension}/{name}" for dimension in ("relevance", "stance") for name in ("single", "unlabelled")]
+    assert {bool(behind[name]) for name in lists} == {True, False}
+    assert [f"figure={name}&quot;" in html or f'figure={name}"' in html for name in lists] == [
+        bool(behind[name]) for name in lists
+    ]
+
+
 def test_the_command_prints_what_the_page_stores(page, project, capsys):
     page()
     compute()

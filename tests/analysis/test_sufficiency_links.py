@@ -137,3 +137,11 @@ def test_contains_answer_opens_questions_by_what_the_answer_says(world):
         # Who is right says so in the words of the ground truth, but for every fourth question.
         assert world.opened(row["Contain an answer"]) == [key for key in right if world.number[key] % 4]
         assert world.opened(row["Without ground truth"]) == []
+
+
+def test_nothing_opens_behind_0(world):
+    raters = [row | {"counts": row["counts"] | {"rest": 0}} for row in world.result["autoraters"]]
+    tables = KIND.tables(world.result | {"autoraters": raters})
+    cells = [cell for table in tables for row in table.rows for cell in row]
+    counts = [one.value for one in cells if isinstance(one, Linked) and isinstance(one.value, int)]
+    assert 0 in cells and counts and 0 not in counts
