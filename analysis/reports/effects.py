@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from analysis.stats import Effect
 
 
-def effect(found: Effect, bound: float | None = None) -> dict:
+def effect(found: Effect, bound: float | None = None, least: float | None = None) -> dict:
     """An effect with its interval, in the shape of `figures.figure`. A difference of shares cannot lie outside
-    -bound..bound, whatever Student's t says of its interval."""
+    -bound..bound, and a share not outside least..bound, whatever Student's t says of its interval."""
     low, high = _rounded(found.low), _rounded(found.high)
     if bound is not None and low is not None and high is not None:
-        low, high = max(low, -bound), min(high, bound)
+        low, high = max(low, -bound if least is None else least), min(high, bound)
     return {
         "estimate": _rounded(found.estimate),
         "low": low,
@@ -50,6 +50,13 @@ def cells(found: dict | None) -> tuple[Cell, Cell, Cell]:
     if found["low"] is None:
         return found["estimate"], f"none: {found['interval']['undefined']}", None
     return found["estimate"], found["low"], found["high"]
+
+
+def without_interval(value: float | None, n: int, reason: str) -> dict:
+    """A figure of a first pass, which has no intervals; without a value why there is none."""
+    if value is None or value != value:
+        return without(reason)
+    return without() | {"estimate": float(value), "undefined": "", "n": n}
 
 
 def without(reason: str = PENDING) -> dict:

@@ -52,13 +52,14 @@ def _shares(dimension: dict) -> Table:
         row_cells: list[Cell] = [STRATA[row["stratum"]]]
         for side in SIDES:
             key = f"{dimension['dimension']}/{row['stratum']}/{side}"
-            row_cells += [linked(row[f"n_{side}"], key), linked(row[f"n_{side}_agree"], f"{key}/agree"), row[side]]
+            row_cells += [linked(row[f"n_{side}"], key), linked(row[f"n_{side}_agree"], f"{key}/agree")]
+            row_cells += cells(row[side])
         rows.append((*row_cells, *cells(row["difference"]), *cells(row["within"]), row["difference"]["p_value"]))
     contrast = dimension["contrast"]
-    empty: list[Cell] = [None] * 6
+    empty: list[Cell] = [None] * 10
     rows.append(("right minus wrong", *empty, *cells(contrast), None, None, None, contrast["p_value"]))
-    columns = ("Suggestions", "Labels, seen", "Agree, seen", "Share, seen")
-    columns += ("Labels, not seen", "Agree, not seen", "Share, not seen")
+    columns = ("Suggestions", "Labels, seen", "Agree, seen", *intervals("Share, seen"))
+    columns += ("Labels, not seen", "Agree, not seen", *intervals("Share, not seen"))
     columns += (*intervals("Difference", "Within annotators"), "p")
     left = dimension["n_without_suggestion"]
     note = f"{WAYS} "
@@ -89,7 +90,7 @@ def _alpha(dimension: dict) -> Table:
     level = dimension["alpha"][0]["level"]
     return Table(
         f"{dimension['title']}: Krippendorff's alpha ({level})",
-        ("Suggestions", "Units, seen", "Alpha, seen", "Units, not seen", "Alpha, not seen")
+        ("Suggestions", "Units, seen", *intervals("Alpha, seen"), "Units, not seen", *intervals("Alpha, not seen"))
         + (*intervals("Difference"), "p"),
         [
             (STRATA[row["stratum"]], *_alpha_of(dimension, row, "seen"), *_alpha_of(dimension, row, "unseen"))
@@ -100,8 +101,9 @@ def _alpha(dimension: dict) -> Table:
     )
 
 
-def _alpha_of(dimension: dict, row: dict, side: str) -> tuple[Cell, Cell]:
-    return linked(row[f"n_{side}"], f"{dimension['dimension']}/paired/{row['stratum']}/{side}"), row[side]
+def _alpha_of(dimension: dict, row: dict, side: str) -> tuple[Cell, ...]:
+    key = f"{dimension['dimension']}/paired/{row['stratum']}/{side}"
+    return linked(row[f"n_{side}"], key), *cells(row[side])
 
 
 def _revised(dimension: dict) -> Table:
@@ -110,15 +112,15 @@ def _revised(dimension: dict) -> Table:
         (
             STRATA[row["stratum"]],
             linked(row["n_seen"], f"{dimension['dimension']}/revised/{row['stratum']}"),
-            row["unseen"],
-            row["seen"],
+            *cells(row["unseen"]),
+            *cells(row["seen"]),
             *cells(row["difference"]),
         )
         for row in revised["strata"]
     ]
     return Table(
         f"{dimension['title']}: first answers and what became of them once the suggestion was shown",
-        ("Suggestions", "Labels", "Agree at first", "Agree in the end", *intervals("Difference")),
+        ("Suggestions", "Labels", *intervals("Agree at first", "Agree in the end", "Difference")),
         rows,
         f"{revised['n_changed']} of {n_of(revised['n'], 'labels')} "
         f"{either(revised['n_changed'], 'was', 'were')} changed, {revised['n_to_suggestion']} "
@@ -131,10 +133,11 @@ def _time(result: dict) -> Table:
     time = result["time"]
     return Table(
         "Time of an answer",
-        ("Suggestions", "Answers, seen", "Seconds, seen", "Answers, not seen", "Seconds, not seen")
+        ("Suggestions", "Answers, seen", *intervals("Seconds, seen"))
+        + ("Answers, not seen", *intervals("Seconds, not seen"))
         + (*intervals("Ratio", "Ratio within annotators"), "p"),
         [
-            (STRATA[row["stratum"]], row["n_seen"], row["seen"], row["n_unseen"], row["unseen"])
+            (STRATA[row["stratum"]], row["n_seen"], *cells(row["seen"]), row["n_unseen"], *cells(row["unseen"]))
             + (*cells(row["ratio"]), *cells(row["within"]), row["ratio"]["p_value"])
             for row in time["strata"]
         ],
@@ -199,11 +202,18 @@ def methods(result: dict) -> str:
         "effects of logistic regressions; effects on time are ratios from regressions of log active seconds. Standard "
         f"errors are clustered in two ways, by annotator and by {clusters_of(result)[0]} (Cameron, Gelbach and Miller "
         "2011), with 95 % intervals of Student's t with one degree of freedom less than the smaller number of "
-        "clusters. Differences of Krippendorff's alpha have jackknife intervals clustered the same way. "
+        "clusters, and so are those of the shares and the geometric mean times on either side. Krippendorff's alpha "
+        f"({_levels(result)}) and its differences have jackknife intervals clustered the same way. "
         f"{n_of(result['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen, and "
         f"{result['n_other_run']} given with another run's suggestion in view, were left out. "
         f"{defined_clusters(result)}"
     ).strip()
+
+
+def _levels(result: dict) -> str:
+    """At which level alpha was computed, of each question."""
+    of = {dimension["title"].lower(): dimension["alpha"][0]["level"] for dimension in result["dimensions"]}
+    return "; ".join(f"{title}, {level}" for title, level in of.items())
 
 
 def in_words(kind: TaskType, figure: str) -> str:

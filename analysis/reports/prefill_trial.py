@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.effects import effect, without
-from analysis.reports.figures import PENDING, is_quick, number
+from analysis.reports.effects import effect, without, without_interval
+from analysis.reports.figures import PENDING, is_quick
 from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS, Behind, together
 from analysis.reports.prefill_rows import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from analysis.stats import Labels
+    from analysis.stats import Estimate, Labels
 
 __all__ = ["body", "compute", "in_words", "methods", "opened", "references_of_trial"]
 
@@ -249,8 +249,18 @@ def _shares(name: str, trial: Trial, where: np.ndarray) -> dict:
     row: dict = {"stratum": name}
     for side, chosen in (("seen", where & trial.seen), ("unseen", where & ~trial.seen)):
         n, n_agree = int(chosen.sum()), int(trial.agrees[chosen].sum())
-        row |= {f"n_{side}": n, f"n_{side}_agree": n_agree, side: n_agree / n if n else None}
+        row |= {f"n_{side}": n, f"n_{side}_agree": n_agree, side: _share(trial, chosen)}
     return row | dict.fromkeys(("difference", "within", "odds_ratio", "marginal"), without())
+
+
+def _share(trial: Trial, chosen: np.ndarray) -> dict:
+    """Of these labels the share that equals the suggestion; people and items are both taken for a sample."""
+    from analysis.stats import clustered_mean
+
+    agrees = trial.agrees[chosen].astype(float)
+    if is_quick() or not len(agrees):
+        return without_interval(agrees.mean() if len(agrees) else None, len(agrees), NO_ANSWERS)
+    return effect(clustered_mean(agrees, [trial.rater[chosen], trial.cluster[chosen]]), 1, 0)
 
 
 def _revised(after: Trial) -> dict | None:
@@ -268,9 +278,13 @@ def _revised(after: Trial) -> dict | None:
 
 def _alpha(trial: Trial, n_units: int) -> list[dict]:
     """Alpha among answers with the suggestion in view and among those without, on units of each stratum."""
-    from analysis.stats import agreement_effect, krippendorff_alpha
+    from analysis.stats import agreement_effect, clustered_agreement, krippendorff_alpha
 
     level = "ordinal" if trial.dimension.level == "ordinal" else "nominal"
+
+    def measure(labels: Labels) -> Estimate:
+        return krippendorff_alpha(labels, level)
+
     rows = []
     for name, units in strata_of(_right_of_units(trial, n_units)).items():
         row: dict = {"stratum": name, "level": level, "seen": None, "unseen": None, "n_seen": 0, "n_unseen": 0}
@@ -279,12 +293,17 @@ def _alpha(trial: Trial, n_units: int) -> list[dict]:
             continue
         sides = [_labels(trial, side, n_units).select_units(units) for side in (trial.seen, ~trial.seen)]
         for side, labels in zip(("seen", "unseen"), sides, strict=True):
-            alpha = krippendorff_alpha(labels, level)
-            row |= {side: number(alpha.estimate), f"n_{side}": alpha.n_pairable}
+            alpha = measure(labels)
+            row[f"n_{side}"] = alpha.n_pairable
+            row[side] = (
+                without_interval(alpha.estimate, alpha.n_pairable, alpha.undefined)
+                if is_quick() or alpha.undefined
+                else effect(clustered_agreement(measure, labels), 1)
+            )
         reason = _one_sided(int(trial.seen.sum()), int((~trial.seen).sum()))
         difference = without(reason or PENDING)
         if not is_quick() and not reason:
-            difference = effect(agreement_effect(lambda labels: krippendorff_alpha(labels, level), *sides))
+            difference = effect(agreement_effect(measure, *sides))
         rows.append(row | {"difference": difference})
     return rows
 
@@ -307,7 +326,7 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
     import numpy as np
     import pandas as pd
 
-    from analysis.stats import time_effect
+    from analysis.stats import clustered_mean, time_effect
 
     parts = [pd.DataFrame({"annotation": one.annotation, "right": one.right, "cluster": one.cluster}) for one in trials]
     of_labels = pd.concat(parts, ignore_index=True)
@@ -324,12 +343,15 @@ def _time(source: Source, labels: pd.DataFrame, first: pd.DataFrame, trials: lis
     if is_quick():
         return {"strata": [], **counts}
     codes = answers["rater"].astype("category").cat.codes.to_numpy()
-    found = time_effect(seconds, answers["seen"].to_numpy(dtype=bool), right, codes, answers["cluster"].to_numpy())
+    seen, cluster = answers["seen"].to_numpy(dtype=bool), answers["cluster"].to_numpy()
+    found = time_effect(seconds, seen, right, codes, cluster)
+    logs = np.log(seconds, out=np.full(len(seconds), np.nan), where=seconds > 0)
     rows = []
-    for name in STRATA:
-        one = found[name]
-        row = {"stratum": name, "seen": number(one.seen), "unseen": number(one.unseen)}
-        row |= {"n_seen": one.n_seen, "n_unseen": one.n_unseen}
+    for name, where in strata_of(right).items():
+        one, row = found[name], {"stratum": name}
+        for side, chosen in (("seen", where & seen), ("unseen", where & ~seen)):
+            mean = clustered_mean(logs[chosen], [codes[chosen], cluster[chosen]])
+            row |= {side: effect(mean.exponentiated()), f"n_{side}": getattr(one, f"n_{side}")}
         reason = _one_sided(one.n_seen, one.n_unseen)
         parts = {"ratio": one.ratio, "within": one.within}
         rows.append(row | {part: without(reason) if reason else effect(of) for part, of in parts.items()})

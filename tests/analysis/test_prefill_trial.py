@@ -11,7 +11,7 @@ from django.utils import timezone
 from analysis.models import StoredReport
 from analysis.reports.effects import cells
 from analysis.reports.metrics import get_report
-from analysis.stats import suggestion_effect
+from analysis.stats import clustered_mean, suggestion_effect
 from annotation.models import Assignment, Decision, Job, Suggestion
 from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
@@ -95,7 +95,15 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
     expected = suggestion_effect(agrees, seen, right.astype(int), person, item)
     for name, where in (("all", right >= 0), ("right", right), ("wrong", ~right)):
         row = by_stratum(dimension["strata"])[name]
-        assert row["seen"] == agrees[where & seen].mean() and row["n_unseen_agree"] == agrees[where & ~seen].sum()
+        assert row["n_unseen_agree"] == agrees[where & ~seen].sum()
+        for side, rows in (("seen", where & seen), ("unseen", where & ~seen)):
+            share, one = row[side], clustered_mean(agrees[rows], [person[rows], item[rows]])
+            assert share["estimate"] == pytest.approx(agrees[rows].mean())
+            if one.no_interval:  # everybody follows four of five
+                assert side == "seen" and cells(share)[1] == f"none: {one.no_interval}"
+            else:
+                ends = pytest.approx((max(one.low, 0), min(one.high, 1)))
+                assert (share["low"], share["high"]) == ends and one.low < one.estimate < one.high
         for figure in ("difference", "within", "odds_ratio", "marginal"):
             found, one = row[figure], getattr(expected.strata[name], figure)
             assert (found["estimate"], found["low"]) == pytest.approx((one.estimate, one.low))
@@ -106,7 +114,17 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
     time = by_stratum(report["time"]["strata"])["all"]
     assert time["within"]["estimate"] == pytest.approx(0.5)
     alpha = by_stratum(dimension["alpha"])
-    assert alpha["all"]["difference"]["estimate"] == pytest.approx(alpha["all"]["seen"] - alpha["all"]["unseen"])
+    sides = [alpha["all"][side] for side in ("seen", "unseen")]
+    assert alpha["all"]["difference"]["estimate"] == pytest.approx(sides[0]["estimate"] - sides[1]["estimate"])
+    assert sides[0]["low"] < sides[0]["estimate"] < sides[0]["high"] <= 1
+    # Alone, two who get the same item are always both right or both wrong.
+    assert sides[1]["estimate"] == 1 and "is the same without any one" in cells(sides[1])[1]
+    assert sides[0]["interval"]["n_clusters"] == [6, 30]
+    mean = time["seen"]
+    assert mean["estimate"] == pytest.approx(np.exp(np.log(5 + person[seen]).mean()))
+    assert mean["low"] < mean["estimate"] < mean["high"]
+    said = get_report("prefill-trial").methods(report)
+    assert "Krippendorff's alpha (relevance, nominal; stance, ordinal) and its differences" in said
     assert alpha["wrong"]["n_seen"] == 10
 
 
@@ -158,7 +176,8 @@ def test_answers_changed_after_the_suggestion_appeared_are_compared_with_themsel
     revised = dimension["revised"]
     assert (revised["n"], revised["n_changed"], revised["n_to_suggestion"]) == (24, 9, 9)
     row = by_stratum(revised["strata"])["all"]
-    assert (row["unseen"], row["seen"]) == (6 / 24, 15 / 24)
+    assert (row["unseen"]["estimate"], row["seen"]["estimate"]) == (6 / 24, 15 / 24)
+    assert row["seen"]["low"] < 15 / 24 < row["seen"]["high"]
     assert row["difference"]["estimate"] == pytest.approx(9 / 24)
     assert row["difference"]["interval"]["n_clusters"] == [3, 8]
     assert -1 <= row["difference"]["low"] < 9 / 24 < row["difference"]["high"] <= 1  # as a difference of shares must
@@ -187,7 +206,7 @@ def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
         get_report("prefill-trial").compute(project)
     run = make_suggestions(project)
     empty = of_dimension(report_of(run), "relevance")["strata"][0]
-    assert empty["difference"]["undefined"] and empty["seen"] is None
+    assert empty["difference"]["undefined"] and empty["seen"]["undefined"] == "there are no such answers"
     say(items_of(project)[0], make_rater(project), YES)
     row = of_dimension(report_of(run), "relevance")["strata"][0]
     assert row["n_unseen"] == 1 and row["difference"]["undefined"] == "nobody answered with the suggestion in view"
