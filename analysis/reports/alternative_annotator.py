@@ -10,7 +10,7 @@ from analysis.reports import methods_people, people_pictures
 from analysis.reports.annotators import NO_PEOPLE, people_of
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.figures import figure, number
+from analysis.reports.figures import RESAMPLES, figure, number, plain_figure
 from analysis.reports.opened import UNITS, Behind, below, together
 from analysis.reports.reference import checker_codes
 from analysis.sources import Run, Source
@@ -182,8 +182,8 @@ def _test(
                 "id": one.person,
                 "name": names[one.person],
                 "n_units": one.n_units,
-                "model_wins": number(one.model_wins),
-                "person_wins": number(one.person_wins),
+                "model_wins": plain_figure(one.model_wins, "", one.n_units, of_model),
+                "person_wins": plain_figure(one.person_wins, "", one.n_units, of_person),
                 "n_model_ahead": int(one.model_ahead.sum()),
                 "n_person_ahead": int(one.person_ahead.sum()),
                 "p_value": number(one.p_value),
@@ -191,7 +191,7 @@ def _test(
                 "n_needed": one.n_needed,
                 "n_more": one.n_needed and one.n_needed - one.n_units,
             }
-            for one in test.people
+            for one, (of_model, of_person) in zip(test.people, test.person_intervals(RESAMPLES), strict=True)
         ],
         "left_out": [
             {"id": person, "name": names[person], "n_units": n} for person, n in test.units_of_left_out.items()

@@ -84,21 +84,27 @@ def _of_probabilities(result: dict, dimension: dict) -> list[Picture]:
 
 def _reliability(dimension: dict, found: dict, about: str) -> Lines:
     bins = [row for row in found["bins"] if row["n"]]
+    right = [row["accuracy"] for row in bins]
+    # A band says something of every point; where one has no interval the table says which others have.
+    has_band = all(one["low"] is not None for one in right)
     return Lines(
         name=picture_name("reliability", dimension["dimension"]),
         title=f"{dimension['title']}: reliability of probabilities",
         caption=(
             f"{about} Units are in {BINS} equal bins by the probability of their most probable label; expected "
             f"calibration error {_number(found['ece'])}."
+            f"{' The band joins 95 % intervals of the share right in each bin.' if has_band else ''}"
         ),
         alt="; ".join(
-            f"mean probability {row['confidence']:.2f}: {row['accuracy']:.2f} right of {row['n']}" for row in bins
+            f"mean probability {row['confidence']:.2f}: {_number(row['accuracy'])} right of {row['n']}" for row in bins
         )
         + ".",
         series=(
             Series(
                 "bins",
-                tuple((row["confidence"], row["accuracy"]) for row in bins),
+                tuple((row["confidence"], row["accuracy"]["estimate"]) for row in bins),
+                low=tuple(one["low"] for one in right) if has_band else (),
+                high=tuple(one["high"] for one in right) if has_band else (),
                 dots=True,
                 figures=tuple(
                     f"{dimension['dimension']}/bin/{place}/units" for place, row in enumerate(found["bins"]) if row["n"]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from analysis.reports import methods_checkers
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.figures import named_figure, number
+from analysis.reports.figures import RESAMPLES, is_quick, named_figure, plain_figure
+from analysis.reports.labellers import cluster_codes
 from analysis.reports.opened import UNITS, Behind, below, part_of, together
 from analysis.reports.reference import codes_of
 from analysis.sources import Run, Source
@@ -15,6 +16,9 @@ from annotation.task_types import Dimension
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+    from analysis.stats import Moved
+    from analysis.stats.moved import MovedFigure
 
 SHIFT_BARS = 10
 
@@ -45,7 +49,7 @@ def compute(source: Source, run: str, other: str) -> dict:
         derived = origins.get(dimension.slug)
         dimensions.append(_figures(dimension, units, *codes) | {"derived_from": derived})
         if not derived:
-            dimensions[-1]["shift"] = _shift(source, dimension, before, now)
+            dimensions[-1]["shift"] = _shift(source, dimension, before, now, units)
         behind |= _behind(dimension, units, *codes)
     gained, lost = failed[now.uuid] - failed[before.uuid], failed[before.uuid] - failed[now.uuid]
     behind["failures/gained"] = [unit for unit in units["unit"].tolist() if unit in gained]
@@ -53,7 +57,7 @@ def compute(source: Source, run: str, other: str) -> dict:
         unit for unit in units["unit"].tolist() if unit in failed[now.uuid] & failed[before.uuid]
     ]
     behind["failures/lost"] = [unit for unit in units["unit"].tolist() if unit in lost]
-    scores = _scores(source, before, now)
+    scores = _scores(source, before, now, units)
     for row in scores:
         shared = row.pop("units")
         behind[f"score/{row['key']}"] = [unit for unit in units["unit"].tolist() if unit in shared]
@@ -114,7 +118,7 @@ def _figures(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now:
 
     from analysis.stats import Labels, classification, cohen_kappa
 
-    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
+    cluster = cluster_codes(units)
     result = classification(before, now, dimension.values, cluster)
     rows = [(unit, rater) for rater, codes in enumerate((before, now)) for unit in np.flatnonzero(codes >= 0)]
     labels = Labels(
@@ -145,7 +149,21 @@ def _figures(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now:
     }
 
 
-def _shift(source: Source, dimension: Dimension, before: Run, now: Run) -> dict | None:
+def _moved(before: np.ndarray, now: np.ndarray, of: np.ndarray, units: pd.DataFrame) -> Moved:
+    """Of values of the units `of` in both runs, with intervals over claims or questions."""
+    import pandas as pd
+
+    from analysis.stats import moved
+
+    cluster = pd.Series(cluster_codes(units), units["unit"].to_numpy()).loc[of].to_numpy()
+    return moved(before, now, cluster, n_resamples=0 if is_quick() else RESAMPLES)
+
+
+def _figure(found: MovedFigure, n: int) -> dict:
+    return plain_figure(found.estimate, found.undefined, n, found.interval)
+
+
+def _shift(source: Source, dimension: Dimension, before: Run, now: Run, units: pd.DataFrame) -> dict | None:
     """How far the probabilities moved: per unit half the sum of absolute differences over the labels, from 0 (the same)
     to 1; and each label's mean probability in both. None where no unit has probabilities of both runs."""
     import numpy as np
@@ -156,52 +174,49 @@ def _shift(source: Source, dimension: Dimension, before: Run, now: Run) -> dict 
         return None
     other, run = (side.loc[shared].to_numpy() for side in sides)
     moved = np.abs(other - run).sum(axis=1) / 2
+    found = _moved(other, run, shared.to_numpy(), units)
     counts, edges = np.histogram(np.clip(moved, 0, 1), bins=SHIFT_BARS, range=(0, 1))
     return {
         "n": len(shared),
-        "mean": number(moved.mean()),
+        "mean": _figure(found.moved, found.n),
         "bars": [
             {"low": round(float(low), 2), "high": round(float(high), 2), "n": int(n)}
             for low, high, n in zip(edges, edges[1:], counts, strict=False)
         ],
         "labels": [
-            {"label": label.value, "title": label.title, "other": float(first), "run": float(second)}
-            for label, first, second in zip(dimension.labels, other.mean(axis=0), run.mean(axis=0), strict=True)
+            {
+                "label": label.value,
+                "title": label.title,
+                "other": _figure(first, found.n),
+                "run": _figure(second, found.n),
+            }
+            for label, first, second in zip(dimension.labels, found.before, found.now, strict=True)
         ],
     }
 
 
-def _scores(source: Source, before: Run, now: Run) -> list[dict]:
-    """Scores that both runs have, over the units where both are defined; the correlation is None where undefined."""
+def _scores(source: Source, before: Run, now: Run, units: pd.DataFrame) -> list[dict]:
+    """Scores that both runs have, over the units where both are defined."""
     rows = []
     for name in now.scores:
         if name not in before.scores:
             continue
         sides = [source.score_frame(run, name).set_index("unit")["value"].dropna() for run in (before, now)]
         shared = sides[0].index.intersection(sides[1].index)
-        other, run = (side.loc[shared].to_numpy() for side in sides)
+        found = _moved(*(side.loc[shared].to_numpy() for side in sides), shared.to_numpy(), units)
         rows.append(
             {
                 "name": name,
                 "key": part_of(name),
                 "units": set(shared.tolist()),
                 "n": len(shared),
-                "other": number(other.mean()) if len(shared) else None,
-                "run": number(run.mean()) if len(shared) else None,
-                "moved": number(abs(run - other).mean()) if len(shared) else None,
-                "pearson": _pearson(other, run),
+                "other": _figure(found.before[0], found.n),
+                "run": _figure(found.now[0], found.n),
+                "moved": _figure(found.moved, found.n),
+                "pearson": _figure(found.pearson[0], found.n),
             }
         )
     return rows
-
-
-def _pearson(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Pearson's correlation, by itself: over all units of a run an interval would take longer than all the rest."""
-    import numpy as np
-
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    return number(np.corrcoef(first, second)[0, 1])
 
 
 def _behind(dimension: Dimension, units: pd.DataFrame, before: np.ndarray, now: np.ndarray) -> dict[str, list[int]]:

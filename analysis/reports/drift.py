@@ -132,12 +132,11 @@ def tables(title: str, drift: dict) -> list[Table]:
         return [Table(f"{title}: agreement over time", ("Undefined",), [(drift["undefined"],)])]
     rows: list[tuple[Cell, ...]] = [
         ("all, within each annotator", sum(one["agreement"]["n_pairable"] for one in drift["blocks"]))
-        + tuple(one["agreement"]["estimate"] for one in drift["blocks"])
+        + sum((estimate(one["agreement"]) for one in drift["blocks"]), ())
         + (*cells(drift["within"]), drift["within"]["p_value"])
     ]
     rows += [
-        (one["name"], one["n"], *_filled([block["estimate"] for block in one["blocks"]]))
-        + (*cells(one["trend"]), one["trend"]["p_value"])
+        (one["name"], one["n"], *_filled(one["blocks"])) + (*cells(one["trend"]), one["trend"]["p_value"])
         for one in drift["people"]
     ]
     note = (
@@ -157,7 +156,7 @@ def tables(title: str, drift: dict) -> list[Table]:
             f" {n_of(drift['n_undated'], 'answers')} of which the moment is not known "
             f"{either(drift['n_undated'], 'is', 'are')} left out."
         )
-    columns = ("Annotator", "Answers", *(name.capitalize() for name in BLOCK_TITLES), *intervals("Change"), "p")
+    columns = ("Annotator", "Answers", *intervals(*(name.capitalize() for name in BLOCK_TITLES), "Change"), "p")
     found = [Table(f"{title}: agreement with others over time", columns, rows, note)]
     if drift["versions"]:
         found.append(
@@ -175,8 +174,9 @@ def tables(title: str, drift: dict) -> list[Table]:
     return found
 
 
-def _filled(blocks: list[float | None]) -> list[float | None]:
-    return blocks + [None] * (BLOCKS - len(blocks))
+def _filled(blocks: list[dict]) -> tuple[Cell, ...]:
+    """Quarters with their intervals, each three cells; those that a short sequence lacks are empty."""
+    return sum(map(estimate, [*blocks, *[None] * (BLOCKS - len(blocks))]), ())
 
 
 def methods(dimensions: list[dict], clusters_are: tuple[str, str]) -> str:

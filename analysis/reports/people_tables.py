@@ -28,14 +28,15 @@ def annotators(result: dict) -> list[Table]:
         if dimension["undefined"]:
             tables.append(Table(f"{title}: annotators", ("Undefined",), [(dimension["undefined"],)]))
             continue
-        tables += [_competences(dimension), _models(dimension)]
+        tables += [_competences(dimension), _models(dimension), shares_of_labels(dimension)]
         names = [label["title"] for label in dimension["labels"]]
         for rater in dimension["raters"]:
+            parts = (rater[name] for name in ("confusion", "confusion_ends", "counts"))
             rows = [
-                (name, *(share if share is not None else "undefined" for share in shares), *counts)
-                for name, shares, counts in zip(names, rater["confusion"], rater["counts"], strict=True)
+                (name, *sum(map(_share, shares, ends), ()), *counts)
+                for name, shares, ends, counts in zip(names, *parts, strict=True)
             ]
-            columns = ("True label", *names, *(f"{name}, labels" for name in names))
+            columns = ("True label", *intervals(*names), *(f"{name}, labels" for name in names))
             tables.append(Table(f"{title}: what {rater['name']} says, by Dawid-Skene", columns, rows))
         tables.append(_units(dimension, names))
         tables += _speed(title, dimension["speed"])
@@ -56,17 +57,29 @@ def _competences(dimension: dict) -> Table:
 
 
 def _models(dimension: dict) -> Table:
-    labels = [label["title"] for label in dimension["labels"]]
     rows = [
         (model["title"], model["n_iterations"], "yes" if model["converged"] else "no", model["n_resamples"])
-        + tuple(model["prevalence"])
         for model in dimension["models"]
     ]
+    return Table(f"{dimension['title']}: models", ("Model", "Iterations", "Converged", "Resamples"), rows)
+
+
+def shares_of_labels(dimension: dict) -> Table:
+    """How often each label is true by either model."""
+    models = dimension["models"]
     return Table(
-        f"{dimension['title']}: models, with the share of each label",
-        ("Model", "Iterations", "Converged", "Resamples", *labels),
-        rows,
+        f"{dimension['title']}: how often each label is true, by the models",
+        ("Label", *intervals(*(model["title"] for model in models))),
+        [
+            (label["title"], *(cell for model in models for cell in estimate(model["prevalence"][place])))
+            for place, label in enumerate(dimension["labels"])
+        ],
+        "A share without an interval is the same in all resamples, or still being computed.",
     )
+
+
+def _share(share: float | None, ends: list[float] | None) -> tuple[Cell, Cell, Cell]:
+    return ("undefined" if share is None else share, *(ends or (None, None)))
 
 
 def _units(dimension: dict, names: list[str]) -> Table:
@@ -99,7 +112,8 @@ def _speed(title: str, speed: dict) -> list[Table]:
 
 
 def prevalence(result: dict) -> list[Table]:
-    columns = (*intervals("Together"), "Reliance", *intervals("People alone"), "By people", "of", "Checker alone")
+    columns = (*intervals("Together"), "Reliance", *intervals("People alone"), "By people", "of")
+    columns += intervals("Checker alone")
     by = f"{checker_name(result)} and people"
     tables = []
     for dimension in result["dimensions"]:
@@ -128,7 +142,7 @@ def _prevalence(row: dict, found: dict, counts: dict) -> tuple[Cell, ...]:
     return (row["title"], *estimate(found["powered"]), found["powered"]["power"], *estimate(found["people"])) + (
         row["n_by_people"],
         found["people"]["n"],
-        found["checker"],
+        *estimate(found["checker"]),
         counts["n_both"],
         counts["n_others"],
     )
@@ -175,12 +189,13 @@ def labels_to_pass(needed: dict | None) -> str | None:
 
 
 def _people(title: str, row: dict) -> Table:
-    columns = ("Person", "Units", "Checker at least as close", "Person at least as close", "p", "Rejected")
-    columns = (*columns, "Units that would decide", "More units")
+    shares = intervals("Checker at least as close", "Person at least as close")
+    columns = ("Person", "Units", *shares, "p", "Rejected", "Units that would decide", "More units")
     rows: list[tuple[Cell, ...]] = [
-        (one["name"], one["n_units"], one["model_wins"], one["person_wins"], one["p_value"])
+        (one["name"], one["n_units"], *estimate(one["model_wins"]), *estimate(one["person_wins"]), one["p_value"])
         + ("yes" if one["rejected"] else "no", one["n_needed"], one.get("n_more"))
         for one in row["people"]
     ]
-    rows += [(one["name"], one["n_units"], None, None, None, "too few units", None, None) for one in row["left_out"]]
+    nothing = (None,) * len(shares)
+    rows += [(one["name"], one["n_units"], *nothing, None, "too few units", None, None) for one in row["left_out"]]
     return Table(title, columns, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import RESAMPLES, figure, number
+from analysis.reports.figures import RESAMPLES, figure, number, plain_figure
 from analysis.sources import Run, Source
 from annotation.task_types import Dimension
 
@@ -30,6 +30,7 @@ def probabilities(
     import numpy as np
 
     from analysis.stats import areas, calibration, curve_points, threshold_sweep
+    from analysis.stats.calibration import EMPTY_BIN
 
     given = source.probability_frame(run, dimension.slug, dimension.values)
     if given.empty:
@@ -87,9 +88,9 @@ def probabilities(
                 "high": one.high,
                 "n": one.n,
                 "confidence": number(one.confidence),
-                "accuracy": number(one.accuracy),
+                "accuracy": plain_figure(one.accuracy, "" if one.n else EMPTY_BIN, one.n, interval),
             }
-            for one in found.bins
+            for one, interval in zip(found.bins, found.bin_intervals(n_resamples), strict=True)
         ],
         "labels": labels,
     }, behind

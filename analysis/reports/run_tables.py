@@ -10,7 +10,7 @@ from analysis.reports.tabular import Cell, Table, linked
 
 def probabilities(title: str, found: dict) -> list[Table]:
     bins = [
-        (f"{row['low']:.1f} to {row['high']:.1f}", row["n"], row["confidence"], row["accuracy"])
+        (f"{row['low']:.1f} to {row['high']:.1f}", row["n"], row["confidence"], *estimate(row["accuracy"]))
         for row in found["bins"]
     ]
     scores = [(name, *estimate(found[slug]), found[slug]["n_pairable"]) for slug, name in CALIBRATION]
@@ -23,7 +23,7 @@ def probabilities(title: str, found: dict) -> list[Table]:
     names = ("threshold", "n_taken", "precision", "recall", "f1", "accuracy")
     return [
         Table(f"{title}: calibration", ("Measure", *intervals("Value"), "n"), scores),
-        Table(f"{title}: reliability", ("Probability", "n", "Mean probability", "Share right"), bins),
+        Table(f"{title}: reliability", ("Probability", "n", "Mean probability", *intervals("Share right")), bins),
         Table(
             f"{title}: telling each label from the rest",
             ("Label", "Share")

@@ -280,15 +280,20 @@ def _difference(result: dict) -> list[Table]:
         tables.append(Table(f"{title}: agreement of the two runs", MEASURES, rows))
         tables.append(confusion(f"{title}: from (rows) to (columns)", dimension))
         if shift := dimension["shift"]:
-            means = [(row["title"], row["other"], row["run"]) for row in shift["labels"]]
-            tables.append(Table(f"{title}: mean probabilities", ("Label", "From", "To"), means))
+            means = [(row["title"], *estimate(row["other"]), *estimate(row["run"])) for row in shift["labels"]]
+            tables.append(Table(f"{title}: mean probabilities", ("Label", *intervals("From", "To")), means))
+            distance = [(shift["n"], *estimate(shift["mean"]))]
+            columns = ("Units", *intervals("Total variation"))
+            tables.append(Table(f"{title}: how far probabilities moved on average", columns, distance))
             moves = [(f"{row['low']:.2f} to {row['high']:.2f}", row["n"]) for row in shift["bars"]]
             tables.append(Table(f"{title}: how far probabilities moved", ("Total variation", "Units"), moves))
     scores = [
-        tuple(row[name] for name in ("name", "n", "other", "run", "moved", "pearson")) for row in result["scores"]
+        (row["name"], row["n"], *sum((estimate(row[name]) for name in ("other", "run", "moved", "pearson")), ()))
+        for row in result["scores"]
     ]
     if scores:
-        tables.append(Table("Scores", ("Score", "n", "From", "To", "Moved by", "Pearson"), scores))
+        columns = ("Score", "n", *intervals("From", "To", "Moved by", "Pearson"))
+        tables.append(Table("Scores", columns, scores))
     return tables
 
 

@@ -216,8 +216,9 @@ def _difference(result: dict) -> list[str]:
             changed = [f"{n} {to}" for to, n in zip(values, row, strict=True) if n]
             lines.append(f"  {value} -> {', '.join(changed) or 'none'}")
         if shift := dimension["shift"]:
-            lines.append(f"  probabilities moved by {shift['mean']:.4f} on average, n={shift['n']}")
+            lines.append(f"  probabilities moved by {_value(shift['mean'])} on average, n={shift['n']}")
     for score in result["scores"]:
         if score["n"]:
-            lines.append(f"  {score['name']}: mean {score['other']:.4f} -> {score['run']:.4f}, n={score['n']}")
+            means = " -> ".join(_value(score[side]) for side in ("other", "run"))
+            lines.append(f"  {score['name']}: mean {means}, n={score['n']}")
     return lines

@@ -29,6 +29,7 @@ from .icat import IcatScores, icat_curve, icat_scores, mean_icat
 from .label_intervals import LabelIntervals, label_intervals
 from .labels import Labels, encode
 from .means import GroupedMeans, grouped_means
+from .moved import Moved, moved
 from .multiplicity import benjamini_hochberg, holm
 from .others import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from .outcomes import OutcomeShares, Share, outcome_shares
@@ -107,6 +108,7 @@ __all__ = [
     "Majority",
     "Marked",
     "ModelRates",
+    "Moved",
     "Needed",
     "OthersAgreement",
     "OutcomeShares",
@@ -198,6 +200,7 @@ __all__ = [
     "mean_share",
     "memory_conflict",
     "most_frequent",
+    "moved",
     "outcome_shares",
     "pearson",
     "percent_agreement",

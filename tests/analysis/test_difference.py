@@ -110,11 +110,13 @@ def test_labels_failures_and_probabilities_are_compared_by_hand(project, runs):
     # Expected by chance: 4/6 * 2/6 + 2/6 * 4/6 = 16/36.
     assert relevance["kappa"]["estimate"] == pytest.approx((24 / 36 - 16 / 36) / (20 / 36))
     shift = relevance["shift"]
-    assert shift["n"] == 6 and shift["mean"] == pytest.approx((0 + 0.1 + 0 + 0.1 + 0.4 + 0.5) / 6)
+    assert shift["n"] == 6 and shift["mean"]["estimate"] == pytest.approx((0 + 0.1 + 0 + 0.1 + 0.4 + 0.5) / 6)
     assert sum(bar["n"] for bar in shift["bars"]) == 6
-    means = {row["label"]: (row["other"], row["run"]) for row in shift["labels"]}
+    means = {row["label"]: (row["other"]["estimate"], row["run"]["estimate"]) for row in shift["labels"]}
+    for one in (shift["mean"], *(row[side] for row in shift["labels"] for side in ("other", "run"))):
+        assert one["low"] < one["estimate"] < one["high"] and one["interval"]["n_resamples"] == 1000
     tables = {table.title: table for table in get_report("difference").tables(result)}
-    assert [row[1:] for row in tables["Relevance: mean probabilities"].rows] == list(means.values())
+    assert [(row[1], row[4]) for row in tables["Relevance: mean probabilities"].rows] == list(means.values())
     assert sum(row[1] for row in tables["Relevance: how far probabilities moved"].rows) == 6
     assert means["relevant"] == (pytest.approx(3.4 / 6), pytest.approx(2.3 / 6))
 
@@ -131,11 +133,15 @@ def test_what_made_them_differ_is_named_and_nothing_else(project, runs):
 
 def test_scores_are_compared_where_both_are_defined(project, runs):
     [score] = compute(project, runs)["scores"]
-    assert (score["name"], score["n"], score["moved"]) == ("draw", 3, 1.0)
-    assert (score["other"], score["run"]) == (pytest.approx(7 / 3), pytest.approx(10 / 3))
-    assert score["pearson"] == pytest.approx(60 / (42 * 96) ** 0.5)
+    assert (score["name"], score["n"], score["moved"]["estimate"]) == ("draw", 3, 1.0)
+    assert [score[side]["estimate"] for side in ("other", "run")] == pytest.approx([7 / 3, 10 / 3])
+    assert score["pearson"]["estimate"] == pytest.approx(60 / (42 * 96) ** 0.5)
+    for name in ("other", "run", "moved"):
+        assert score[name]["low"] < score[name]["estimate"] < score[name]["high"]
+        assert "rests on only 2 clusters" in score[name]["interval"]["note"]
     Score.objects.filter(run=runs[1]).update(value=2.0)  # constant
-    assert compute(project, runs)["scores"][0]["pearson"] is None
+    pearson = compute(project, runs)["scores"][0]["pearson"]
+    assert pearson["estimate"] is None and pearson["undefined"] == "one of the two is the same for every unit"
 
 
 def test_the_other_way_round_is_the_mirror(project, runs):

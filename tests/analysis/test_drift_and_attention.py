@@ -61,6 +61,13 @@ def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):
     assert people["Anna"]["trend"]["estimate"] > 0
     assert sum(block["agreement"]["n_pairable"] for block in drift["blocks"]) == 3 * N
     assert drift["within"]["interval"]["n_clusters"] == [3, N]
+    table = tables("Relevance", drift)[0]
+    assert table.columns[2:5] == ("First quarter", "First quarter, low", "First quarter, high")
+    for row, one in zip(table.rows[1:], drift["people"], strict=True):
+        ends = [cell for block in one["blocks"] for cell in (block["estimate"], block["low"], block["high"])]
+        assert list(row[2:14]) == ends
+    assert table.rows[1][0] == drift["people"][0]["name"] and len(table.rows[0]) == len(table.columns)
+    assert table.rows[0][3] == drift["blocks"][0]["agreement"]["low"] is not None
 
 
 def test_people_whose_answers_are_about_few_claims_are_warned_of(project):

@@ -64,6 +64,17 @@ def test_probabilities_are_judged_as_by_scikit_learn(project):
     assert dimension["mcc"]["estimate"] == pytest.approx(metrics.matthews_corrcoef(TRUTH, says))
     assert dimension["balanced_accuracy"]["estimate"] == pytest.approx(metrics.balanced_accuracy_score(TRUTH, says))
     sizes = [row["n"] for row in found["bins"]]
+    places = np.minimum(np.ceil(np.maximum(FIRST, 1 - np.array(FIRST)) * 10 - 1e-9).astype(int) - 1, 9)
+    n_intervals = 0
+    for place, row in enumerate(found["bins"]):
+        share = row["accuracy"]
+        if row["n"]:
+            assert share["estimate"] == pytest.approx((says == TRUTH)[places == place].mean())
+            assert share["low"] is None and share["interval"]["undefined"] or share["low"] < share["high"]
+            n_intervals += share["low"] is not None
+        else:
+            assert share["estimate"] is None and share["undefined"] == "no unit has a probability in the bin"
+    assert n_intervals >= 2  # in the others all units are right, or none
     assert sum(sizes) == N and [len(report["behind"][f"relevance/bin/{n}/units"]) for n in range(10)] == sizes
 
 
