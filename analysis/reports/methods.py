@@ -11,7 +11,7 @@ from analysis.sources.splits import in_words, split_in
 from annotation import __version__
 
 if TYPE_CHECKING:
-    from analysis.reports.metrics import Report
+    from analysis.reports.report import Report
 
 # How a condition of a selection is said; a `source` is called by what figures are split by.
 CONDITIONS = {

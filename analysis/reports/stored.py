@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from analysis.models import StoredReport
 from analysis.reports.figures import quickly
-from analysis.reports.metrics import Report, get_report
+from analysis.reports.metrics import get_report
+from analysis.reports.report import Report
 from analysis.scopes import scoped
 from analysis.sources import Source
 from annotation import __version__

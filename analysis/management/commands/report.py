@@ -8,8 +8,9 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.reports.methods import paragraph
-from analysis.reports.metrics import REPORTS, Report, get_report
+from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.options import Option
+from analysis.reports.report import Report
 from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
 from analysis.scopes import scope_of, scoped
