@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -212,11 +213,17 @@ def competence(model: Callable) -> Callable[[Labels], Figures]:
     def figures(labels: Labels) -> Figures:
         found = model(labels)
 
-        def ends() -> tuple[np.ndarray, np.ndarray]:
-            intervals = stats.competence_intervals(labels, found, 100)
-            return intervals.low, intervals.high
+        @cache
+        def intervals() -> stats.CompetenceIntervals:
+            return stats.competence_intervals(labels, found, 100)
 
-        return {f"competence_{model.__name__}": (found.competence, ends)}
+        figures: Figures = {
+            "competence": (found.competence, lambda: (intervals().low, intervals().high)),
+            "prevalence": (found.prevalence, lambda: tuple(intervals().prevalence)),
+        }
+        if found.confusion is not None:
+            figures["confusion"] = (found.confusion, lambda: tuple(intervals().confusion))
+        return figures
 
     return figures
 
@@ -255,9 +262,19 @@ STUDIES = {
     "prevalence, units": Study(lambda rng, n: planted.sampled(rng, n, False), prevalence, (2000, 500), 1_000_000),
     "alternative annotator test": Study(planted.compared, alternative, (80, 40), of_its_size=("winning_rate",)),
     "Dawid-Skene": Study(
-        planted.confused, competence(stats.dawid_skene), (60,), 1, {"competence_dawid_skene": planted.RIGHT}
+        planted.confused,
+        competence(stats.dawid_skene),
+        (60,),
+        1,
+        {"competence": planted.RIGHT, "prevalence": np.full(3, 1 / 3), "confusion": planted.CONFUSION},
     ),
-    "MACE": Study(planted.confused, competence(stats.mace), (60,), 1, {"competence_mace": (3 * planted.RIGHT - 1) / 2}),
+    "MACE": Study(
+        planted.confused,
+        competence(stats.mace),
+        (60,),
+        1,
+        {"competence": (3 * planted.RIGHT - 1) / 2, "prevalence": np.full(3, 1 / 3)},
+    ),
     "spans": Study(planted.marked, spans, (60, 20), 10_000),
     "label rates": Study(planted.extracted, shares, (80, 20)),
     **answers.STUDIES,
@@ -271,6 +288,7 @@ STUDIES = {
     **associations.STUDIES,
     **labellers.STUDIES,
     **means.STUDIES,
+    **trials.OF_ONE_SIDE,
 }
 
 

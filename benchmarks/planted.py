@@ -171,6 +171,7 @@ def compared(rng: np.random.Generator, n_clusters: int, model_right: float = 0.6
 
 
 RIGHT = np.array([0.95, 0.85, 0.75, 0.65, 0.4])
+CONFUSION = np.where(np.eye(3, dtype=bool), RIGHT[:, None, None], (1 - RIGHT[:, None, None]) / 2)
 
 
 def confused(rng: np.random.Generator, n_clusters: int) -> Labels:

@@ -53,18 +53,18 @@ def prefilled(
     return Prefilled(label, suggestion[item], seen, right[item], annotator, item, seconds, n_annotators)
 
 
+def side(data: Prefilled, rows: np.ndarray) -> Labels:
+    names, n_items = tuple(map(str, range(data.n_annotators))), int(data.item.max()) + 1
+    return Labels(data.item[rows], data.annotator[rows], data.label[rows], n_items, CATEGORIES, rater_names=names)
+
+
 def effects(data: Prefilled) -> dict[str, Effect]:
     columns = data.seen, data.right.astype(int), data.annotator, data.item
     agreeing = stats.suggestion_effect(data.label == data.suggestion, *columns)
     times = stats.time_effect(data.seconds, *columns)
-    names, n_items = tuple(map(str, range(data.n_annotators))), int(data.item.max()) + 1
-    sides = [
-        Labels(data.item[rows], data.annotator[rows], data.label[rows], n_items, CATEGORIES, rater_names=names)
-        for rows in (data.seen, ~data.seen)
-    ]
-    is_right = np.zeros(n_items, dtype=int)
+    is_right = np.zeros(int(data.item.max()) + 1, dtype=int)
     is_right[data.item] = data.right
-    alpha = stats.alpha_effect(stats.krippendorff_alpha, *sides, is_right)
+    alpha = stats.alpha_effect(stats.krippendorff_alpha, side(data, data.seen), side(data, ~data.seen), is_right)
     found = {"contrast of right and wrong": agreeing.contrast}
     for name in ("right", "wrong"):
         of = agreeing.strata[name]
@@ -79,10 +79,29 @@ def effects(data: Prefilled) -> dict[str, Effect]:
 
 
 def trial(data: Prefilled) -> Figures:
-    return {name: (one.estimate, lambda one=one: (one.low, one.high)) for name, one in effects(data).items()}
+    return figures_of(effects(data))
+
+
+def figures_of(found: dict[str, Effect]) -> Figures:
+    return {name: (one.estimate, lambda one=one: (one.low, one.high)) for name, one in found.items()}
+
+
+def of_one_side(data: Prefilled) -> Figures:
+    """What each side of a trial is by itself."""
+    agrees = (data.label == data.suggestion).astype(float)
+    found = {}
+    for name, rows in (("seen", data.seen), ("not seen", ~data.seen)):
+        groups = [data.annotator[rows], data.item[rows]]
+        found |= {
+            f"share that agrees, {name}": stats.clustered_mean(agrees[rows], groups),
+            f"time, {name}": stats.clustered_mean(np.log(data.seconds[rows]), groups).exponentiated(),
+            f"alpha, {name}": stats.clustered_agreement(stats.krippendorff_alpha, side(data, rows)),
+        }
+    return figures_of(found)
 
 
 STUDIES = {"a trial of suggestions": Study(prefilled, trial, (24, 6), LARGE)}
+OF_ONE_SIDE = {"sides of a trial": Study(prefilled, of_one_side, (24, 6), LARGE)}
 
 
 def nothing_seen(rng: np.random.Generator) -> dict[str, float]:
