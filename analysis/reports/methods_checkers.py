@@ -185,7 +185,8 @@ def prevalence(result: dict) -> str:
         "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
         f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept "
         f"within 0 and "
-        "1. The estimate from people's labels alone stands beside them.",
+        "1. The estimates from people's labels alone and from the checker's alone stand beside them; the interval of "
+        "the latter is that of the choice of units, and says nothing of how far the checker is off.",
         defined_clusters(result),
     )
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from analysis.stats import PoweredMean
 
+NO_LABEL = "nothing has the checker's label"
+FEW_LABELS = "fewer than two units (or clusters) have the checker's label"
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -33,19 +36,31 @@ class Judged:
 
 def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str) -> dict:
     """People alone over all that they judged, both together, and the checker's own mean of all that it judged. Values
-    lie in 0..1; `no_spread` says why there is no interval where people's are all equal."""
+    lie in 0..1; `no_spread` says why there is no interval where all of somebody's are equal, with {} for who it is."""
     from analysis.stats import prediction_powered_mean
 
     mine, cluster = judged.by_people, judged.cluster
     both, others = (judged.sides()[name] for name in ("both", "others"))
     alone = prediction_powered_mean(human[mine], machine[mine], human[:0], cluster[mine], cluster[:0], power=0.0)
     powered = prediction_powered_mean(human[both], machine[both], machine[others], cluster[both], cluster[others])
-    of_checker = machine[judged.by_checker]
+    by_people = no_spread.format("people")
     return {
-        "people": _figure(alone, no_spread),
-        "powered": _figure(powered, no_spread) | {"power": number(powered.power)},
-        "checker": number(of_checker.mean()) if len(of_checker) else None,
+        "people": _figure(alone, by_people),
+        "powered": _figure(powered, by_people) | {"power": number(powered.power)},
+        "checker": _of_checker(machine[judged.by_checker], cluster[judged.by_checker], no_spread.format("the checker")),
     }
+
+
+def _of_checker(said: np.ndarray, cluster: np.ndarray, no_spread: str) -> dict:
+    """What the checker would say on average of all such units; its interval knows nothing of how far it is off."""
+    from analysis.stats import prediction_powered_mean
+
+    found = _figure(prediction_powered_mean(said, said, said[:0], cluster, cluster[:0], power=0.0), no_spread)
+    if not len(said):
+        return found | {"undefined": NO_LABEL, "interval": {"undefined": NO_LABEL}}
+    if found["undefined"]:
+        found |= {"undefined": "", "interval": {"undefined": FEW_LABELS}}
+    return found | {"estimate": number(said.mean())}
 
 
 def _figure(found: PoweredMean, no_spread: str) -> dict:

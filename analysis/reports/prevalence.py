@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-NO_SPREAD = "no interval: by people all units have it or none has"
+NO_SPREAD = "no interval: by {} all units have it or none has"
 
 
 methods = methods_checkers.prevalence

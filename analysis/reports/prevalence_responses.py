@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-NO_SPREAD = "no interval: by people all responses have the same value"
+NO_SPREAD = "no interval: by {} all responses have the same value"
 
 
 def are_pieces(kind: TaskType, units: pd.DataFrame) -> bool:

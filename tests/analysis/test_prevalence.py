@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
+from analysis.reports.powered import Judged, means
 from analysis.stats import prediction_powered_mean
 from annotation.models import Job, Suggestion
 from annotation.services import jobs
@@ -53,7 +54,9 @@ def test_figures_are_those_of_the_statistic_and_units_are_counted(run):
     expected = prediction_powered_mean(human, machine[:BY_PEOPLE], machine[BY_PEOPLE:])
     assert relevant["powered"]["estimate"] == pytest.approx(expected.estimate)
     assert relevant["people"]["estimate"] == human.mean() and relevant["n_by_people"] == human.sum()
-    assert relevant["checker"] == pytest.approx(machine.mean())
+    assert relevant["checker"]["estimate"] == pytest.approx(machine.mean())
+    alone = prediction_powered_mean(machine, machine, machine[:0], power=0)
+    assert (relevant["checker"]["low"], relevant["checker"]["high"]) == pytest.approx((alone.low, alone.high), rel=0.02)
     assert 0 <= relevant["powered"]["low"] < relevant["powered"]["high"] <= 1
 
 
@@ -82,6 +85,16 @@ def test_nobody_labelled_anything_yet():
     run = make_suggestions(project, checker="first")
     row = of_dimension(report_of(run), "relevance")["labels"][0]
     assert row["powered"]["estimate"] is None and "fewer than two" in row["people"]["undefined"]
+    assert row["checker"]["estimate"] == 0 and "by the checker all units" in row["checker"]["interval"]["undefined"]
+
+
+def test_a_checker_that_said_nothing_or_too_little_has_no_interval():
+    nothing, every = np.zeros(3, dtype=bool), np.ones(3, dtype=bool)
+    cases = ((nothing, None, "nothing has the checker's label"), (np.arange(3) == 0, 1.0, "fewer than two"))
+    for by_checker, estimate, reason in cases:
+        found = means(np.zeros(3), np.ones(3), Judged(every, by_checker, np.arange(3)), "by {} none has")["checker"]
+        assert (found["estimate"], found["low"]) == (estimate, None) and reason in found["interval"]["undefined"]
+        assert bool(found["undefined"]) == (estimate is None)
 
 
 def test_page_and_command(client, run, capsys):
@@ -95,6 +108,8 @@ def test_page_and_command(client, run, capsys):
     stored = StoredReport.objects.get()
     powered = of_dimension(stored.result, "relevance")["labels"][0]["powered"]
     assert f"{100 * powered['estimate']:.2f}" in page and f"--run {run.uuid}" in page
+    alone = of_dimension(stored.result, "relevance")["labels"][0]["checker"]
+    assert f"{100 * alone['low']:.2f} to {100 * alone['high']:.2f}" in page
     call_command("report", project.slug, "prevalence", "--run", "first", "--format", "json")
     assert json.loads(capsys.readouterr().out) == stored.result
     for form in ("table", "md", "csv", "latex"):

@@ -56,7 +56,7 @@ def test_by_hand():
     human, machine, others = np.array([0.5, 1, 0]), np.array([1, 1, 0.5]), np.array([0.5, 1, 0])
     share = row["share"]
     assert share["people"]["estimate"] == pytest.approx((0.5 + 1 + 0 + 0) / 4) and share["people"]["n"] == 4
-    assert share["checker"] == pytest.approx((1 + 1 + 0.5 + 0.5 + 1 + 0) / 6)
+    assert share["checker"]["estimate"] == pytest.approx((1 + 1 + 0.5 + 0.5 + 1 + 0) / 6)
     weight = np.mean((human - 0.5) * (machine - machine.mean())) / (2 * np.append(machine, others).var(ddof=1))
     assert share["powered"]["power"] == pytest.approx(weight) and 0 < weight < 1
     assert share["powered"]["estimate"] == pytest.approx(0.5 + weight * (0.5 - 2.5 / 3))
@@ -68,7 +68,7 @@ def test_by_hand():
     assert share["people"]["n_clusters"] == 2
     any_of = row["any"]
     assert any_of["people"]["estimate"] == pytest.approx(2 / 4) and row["n_by_people"] == 2
-    assert any_of["checker"] == pytest.approx(5 / 6)
+    assert any_of["checker"]["estimate"] == pytest.approx(5 / 6)
     nobody = found["labels"][CODE[N]]["any"]
     assert nobody["people"]["estimate"] == pytest.approx(1 / 4) and not nobody["people"]["undefined"]
     assert behind["entailment/responses-partly"] == [6, 7]
@@ -106,7 +106,7 @@ def test_planted_rates_are_found_though_the_checker_alone_is_far_off(measure):
         powered, alone = row["powered"], row["people"]
         hits += powered["low"] <= truth <= powered["high"]
         narrower.append((powered["high"] - powered["low"]) / (alone["high"] - alone["low"]))
-        off.append(row["checker"] - truth)
+        off.append(row["checker"]["estimate"] - truth)
     assert hits / runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
     assert np.mean(narrower) < 0.85 and np.min(off) > 0.07
 
@@ -143,8 +143,9 @@ def test_report_page_files_and_command(client, run, capsys):
     assert report["n_responses_without"] == 2 and report["unit_words"] == "triplets"
     row = responses["labels"][WORST]
     assert row["share"]["people"]["estimate"] == pytest.approx((1 + 0.5 + 0.5 + 0 + 0) / 5)
-    assert row["any"]["people"]["estimate"] == pytest.approx(3 / 5) and row["any"]["checker"] == 1
-    assert row["share"]["checker"] == pytest.approx((8 * 0.5 + 1 + 1 / 3) / 10)
+    assert row["any"]["people"]["estimate"] == pytest.approx(3 / 5) and row["any"]["checker"]["estimate"] == 1
+    assert "by the checker all responses have the same value" in row["any"]["checker"]["interval"]["undefined"]
+    assert row["share"]["checker"]["estimate"] == pytest.approx((8 * 0.5 + 1 + 1 / 3) / 10)
     said = get_report("prevalence").methods(report)
     assert "The mean over 10 responses of the share of their triplets" in said
     assert "Responses that people labelled in part (at most 1) count as unlabelled." in said
