@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.figures import figure, is_quick, number, unknown_figure
+from analysis.reports.figures import RESAMPLES, figure, is_quick, number, plain_figure, unknown_figure
 from analysis.reports.refchecker_data import Study
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ RULES = {
 TIES = {"worst": "The worst of the tied labels", "undecided": "No label"}
 # Seven models have 5,040 orders, which are then all tried.
 PERMUTATIONS = 9_999
+NO_RATE = "none of its answers has a label that counts"
 
 
 def labels_by_rule(study: Study, codes: np.ndarray, ties: str) -> dict[str, np.ndarray]:
@@ -148,6 +149,7 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
 
     rows = study.responses[where]
     model, item = rows["model"].tolist(), rows["item"].tolist()
+    of_models = _rates_of_models(study, where, people, checker)
     found, estimates, by_model = [], {}, {}
     for place, (name, title) in enumerate(zip(study.labels, study.titles, strict=True)):
         level = system_correlation(checker[where, place], people[where, place], model, item, "spearman")
@@ -169,12 +171,35 @@ def _ranking(study: Study, where: np.ndarray, people: np.ndarray, checker: np.nd
         ranks = [pd.Series(means).rank().to_numpy() for means in (level.label_means, level.score_means)]
         for number_of, one in enumerate(level.systems):
             by_model.setdefault(one, {"model": one, "n": int(level.n_of_system[number_of])})[name] = {
-                "people": number(level.label_means[number_of]),
+                "people": of_models[one]["people"][place],
                 "people_rank": _rank(ranks[0][number_of]),
-                "checker": number(level.score_means[number_of]),
+                "checker": of_models[one]["checker"][place],
                 "checker_rank": _rank(ranks[1][number_of]),
             }
     return {"labels": found, "models": [by_model[name] for name in sorted(by_model)]}, estimates
+
+
+def _rates_of_models(study: Study, where: np.ndarray, people: np.ndarray, checker: np.ndarray) -> dict[str, dict]:
+    """Of each model the rate of every label by either side, on the answers that both label. All models and labels are
+    resampled together."""
+    import numpy as np
+
+    from analysis.stats import grouped_means
+
+    models = study.responses["model"].to_numpy()[where]
+    names = sorted(set(models.tolist()))
+    values, groups = np.hstack([people[where], checker[where]]), models[:, None] == np.array(names, dtype=object)
+    found = grouped_means(values, groups, study.item_codes()[where])
+    intervals = None if is_quick() else found.confidence_intervals(n_resamples=RESAMPLES)
+    n_labels = len(study.labels)
+    cells = [
+        [
+            plain_figure(mean, "" if n else NO_RATE, int(n), intervals[row][column] if intervals else None)
+            for column, (mean, n) in enumerate(zip(found.mean[row], found.n[row], strict=True))
+        ]
+        for row in range(len(names))
+    ]
+    return {name: {"people": row[:n_labels], "checker": row[n_labels:]} for name, row in zip(names, cells, strict=True)}
 
 
 def _rank(rank: float) -> int | float:

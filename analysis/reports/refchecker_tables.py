@@ -69,7 +69,7 @@ def _rates(result: dict) -> list[Table | Picture]:
                     f"{words}, {rule['n_not_counted']:,} without enough labels.",
                 )
             )
-            if is_soft:
+            if is_soft and rule["n_counted"]:
                 parts.append(_rates_picture(result, one, rule, len(parts)))
     return parts
 
@@ -240,7 +240,8 @@ def _rankings(result: dict) -> list[Table]:
             for one in result["checkers"]
             for row in one["rankings"]["settings"][place]["models"]
         ]
-        columns = ("Checker", "Model", "Answers", "By people", "Rank", "By the checker", "Rank by the checker")
+        columns = ("Checker", "Model", "Answers", *intervals("By people"), "Rank", *intervals("By the checker"))
+        columns += ("Rank by the checker",)
         tables.append(Table(f"{setting}: models by {worst['title'].lower()} rate, the lowest first", columns, rows))
     return tables
 
@@ -249,9 +250,9 @@ def _ranked(run: str, row: dict, worst: str, setting: str) -> tuple[Cell, ...]:
     of, where, found = ("checker", run), (setting, row["model"]), row[worst]
     return (
         count(row["n"], *of, "ranked", *where),
-        count(found["people"], *of, "rated", "people", worst, *where),
+        *share(found["people"], *of, "rated", "people", worst, *where),
         found["people_rank"],
-        count(found["checker"], *of, "rated", "checker", worst, *where),
+        *share(found["checker"], *of, "rated", "checker", worst, *where),
         found["checker_rank"],
     )
 

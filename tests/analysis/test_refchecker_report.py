@@ -251,7 +251,25 @@ def test_checkers_rank_models_as_people_do_or_the_other_way_round():
             assert of["p_value"] == pytest.approx(2 / 24)  # the two extreme ones of all 24 orders
             ranks = {row["model"]: row[C]["people_rank"] for row in setting["models"]}
             assert ranks == {"a": 1, "b": 2, "c": 3, "d": 4}
+            for row in setting["models"]:
+                people, checker = row[C]["people"], row[C if expected == 1 else E]["checker"]
+                assert people == checker and people["n_pairable"] == row["n"]
+                if row["model"] == "a":  # is never contradicted
+                    assert people["estimate"] == 0 and "the same figure" in people["interval"]["undefined"]
+                else:
+                    assert people["low"] < people["estimate"] < people["high"]
+                    assert people["interval"]["n_clusters"] == row["n"]  # questions
         assert found["mean"][C]["estimate"] == expected
+
+
+def test_a_setting_in_which_no_answer_counts_has_no_picture_of_rates():
+    project, labels = planted()
+    here = Unit.objects.filter(triplet__response__context_setting=SETTINGS[1]).values_list("pk", flat=True)
+    label_all(project, {unit: labels[unit] for unit in here})
+    result = compute(project)
+    assert [one["rules"][0]["n_counted"] for one in result["rates"]] == [0, 75]
+    captions = [one.caption for one in get_report("refchecker").pictures(result) if one.name.startswith("label-rates")]
+    assert len(captions) == 1 and f"{SETTINGS[1]}, 75 answers" in captions[0]
 
 
 def test_models_can_be_left_out_of_the_figures_over_answers():
