@@ -20,7 +20,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.stats import Estimate, Labels
-from benchmarks import answers, associations, labellers, marked_spans, means, planted, repeated, trials, two_ways
+from benchmarks import answers, associations, joint, labellers, marked_spans, means, planted, repeated, trials, two_ways
 from benchmarks.levels import TESTS, rejections
 from benchmarks.study import Figures, Study, bootstrapped
 
@@ -289,6 +289,7 @@ STUDIES = {
     **labellers.STUDIES,
     **means.STUDIES,
     **trials.OF_ONE_SIDE,
+    **joint.STUDIES,
 }
 
 
