@@ -56,7 +56,25 @@ def wins(data: planted.Compared) -> Figures:
     }
 
 
+def bins(data: planted.Judged) -> Figures:
+    """Two of the ten bins of probability. In the last nearly all are right: many studies have no interval there."""
+    found = stats.calibration(data.reference, data.probabilities, data.cluster)
+
+    @cache
+    def intervals() -> tuple:
+        return found.bin_intervals(RESAMPLES)
+
+    return {
+        f"accuracy in a bin, {name}": (
+            found.bins[place].accuracy,
+            lambda place=place: (intervals()[place].low, intervals()[place].high),
+        )
+        for name, place in (("0.5 to 0.6", 5), ("0.7 to 0.8", 7))
+    }
+
+
 STUDIES = {
     "two runs": Study(two_runs, moved, (80, 20)),
     "wins against a person": Study(planted.compared, wins, (80, 40)),
+    "bins of probability": Study(planted.judged, bins, (80, 40)),
 }

@@ -70,6 +70,8 @@ STATED = {
     ("means of groups", "skewed characteristic, rarer stance", 20): 0.905,
     ("means of groups", "conflict, rarer stance", 20): 0.988,
     ("one label against the rest", "alpha_of_a_rare_label", 20): 0.882,
+    ("bins of probability", "accuracy in a bin, 0.5 to 0.6", 40): 0.98,
+    ("bins of probability", "accuracy in a bin, 0.7 to 0.8", 40): 0.991,
 }
 # Tests that reject more often than they say: they suppose normal scores, which ranks and heavy tails are not, and units
 # that do not depend on each other, which units of one claim do.
