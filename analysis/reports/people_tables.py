@@ -67,6 +67,8 @@ def _models(dimension: dict) -> Table:
 def shares_of_labels(dimension: dict) -> Table:
     """How often each label is true by either model."""
     models = dimension["models"]
+    said = [share["interval"]["undefined"] for model in models for share in model["prevalence"]]
+    reasons = dict.fromkeys(filter(None, said))
     return Table(
         f"{dimension['title']}: how often each label is true, by the models",
         ("Label", *intervals(*(model["title"] for model in models))),
@@ -74,7 +76,7 @@ def shares_of_labels(dimension: dict) -> Table:
             (label["title"], *(cell for model in models for cell in estimate(model["prevalence"][place])))
             for place, label in enumerate(dimension["labels"])
         ],
-        "A share without an interval is the same in all resamples, or still being computed.",
+        f"Without an interval: {'; '.join(reasons)}." if reasons else "",
     )
 
 

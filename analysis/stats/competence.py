@@ -234,7 +234,8 @@ class _Fit:
             ends = ~moving if iteration + 1 < max_iterations else np.ones_like(moving)
             found[at[ends]], prevalence[at[ends]] = now[ends], prior[ends]
             if ends.any():
-                table = np.where(total > SEEN, chance, np.nan)[self.tables_of][:, :, ends]
+                part = np.s_[:, :, ends]
+                table = np.where(total[self.tables_of][part] > SEEN, chance[self.tables_of][part], np.nan)
                 tables[at[ends]] = table.transpose(2, 0, 3, 1)
             if ends.all():
                 break
