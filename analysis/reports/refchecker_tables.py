@@ -242,7 +242,8 @@ def _rankings(result: dict) -> list[Table]:
         ]
         columns = ("Checker", "Model", "Answers", *intervals("By people"), "Rank", *intervals("By the checker"))
         columns += ("Rank by the checker",)
-        tables.append(Table(f"{setting}: models by {worst['title'].lower()} rate, the lowest first", columns, rows))
+        title = f"{setting}: models by {worst['title'].lower()} rate, the lowest first"
+        tables.append(Table(title, columns, rows, "A rate that is the same in all resamples has no interval."))
     return tables
 
 
