@@ -16,7 +16,7 @@ ONE_CLUSTER = "fewer than two clusters on a side that is compared"
 SEPARATED = "one side has no case, or only cases, so the odds are 0 or infinite"
 NO_SPREAD = "the outcome does not vary on either side, so the data give no interval"
 ONE_CLUSTER_IN_ALL = "fewer than two clusters in some way of clustering"
-ALIKE = "all clusters have the same mean, so the data give no interval"
+ALIKE = "in some way of clustering all clusters have the same mean, so the data give no interval"
 # Columns with more different rows than this are taken for measurements, which have no sides.
 MOST_SIDES = 8
 # Rounding must not make an interval of nothing.

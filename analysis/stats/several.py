@@ -146,9 +146,10 @@ def _permuted(q: float, right: np.ndarray, cluster: np.ndarray, n_permutations: 
     free, rng = max(len(table) - 1, 0), np.random.default_rng(seed)
     exact = free * math.log(math.factorial(k)) <= math.log(n_permutations) + 1e-9
     if exact:
-        orders = np.array(list(permutations(range(k))))
-        first = table[0] if len(table) else 0
-        others = [row[orders] for row in table[1:]]
+        first, others = table[0] if len(table) else 0, []
+        if free:  # of many labellers and one cluster the orders would fill the memory, and none is tried
+            orders = np.array(list(permutations(range(k))))
+            others = [row[orders] for row in table[1:]]
         sums = [fixed + first + np.sum(chosen, axis=0, dtype=np.int64) for chosen in product(*others)]
         p_value, n = float(np.mean([int((found**2).sum()) >= observed for found in sums])), len(sums)
     else:

@@ -40,7 +40,7 @@ def clustered_agreement(
     -------
     Effect
         Undefined where the figure is. There is no interval where it has no value without some rater or unit. `p_value`
-        is nan.
+        is nan. Raters and units without anything to compare are not counted.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def clustered_agreement(
     labels.refuse_exchangeable()
     group = np.arange(labels.n_units) if labels.cluster is None else labels.cluster
     found = measure(replace(labels, cluster=group))
-    raters = np.unique(labels.rater)
+    raters = _compared(labels)
     observed = Observed(
         n=found.n_labels,
         n_left_out=found.n_left_out,
@@ -118,7 +118,7 @@ def agreement_effect(
     found = agreement_difference(measure, a, b)
     group = resampled_together(a, b)
     samples = [measure(replace(side, cluster=group)).sample for side in (a, b)]
-    raters = np.union1d(a.rater, b.rater)
+    raters = np.union1d(_compared(a), _compared(b))
     observed = Observed(
         n=found.n_labels,
         n_left_out=found.n_left_out,
@@ -139,6 +139,13 @@ def agreement_effect(
     if np.isnan(by_unit + by_label):
         return observed.effect(found.estimate, np.nan, FEW_CLUSTERS)
     return observed.effect(found.estimate, two_ways(by_rater, by_unit, by_label), "")
+
+
+def _compared(labels: Labels) -> np.ndarray:
+    """Raters with a label beside another's on some unit. Others have no part in agreement: they would let few people
+    pass for many."""
+    several = np.bincount(labels.unit, minlength=labels.n_units) > 1
+    return np.unique(labels.rater[several[labels.unit]])
 
 
 def _jackknife(values: np.ndarray, times: np.ndarray) -> float:

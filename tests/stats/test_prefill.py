@@ -63,6 +63,9 @@ def test_a_mean_without_an_interval_says_why():
     assert "fewer than two clusters" in clustered_mean(agrees, [annotator * 0, item]).no_interval
     same = clustered_mean(np.ones(120), [annotator, item])
     assert same.estimate == 1 and np.isnan(same.low) and "same mean" in same.no_interval
+    # Everybody half of the time, about items of their own: the items differ, people do not.
+    half = clustered_mean(np.arange(120) % 2, [annotator, np.arange(120)])
+    assert half.estimate == 0.5 and "in some way of clustering" in half.no_interval
     holes = clustered_mean(np.where(item == 0, np.nan, agrees), [annotator, item])
     assert (holes.n, holes.n_left_out) == (114, 6)
 
@@ -180,6 +183,29 @@ def test_agreement_of_one_side_is_its_jackknife_by_people_and_by_units():
     expected = two_ways(*map(jackknife, (annotator, item // 2, np.arange(len(item)))))
     assert found.estimate == of(item >= 0) and found.standard_error == pytest.approx(expected**0.5)
     assert found.n_clusters == (5, len(np.unique(item // 2))) and found.low < found.estimate < found.high
+
+
+def test_people_who_are_never_compared_do_not_let_few_pass_for_many():
+    """Thirty people who answered an item each that nobody else saw say nothing of how people differ."""
+    rng = np.random.default_rng(4)
+    item, annotator = (index.ravel() for index in np.indices((20, 3)))
+    names = tuple(map(str, range(33)))
+
+    def side(alone):
+        said = np.r_[rng.permutation(np.tile([0, 0, 1], 20)), np.zeros(alone, dtype=int)]
+        who, what = np.r_[annotator, 3 + np.arange(alone)], np.r_[item, 20 + np.arange(alone)]
+        return Labels(what, who, said, 50, ("no", "yes"), rater_names=names)
+
+    many = side(30)
+    few = many.select_units(np.arange(50) < 20)
+    found, expected = (clustered_agreement(krippendorff_alpha, labels) for labels in (many, few))
+    assert found.n_clusters == expected.n_clusters == (3, 20)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    other = side(30)
+    pairs = (many, other), (few, other.select_units(np.arange(50) < 20))
+    found, expected = (agreement_effect(krippendorff_alpha, *pair) for pair in pairs)
+    assert found.n_clusters == expected.n_clusters and found.n_clusters[0] == 3
+    assert (found.low, found.high, found.p_value) == pytest.approx((expected.low, expected.high, expected.p_value))
 
 
 def test_agreement_of_one_side_may_have_no_interval():

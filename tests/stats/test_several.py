@@ -117,6 +117,14 @@ def test_undefined_left_out_and_refused():
         several_labellers([0], [[0], [1]], "ab", n_permutations=0)
 
 
+def test_many_labellers_of_one_cluster_need_none_of_their_orders():
+    """Fifteen labellers have a million million orders; permuting one cluster alone changes nothing."""
+    said = np.arange(15)[:, None] < np.array([3, 8, 12])
+    found = several_labellers([1, 1, 1], said.astype(int), "ab", [0, 0, 0])
+    assert found.permutation.exact and (found.permutation.p_value, found.permutation.n_permutations) == (1.0, 1)
+    assert not several_labellers([1, 1, 1], said.astype(int), "ab", n_permutations=99).permutation.exact
+
+
 def test_swapping_whole_clusters_holds_the_level_where_skill_differs_from_claim_to_claim():
     """Each labeller knows some claims and not others: Cochran's Q takes their units as independent, and finds too much.
     400 studies at 5 %: 10 to 31 are the .5 and 99.5 % points of the binomial distribution."""
