@@ -90,8 +90,8 @@ def _probabilities(result: dict) -> str:
     if not any(dimension["probabilities"] for dimension in result["dimensions"]):
         return ""
     return (
-        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error in ten "
-        "equal bins of the most probable label's probability, and for each label against the rest by the areas under "
+        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and the "
+        "share right in ten equal bins of the most probable label's probability, and for each label against the rest by the areas under "
         "the ROC curve and the precision-recall curve (average precision); thresholds were chosen by F1 on four fifths "
         f"of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of what they give take "
         f"them as chosen."
@@ -220,6 +220,10 @@ def difference(result: dict) -> str:
         "Agreement of the two is the share of equal labels and Cohen's kappa, over units that both label.",
         "Probabilities are compared by total variation: half the sum of absolute differences over the labels."
         if any(dimension["shift"] for dimension in result["dimensions"])
+        else "",
+        "Scores are compared by their means, their mean absolute difference and Pearson's correlation, over units that "
+        "have both."
+        if result["scores"]
         else "",
         intervals_in(result),
     )

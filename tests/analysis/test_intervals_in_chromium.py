@@ -1,0 +1,59 @@
+"""Pages on marked passages and on two runs, whose numbers all have intervals, and labels that checkers touched."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.test_difference import make_run, units_of
+from tests.analysis.test_spans_report import mark, marking_project
+from tests.analysis.world import items_of, make_rater, say
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+N = 24
+ENDS = re.compile(r"^-?\d\.\d+ to -?\d\.\d+$")
+
+
+@pytest.fixture
+def project():
+    """Three people who mark nearly the same; two runs with scores, and one answer given with a suggestion in view."""
+    project = marking_project(N)
+    raters = [make_rater(project, name) for name in ("Anna", "Ben", "Cleo")]
+    for number, item in enumerate(items_of(project)):
+        for place, rater in enumerate(raters):
+            start = 4 * number + (number * place) % 7
+            mark(item, rater, start, start + 20 + 3 * place, "supports" if (number + place) % 4 else "refutes")
+    for version in (1, 2):
+        sure = {
+            unit: (2 + number * 7 % 5 + version * (number % 4 % 3)) / 10
+            for number, unit in enumerate(units_of(project))
+        }
+        make_run(project, sure, version=str(version), scores=[(unit, 10 * share) for unit, share in sure.items()])
+    say(items_of(project)[0], make_rater(project, "Dan"), "relevant", shown=True)
+    return project
+
+
+def pages_of(project) -> dict[str, str]:
+    first, second = project.checker_runs.order_by("pk")
+    return {
+        "spans": reverse("project_report", args=[project.slug, "spans"]),
+        "difference": reverse("project_difference", args=[project.slug]) + f"?run={second.uuid}&other={first.uuid}",
+        "touched": reverse("project_annotators", args=[project.slug]) + "?checkers=with&touched=1",
+    }
+
+
+@in_every_look
+def test_pages_whose_numbers_have_intervals_look_right(open_context, client, project, scheme, width):
+    for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
+        if name == "difference":
+            row = page.get_by_role("region", name="Scores that both have").get_by_role("row").nth(1)
+            expect(row.locator("td").filter(has_text=ENDS)).to_have_count(4)
+        if name == "spans":
+            pairs = page.get_by_role("region", name="passages by pair of people")
+            expect(pairs.get_by_role("columnheader", name="Exact F1, low")).to_be_attached()
+        if name == "touched":
+            expect(page.get_by_label("People's labels")).to_have_value("1")
+            expect(page.get_by_text("What people last said counts")).to_be_visible()
+        is_fit_to_be_seen(page, f"intervals-{name}", scheme, width)
