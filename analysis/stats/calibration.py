@@ -138,15 +138,6 @@ def calibration(
     ones = np.ones((len(truth), 1))
     gaps = SumSample(np.hstack([one_of * (right - confidence)[:, None], ones]), index, drawn_from, ece_of)
     scores = SumSample(np.hstack([squared[:, None], ones]), index, drawn_from, mean_of)
-    pattern, pattern_of = np.unique(np.column_stack([place, right]).astype(int), axis=0, return_inverse=True)
-    of_bin = np.eye(n_bins)[pattern[:, 0]]
-    shares = SumSample(
-        features=np.hstack([of_bin * pattern[:, 1:], of_bin]),
-        pattern=pattern_of.reshape(-1),
-        cluster=drawn_from,
-        statistic=lambda sums: divide(sums[:, :n_bins], sums[:, n_bins:]),
-        work_per_row=n_bins,
-    )
     bin_of_unit = np.full(len(codes), -1)
     bin_of_unit[both] = place
     return Calibration(
@@ -164,5 +155,18 @@ def calibration(
             for inside in [place == number]
         ),
         bin_of_unit=bin_of_unit,
-        shares=shares,
+        shares=_shares_right(place, right, n_bins, drawn_from),
+    )
+
+
+def _shares_right(place: np.ndarray, right: np.ndarray, n_bins: int, cluster: np.ndarray | None) -> SumSample:
+    """Units under the share right in every bin, (n_resamples, n_bins); `place` is each unit's bin."""
+    pattern, pattern_of = np.unique(np.column_stack([place, right]).astype(int), axis=0, return_inverse=True)
+    of_bin = np.eye(n_bins)[pattern[:, 0]]
+    return SumSample(
+        features=np.hstack([of_bin * pattern[:, 1:], of_bin]),
+        pattern=pattern_of.reshape(-1),
+        cluster=cluster,
+        statistic=lambda sums: divide(sums[:, :n_bins], sums[:, n_bins:]),
+        work_per_row=n_bins,
     )
