@@ -96,14 +96,14 @@ def alone() -> tuple[Project, dict]:
     return project, {}
 
 
-def worlds() -> Iterator[tuple[str, Callable[[], tuple[Project, dict]]]]:
+def worlds() -> Iterator[tuple[str, str, Callable[[], tuple[Project, dict]]]]:
     for name in REPORTS:
         if name in TINY:
-            yield name, TINY[name]
+            yield name, name, TINY[name]
         else:
-            yield name, alone
-            yield name, lambda: of_study(1)
-            yield name, lambda: of_study(3)
+            yield f"{name}, one answer", name, alone
+            yield f"{name}, study of one", name, lambda: of_study(1)
+            yield f"{name}, study of three", name, lambda: of_study(3)
 
 
 def shown_by(name: str, project: Project, options: dict) -> str:
@@ -132,7 +132,14 @@ def said_by(name: str, project: Project, options: dict) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(("name", "world"), worlds())
+@pytest.fixture(autouse=True)
+def without_drawings(monkeypatch):
+    """Captions stand beside drawings, and planning says as much of few simulated studies as of many."""
+    monkeypatch.setattr("analysis.pictures.themed.themed", lambda picture, address: "<svg></svg>")
+    monkeypatch.setattr("analysis.reports.planning.STUDIES", 20)
+
+
+@pytest.mark.parametrize(("name", "world"), [pytest.param(name, world, id=title) for title, name, world in worlds()])
 def test_one_of_something_is_no_plural_and_no_markup_is_shown(name, world):
     project, options = world()
     found = {
@@ -147,8 +154,8 @@ def test_one_of_something_is_no_plural_and_no_markup_is_shown(name, world):
 
 
 def test_whoever_has_a_competence_and_no_interval_reads_why_on_the_page():
-    """Ben labels one of two claims only."""
-    project = project_of(48, claims=3)
+    """Ben labels one of three claims only."""
+    project = project_of(36, claims=3)
     people = {name: make_rater(project, name) for name in ("Anna", "Ben", "Cleo")}
     claims = sorted({item.anchor.evidence.claim_id for item in items_of(project)})
     for number, item in enumerate(items_of(project)):

@@ -40,11 +40,13 @@ def words(response) -> str:
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name):
+def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name, monkeypatch):
+    monkeypatch.setattr("tests.analysis.study.study", lambda: study(8))  # as much can be chosen of fewer pairs
     project, options = WORLDS[name]()
     report, client = REPORTS[name], client_of(project.created_by)
     page = reverse(report.page, args=report.address(project.slug))
     others = {"since": "2026-05-01"} | options
+    shown: list[dict[str, str]] = []
 
     def refused(wrong: dict[str, str], says: str) -> None:
         answer = client.get(page, others | wrong)
@@ -55,7 +57,9 @@ def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name):
         [back] = re.findall(r'href="(\?[^"]*)">Show it without', answer.content.decode())
         kept = QueryDict(html.unescape(back).removeprefix("?")).dict()
         assert kept == {key: value for key, value in others.items() if key not in wrong}
-        assert client.get(page, kept).status_code == 200
+        if kept not in shown:
+            assert client.get(page, kept).status_code == 200
+            shown.append(kept)
 
     for option in report.options:
         if said := TOLD_LATER.get((name, option.name)):
