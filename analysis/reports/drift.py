@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.reports.effects import cells, effect
 from analysis.reports.figures import PENDING, figure
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.people_tables import estimate, intervals, without_interval
 from analysis.reports.tabular import Cell, Table
 from annotation.task_types import Dimension
 
@@ -156,6 +156,8 @@ def tables(title: str, drift: dict) -> list[Table]:
             f" {n_of(drift['n_undated'], 'answers')} of which the moment is not known "
             f"{either(drift['n_undated'], 'is', 'are')} left out."
         )
+    blocks = [one["agreement"] for one in drift["blocks"]] + [one for row in drift["people"] for one in row["blocks"]]
+    note = " ".join(filter(None, (note, without_interval(blocks))))
     columns = ("Annotator", "Answers", *intervals(*(name.capitalize() for name in BLOCK_TITLES), "Change"), "p")
     found = [Table(f"{title}: agreement with others over time", columns, rows, note)]
     if drift["versions"]:

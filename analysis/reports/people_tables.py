@@ -21,6 +21,17 @@ def intervals(*names: str) -> tuple[str, ...]:
     return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
 
 
+MOST_REASONS = 2
+
+
+def without_interval(figures: list[dict]) -> str:
+    """Why figures of a table have a value and no interval, for the note below it; empty where all have one."""
+    said = [one["interval"]["undefined"] for one in figures if one["estimate"] is not None and one["low"] is None]
+    reasons = list(dict.fromkeys(filter(None, said)))
+    more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
+    return f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
+
+
 def annotators(result: dict) -> list[Table]:
     tables = []
     for dimension in result["dimensions"]:
@@ -67,8 +78,6 @@ def _models(dimension: dict) -> Table:
 def shares_of_labels(dimension: dict) -> Table:
     """How often each label is true by either model."""
     models = dimension["models"]
-    said = [share["interval"]["undefined"] for model in models for share in model["prevalence"]]
-    reasons = dict.fromkeys(filter(None, said))
     return Table(
         f"{dimension['title']}: how often each label is true, by the models",
         ("Label", *intervals(*(model["title"] for model in models))),
@@ -76,7 +85,7 @@ def shares_of_labels(dimension: dict) -> Table:
             (label["title"], *(cell for model in models for cell in estimate(model["prevalence"][place])))
             for place, label in enumerate(dimension["labels"])
         ],
-        f"Without an interval: {'; '.join(reasons)}." if reasons else "",
+        without_interval([share for model in models for share in model["prevalence"]]),
     )
 
 

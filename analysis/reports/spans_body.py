@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.people_tables import estimate, intervals, without_interval
 from analysis.reports.span_texts import UNKNOWN_TEXT
 from analysis.reports.tabular import Cell, Table, linked
 
@@ -74,6 +74,7 @@ def _figures(dimension: dict) -> Table:
     for one in dimension["figures"]:
         if one["name"] == "gamma" and one["n_drawn_from"] > one["n_units"]:
             note += f" Gamma is of {n_of(one['n_units'], 'units')}, drawn at random from {one['n_drawn_from']}."
+    note = _noted(note, [dimension])
     columns = ("Measure", *intervals("Value"), "n", "Left out")
     return Table(f"{dimension['title']}: agreement on passages", columns, rows, note)
 
@@ -127,6 +128,11 @@ def _values(row: dict) -> tuple[Cell, ...]:
     return sum((estimate(one) for one in row["figures"]), ())
 
 
+def _noted(note: str, rows: list[dict]) -> str:
+    """A note, and why figures of these rows have no interval."""
+    return " ".join(filter(None, (note, without_interval([one for row in rows for one in row["figures"]]))))
+
+
 def _labels(dimension: dict) -> Table:
     rows = [
         (row["title"], linked(row["n_units"], f"{dimension['dimension']}/label/{row['label']}"), row["n_spans"])
@@ -137,8 +143,12 @@ def _labels(dimension: dict) -> Table:
         f"{dimension['title']}: passages by label",
         ("Label", "Units", "Marks", *_measures(dimension["labels"])),
         rows,
-        "Only marks under the label count, so a passage that two people marked under different labels counts against "
-        "both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same label.",
+        _noted(
+            "Only marks under the label count, so a passage that two people marked under different labels counts "
+            "against both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same "
+            "label.",
+            dimension["labels"],
+        ),
     )
 
 
@@ -148,7 +158,7 @@ def _fields(dimension: dict) -> Table:
         f"{dimension['title']}: passages by text",
         ("Text", "Marks", *_measures(dimension["fields"])),
         [(row["field"], row["n_spans"], *_values(row)) for row in dimension["fields"]],
-        f"{more} more texts are not listed." if more else "",
+        _noted(f"{more} more texts are not listed." if more else "", dimension["fields"]),
     )
 
 
@@ -162,7 +172,7 @@ def _pairs(dimension: dict) -> Table:
             + _values(row)
             for row in dimension["pairs"]
         ],
-        f"{more} more pairs are not listed." if more else "",
+        _noted(f"{more} more pairs are not listed." if more else "", dimension["pairs"]),
     )
 
 
