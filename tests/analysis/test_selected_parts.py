@@ -180,7 +180,7 @@ def test_what_machines_say_is_of_the_units_that_are_looked_at(tmp_path):
         result = alike([report("difference", selected(one, source=source), **options) for one in sources])
         assert (result["n_units"], result["n_failed"]) == (4, n_failed)
         (found,) = result["dimensions"]
-        assert (found["shift"]["n"], found["shift"]["mean"]) == (4, pytest.approx(shift))
+        assert (found["shift"]["n"], found["shift"]["mean"]["estimate"]) == (4, pytest.approx(shift))
 
 
 def aspects_in_answers():
