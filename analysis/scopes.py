@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from analysis.models import Release
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
-from analysis.sources.selection import NAMES, SelectedSource, Selection
+from analysis.sources.selection import ARMS, NAMES, SelectedSource, Selection
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project, Revision
 
@@ -19,7 +19,8 @@ def scope_of(project: Project, given: Mapping[str, str]) -> dict:
     """
     selection = Selection.of({name: given[name] for name in NAMES if name in given})
     if selection:
-        selection.check(project.type, lambda: set(project.raters.values_list("pseudonym", flat=True)))
+        people = project.raters.values_list("pseudonym", flat=True)
+        selection.check(project.type, lambda: set(people), lambda: ARMS)
         _refuse_unknown_version(project, selection.guidelines)
     scope: dict = {"selection": selection.as_dict()} if selection else {}
     if number := given.get("release", ""):

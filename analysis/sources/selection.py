@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, time
 from functools import cached_property
@@ -62,17 +62,17 @@ class Selection:
             raise WrongChoice(f"label is dimension:label, such as stance:supports, not {found.label!r}", "label")
         return found
 
-    def check(self, kind: TaskType, people: Callable[[], Container[str]]) -> None:
-        """Whether a project of this kind has what is chosen; `people` are pseudonyms. What there is not raises
-        ValueError: a slip of the pen would give figures of nothing."""
+    def check(self, kind: TaskType, people: Callable[[], Container[str]], arms: Callable[[], Collection[str]]) -> None:
+        """Whether a project of this kind, with these people (pseudonyms) and arms, has what is chosen. What there is
+        not raises ValueError: a slip of the pen would give figures of nothing."""
         if self.label:
             known = [f"{one.slug}:{value}" for one in kind.dimensions for value in one.values]
             if self.label not in known:
                 raise WrongChoice(f"label is one of {', '.join(known)}, not {self.label!r}", "label")
         if self.split:
             _wrong("split", lambda: splits.check_kind(self.split, kind.unit_kind))
-        if self.arm and self.arm not in ARMS:
-            raise WrongChoice(f"arm is one of {', '.join(ARMS)}, not {self.arm!r}", "arm")
+        if self.arm and self.arm not in (there := arms()):
+            raise WrongChoice(f"arm is one of {', '.join(there) or 'none'}, not {self.arm!r}", "arm")
         if self.annotator and self.annotator not in people():
             raise WrongChoice(
                 f"annotator is the pseudonym of somebody who labels here, not {self.annotator!r}", "annotator"
@@ -95,6 +95,11 @@ LISTED = 20
 ELSEWHERE = ("arm", "since", "until")
 # Whether suggestions were shown when an answer was given.
 ARMS = tuple(Project.Prefill.values)
+
+
+def _arms_of(source: Source) -> Collection[str]:
+    """Those that a project may have; a table calls its own as it pleases."""
+    return sorted(set(source.arms().values())) if source.described()["kind"] == "table" else ARMS
 
 
 def argument_of(name: str) -> str:
@@ -128,7 +133,7 @@ class SelectedSource(Source):
         self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
-        selection.check(self.type, lambda: set(inner.rater_frame()["rater"]))
+        selection.check(self.type, lambda: set(inner.rater_frame()["rater"]), lambda: _arms_of(inner))
 
     def how_to_have_runs(self) -> str:
         return self.inner.how_to_have_runs()

@@ -115,6 +115,16 @@ def test_an_arm_keeps_the_labels_that_were_given_in_it(project, capsys):
     assert (printed["n_labels"], printed["figures"]) == (4, by_arm["shown"]["figures"])
 
 
+def test_a_table_calls_its_arms_as_it_pleases(tmp_path, capsys):
+    table = tmp_path / "labels.csv"
+    rows = [(item, rater, YES, arm) for item, arm in ((1, "guided"), (2, "free"), (3, "free")) for rater in "ab"]
+    table.write_text("\n".join(",".join(map(str, row)) for row in [("item", "rater", "label", "arm"), *rows]))
+    call_command("report", str(table), "agreement", "--from-files", "--only-arm", "free", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["dimensions"][0]["n_labels"] == 4
+    with pytest.raises(CommandError, match="arm is one of free, guided, not 'shown'"):
+        call_command("report", str(table), "agreement", "--from-files", "--only-arm", "shown")
+
+
 @pytest.mark.parametrize(
     ("conditions", "message"),
     [
