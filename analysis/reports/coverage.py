@@ -27,6 +27,7 @@ TIES = {
     "not_covered": "Ties count as not covered",
     "covered": "Ties count as covered",
 }
+MOST_LABELS = 50  # more labels of one aspect are nowhere asked for
 # Beyond so many responses the table lists those that come first; figures are always over all.
 MAX_RESPONSES = 5_000
 SHOWN_CHARS = 200

@@ -8,7 +8,7 @@ from analysis.reports import druid, icat, refchecker
 from analysis.reports.agreement import GROUPS
 from analysis.reports.alternative_annotator import EPSILON, MIN_UNITS, SCORINGS
 from analysis.reports.annotators import CHECKERS, UNITS
-from analysis.reports.coverage import TIES
+from analysis.reports.coverage import MOST_LABELS, TIES
 from analysis.reports.equivalence import MARGIN
 from analysis.reports.leakage import document_projects, verdict_projects
 from analysis.reports.leakage_texts import MEASURES
@@ -203,7 +203,7 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.coverage",
             (
                 REFERENCE,
-                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=50),
+                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=MOST_LABELS),
                 Option("ties", "A tied aspect", choices=TIES, default="excluded"),
             ),
             own_page="project_coverage",
@@ -302,7 +302,7 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.icat",
             (
                 REFERENCE,
-                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=50),
+                Option("k", "Labels that an aspect needs", kind="count", default=1, low=1, high=MOST_LABELS),
                 Option("ties", "A tied aspect", choices=TIES, default="excluded"),
                 TOUCHED,
                 Option(

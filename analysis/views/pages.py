@@ -174,7 +174,7 @@ def project_coverage(request, slug):
         "ties": ties,
         "all_ties": coverage.TIES,
         "k": k,
-        "all_k": range(1, most + 1),
+        "all_k": range(1, min(most, coverage.MOST_LABELS) + 1),
         "page": page,
         "item_of": queries.items_by_key(project, [row["response"] for row in page]),
         "query": query.urlencode(),

@@ -1,6 +1,7 @@
 """The coverage report: its figures by hand, its page, the items behind its cells, and reading an export back."""
 
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,7 +14,7 @@ from analysis.models import StoredReport
 from analysis.reports.coverage import covering_dimension
 from analysis.reports.metrics import get_report
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
-from annotation.models import Annotation, Decision, Item, Job, Judgement, Membership, Rater, Revision
+from annotation.models import Annotation, Decision, Item, Job, Judgement, Membership, Project, Rater, Revision
 from annotation.services import jobs
 from annotation.task_types import TASK_TYPES
 from tests.analysis.world import make_rater
@@ -258,6 +259,13 @@ def test_wrong_choices_are_not_found(page):
     for query in ({"k": "0"}, {"k": "x"}, {"ties": "half"}, {"reference": "imported"}):
         page(status=404, **query)
     assert not StoredReport.objects.exists()
+
+
+def test_no_choice_is_offered_that_would_be_refused(page, project):
+    Project.objects.filter(pk=project.pk).update(overlap=60)
+    offered = re.findall(r'<option value="(\d+)"', page().partition('name="k"')[2].partition("</select>")[0])
+    assert offered == [str(number) for number in range(1, 51)]
+    page(k=offered[-1])
 
 
 def test_decisions_are_shown_first_where_nobody_labelled(client):
