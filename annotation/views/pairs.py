@@ -67,7 +67,7 @@ def _now_form(request, job: Job, data=None) -> ImportNowForm | None:
     if not (result.found.may_import and may_edit_dataset(request.user, job.dataset)):
         return None
     judged = result.found.judged_count
-    return ImportNowForm(data, judged=judged, has_labels=False, fitting="", title="")
+    return ImportNowForm(data, judged=judged, makes_project=False, fitting="", title="")
 
 
 @login_required
