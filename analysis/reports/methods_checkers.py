@@ -92,8 +92,8 @@ def _probabilities(result: dict) -> str:
     return (
         "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and the "
         "share right in ten equal bins of the most probable label's probability, and for each label against the rest "
-        "by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were chosen by "
-        "F1 on four fifths "
+        "by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were chosen "
+        "by F1 on four fifths "
         f"of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of what they give take "
         f"them as chosen."
     )
