@@ -7,6 +7,8 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.reports.numbers import n_of
+
 register = template.Library()
 
 # Cells of one question's tables that a page shows; files have all of them.
@@ -31,7 +33,7 @@ def pair_rows(context: dict, dimension: dict, pair: dict) -> SafeString:
         cells = []
         for other, of_b, n in zip(labels, words, counts, strict=True):
             figure = quote("/".join([*key, label["label"], other["label"]]))
-            units = f"{n:,} unit{'' if n == 1 else 's'}: {of_a} by {a}, {of_b} by {b}"
-            cells.append(f'<td><a href="{address}{figure}" aria-label="{units}">{n:,}</a></td>' if n else "<td>0</td>")
+            said = f"{n_of(n, 'units')}: {of_a} by {a}, {of_b} by {b}"
+            cells.append(f'<td><a href="{address}{figure}" aria-label="{said}">{n:,}</a></td>' if n else "<td>0</td>")
         rows.append(f'<tr><th scope="row">{of_a}</th>{"".join(cells)}</tr>')
     return mark_safe("".join(rows))
