@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.releases.freezing import write_release
-from annotation.models import Job, Project
-from annotation.services import guidelines, jobs
+from annotation.models import Job, Project, Upload
+from annotation.services import guidelines, jobs, uploads
 from annotation.services.carried_settings import SettingsProblem, parse
 from annotation.services.project_options import set_options
 from tests.exporting.world import make_rich_project
@@ -243,8 +243,19 @@ def test_settings_that_cannot_be_taken_over_do_not_stop_the_rest(client, owner, 
     (tmp_path / "release" / "manifest.json").write_text(json.dumps(frozen, sort_keys=True))
     dry, page = send(client, make_dataset(owner), zipped(tmp_path / "release", tmp_path / "r.zip"))
     assert "The settings in the file cannot be taken over: order: &#x27;backwards&#x27; is none of random, file" in page
-    assert "with_settings" not in page
+    assert "with_settings" not in page and "The rest can be imported" in page
     chosen = {"with_project": "on", "project_title": "Ports", "task_type": KIND, "with_settings": "on"}
     job, _ = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", chosen))
     assert job.state == "done", job.message
     assert Project.objects.get(slug="ports").options_version == 0
+
+
+def test_nothing_is_said_to_be_importable_where_the_files_are_gone(client, owner, project, tmp_path):
+    (tmp_path / "release").mkdir()
+    write_release(project, tmp_path / "release")
+    dry, page = send(client, make_dataset(owner), zipped(tmp_path / "release", tmp_path / "r.zip"))
+    assert "Import now" in page
+    uploads.path_of(Upload.objects.get()).unlink()
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert "is no longer on the server; send it again" in page
+    assert "Import now" not in page and "can be imported" not in page
