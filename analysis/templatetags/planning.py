@@ -16,8 +16,9 @@ def planning_line(context, project) -> dict:
     """A list item with a link: what the newest plan says, or that one can be made. A plan that labels have overtaken is
     made anew by a worker."""
     plans = StoredReport.objects.filter(project=project, name="planning", scope={}, computed_at__isnull=False)
-    newest = plans.defer("behind", "pictures").select_related("job", "project").order_by("-computed_at")
-    plan = next((one for one in newest if not is_outdated(one)), None)
+    # Every target that somebody typed has a plan: what they found is read of one alone.
+    plans = plans.defer("behind", "pictures", "result").select_related("job", "project")
+    plan = next((one for one in plans.order_by("-computed_at") if not is_outdated(one)), None)
     if plan is None:
         return {"project": project, "needs": []}
     if is_stale(plan) and not is_refreshing(plan) and not is_resting(plan):
