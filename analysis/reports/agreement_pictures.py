@@ -95,8 +95,7 @@ def _caption(result: dict, dimension: dict, what: str, figure: dict) -> str:
     lines = f" Lines are {100 * figure['interval']['level']:g} % intervals: {method}." if method else ""
     return (
         f"{result['project']}: {n_of(dimension['n_labels'], 'labels')} by {whose} "
-        f"({n_of(result['n_raters'], 'raters')}) of "
-        f"{n_of(result['n_units'], 'units')}. {what}.{lines}"
+        f"({n_of(result['n_raters'], 'raters')}) of {n_of(result['n_units'], 'units')}. {what}.{lines}"
     )
 
 

@@ -41,8 +41,7 @@ def confusion(result: dict, dimension: dict) -> Matrix:
         title=f"{dimension['title']}: confusion of people and {result['checker']}",
         caption=(
             f"{result['project']}: {_against(result)}, n = {n_of(accuracy['n_pairable'], 'units')}. Colours and "
-            "percentages "
-            "are shares of the row."
+            "percentages are shares of the row."
         ),
         alt=f"{right:,} of {n_of(sum(totals), 'units')} {either(right, 'has', 'have')} the same label from "
         "people and the checker.",

@@ -36,9 +36,8 @@ def methods(result: dict) -> str:
         columns = result["described"]["columns"]
         by = sorted({one["checker"] for one in columns})
         parts.append(
-            f"Of {n_of(len(columns), 'characteristics')} of the evidence (measured by {', '.join(by)}) means "
-            "and standard "
-            f"deviations are over pairs where they are defined. {INTERVALS}"
+            f"Of {n_of(len(columns), 'characteristics')} of the evidence (measured by {', '.join(by)}) means and "
+            f"standard deviations are over pairs where they are defined. {INTERVALS}"
         )
     if result["usage"]:
         names = ", ".join(_with_n(model) for model in result["usage"]["models"])

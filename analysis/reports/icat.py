@@ -318,9 +318,8 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
     if not study.n_aspects.all():
         n = int((study.n_aspects == 0).sum())
         notes.append(
-            f"{n_of(n, 'answers')} {either(n, 'is', 'are')} to questions without aspects. Extract aspects of "
-            f"those questions, or "
-            "import them."
+            f"{n_of(n, 'answers')} {either(n, 'is', 'are')} to questions without aspects. Extract aspects of those "
+            "questions, or import them."
         )
     if chosen is None:
         notes.append(_what_to_start(study))
@@ -330,9 +329,8 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
     if result["agreement"]["n_fewer"] and result["reference"] == "majority":
         notes.append(
             f"{result['agreement']['n_fewer']:,} of {n_of(result['n_units'], 'aspects')} "
-            f"{either(result['agreement']['n_fewer'], 'has', 'have')} fewer than "
-            f"{ANNOTATORS} labels; "
-            "ICAT's study has three annotators for each."
+            f"{either(result['agreement']['n_fewer'], 'has', 'have')} fewer than {ANNOTATORS} labels; ICAT's study "
+            "has three annotators for each."
         )
     if any(not machine.has_claims for machine in machines):
         notes.append(
@@ -344,8 +342,7 @@ def _notes(result: dict, study: Study, chosen: Machine | None, machines: list[Ma
         if touched:
             notes.append(
                 f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count "
-                "against it; it "
-                "touched the others."
+                "against it; it touched the others."
             )
     if not result["baselines"]:
         notes.append("No baselines: start the checker “ROUGE, BLEU, METEOR and BERTScore” on the project's page.")
@@ -369,15 +366,12 @@ def _what_is_missing(study: Study) -> str:
     if without:
         said.append(
             f"{without:,} of {n_of(len(answers), 'answers')} {either(without, 'has', 'have')} no atomic claims: "
-            f"extract them in a project "
-            "on this data "
-            "set that judges the form of atomic claims, review and publish them."
+            "extract them in a project on this data set that judges the form of atomic claims, review and publish "
+            "them."
         )
     if bare:
         said.append(
-            f"{bare:,} of {n_of(len(queries), 'questions')} {either(bare, 'has', 'have')} no passages to look "
-            f"claims up in: import a "
-            "corpus with "
-            "qrels, or retrieve passages and publish them."
+            f"{bare:,} of {n_of(len(queries), 'questions')} {either(bare, 'has', 'have')} no passages to look claims "
+            "up in: import a corpus with qrels, or retrieve passages and publish them."
         )
     return " ".join(said)

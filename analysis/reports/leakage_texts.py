@@ -82,10 +82,9 @@ class Texts:
         if not n:
             return ""
         return (
-            f"{MEASURES[self.measure].partition(' (')[0]} is undefined for {n:,} of "
-            f"{n_of(len(self.known), 'pairs')} of a "
-            "passage and gold evidence, such as those with a text without words: claims with one among their passages "
-            "have no similarity, and are left out of its figures."
+            f"{MEASURES[self.measure].partition(' (')[0]} is undefined for {n:,} of {n_of(len(self.known), 'pairs')} "
+            "of a passage and gold evidence, such as those with a text without words: claims with one among their "
+            "passages have no similarity, and are left out of its figures."
         )
 
     def similarity(self, passages: list[str], references: list[str]) -> float:

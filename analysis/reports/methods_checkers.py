@@ -90,12 +90,11 @@ def _probabilities(result: dict) -> str:
     if not any(dimension["probabilities"] for dimension in result["dimensions"]):
         return ""
     return (
-        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and the "
-        "share right in ten equal bins of the most probable label's probability, and for each label against the rest "
-        "by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were chosen "
-        "by F1 on four fifths "
-        f"of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of what they give take "
-        f"them as chosen."
+        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and "
+        "the share right in ten equal bins of the most probable label's probability, and for each label against the "
+        "rest by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were "
+        f"chosen by F1 on four fifths of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of "
+        "what they give take them as chosen."
     )
 
 
@@ -109,10 +108,8 @@ def _two(result: dict) -> str:
         f"{_several(result)}It was set against {names} on the units that people and both checkers labelled: "
         "differences of accuracy and macro-F1, McNemar's exact test, which takes units as independent, and a "
         f"permutation test of macro-F1 that swaps both checkers' labels for whole {clusters_of(result)[1]}. "
-        f"Differences were "
-        "taken as equivalent where two one-sided tests at 0.05 put them within "
-        f"{result['margin']:g} (Schuirmann 1987). "
-        f"{_adjusted(result, 'versus', 'rivals')}"
+        f"Differences were taken as equivalent where two one-sided tests at 0.05 put them within {result['margin']:g} "
+        f"(Schuirmann 1987). {_adjusted(result, 'versus', 'rivals')}"
     ).strip()
 
 
@@ -176,18 +173,15 @@ def prevalence(result: dict) -> str:
     others = max((dimension["n_others"] for dimension in result["dimensions"]), default=0)
     return sentences(
         f"The share of {n_of(result['n_units'], 'units')} with each label was estimated by prediction-powered "
-        "inference "
-        "(Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, Angelopoulos, Duchi "
-        f"and Zrnic 2023), from units labelled by people ({result['reference_title'].lower()}) and "
-        f"{checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most "
-        f"{others:,}).",
+        "inference (Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, "
+        f"Angelopoulos, Duchi and Zrnic 2023), from units labelled by people ({result['reference_title'].lower()}) "
+        f"and {checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most {others:,}).",
         _touched(result),
         _over_responses(result),
         "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
-        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept "
-        f"within 0 and "
-        "1. The estimates from people's labels alone and from the checker's alone stand beside them; the interval of "
-        "the latter is that of the choice of units, and says nothing of how far the checker is off.",
+        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept within "
+        "0 and 1. The estimates from people's labels alone and from the checker's alone stand beside them; the "
+        "interval of the latter is that of the choice of units, and says nothing of how far the checker is off.",
         defined_clusters(result),
     )
 
@@ -199,10 +193,9 @@ def _over_responses(result: dict) -> str:
     words, without = result["unit_words"], result["n_responses_without"]
     both, partly = (max(one[name] for one in found) for name in ("n_both", "n_partly"))
     return sentences(
-        f"The mean over {n_of(found[0]['n'], 'responses')} of the share of their {words} with each label, and "
-        "the share of "
-        "responses with any such, were estimated in the same way with the response as the unit, of which people's "
-        f"value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
+        f"The mean over {n_of(found[0]['n'], 'responses')} of the share of their {words} with each label, and the "
+        "share of responses with any such, were estimated in the same way with the response as the unit, of which "
+        f"people's value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
         f"Responses without {words} ({without:,}) are left out." if without else "",
     )

@@ -43,9 +43,8 @@ def matched(result: dict) -> str:
         )
     return sentences(
         "A generated document, and a claim, is matched where at least one of its pairs is judged "
-        f"{listed(result['entailing'], 'or').lower()}: {n_of(result['n_pairs'], 'pairs')} of gold evidence and "
-        "a document's "
-        f"sentence were judged by people ({result['reference_title'].lower()}){checker}.",
+        f"{listed(result['entailing'], 'or').lower()}: {n_of(result['n_pairs'], 'pairs')} of gold evidence and a "
+        f"document's sentence were judged by people ({result['reference_title'].lower()}){checker}.",
         touched,
         "It is unmatched where all of its pairs are judged otherwise, and undecided in between; shares are of the "
         "decided ones, beside the lowest and highest that the undecided ones allow.",
@@ -76,13 +75,10 @@ def coverage(result: dict) -> str:
     return sentences(
         "An answer's coverage is the share of its question's aspects that it covers (ICAT, Samarinas et al. 2025): "
         f"{n_of(every['n_aspects'], 'aspects')} in {n_of(every['n_responses'], 'answers')} to "
-        f"{n_of(result['n_queries'], 'questions')}; an "
-        f"aspect counts as {covering} {decided}.",
+        f"{n_of(result['n_queries'], 'questions')}; an aspect counts as {covering} {decided}.",
         f"{TIED[result['ties']]} ({every['tied']:,})." if by_majority else "",
-        f"{n_of(every['undecided'], 'aspects')} {either(every['undecided'], 'has', 'have')} {too_few}; nothing "
-        f"was put in the place of missing labels, "
-        "and an answer "
-        "with such an aspect has no coverage."
+        f"{n_of(every['undecided'], 'aspects')} {either(every['undecided'], 'has', 'have')} {too_few}; nothing was "
+        "put in the place of missing labels, and an answer with such an aspect has no coverage."
         if every["undecided"]
         else "",
         f"Means are over the {n_of(with_one, 'answers')} that {either(with_one, 'has', 'have')} a coverage"

@@ -46,9 +46,8 @@ def _coefficients(dimension: dict) -> str:
     alpha = next(figure for figure in dimension["figures"] if figure["name"].startswith("krippendorff"))
     return (
         f"For {dimension['title'].lower()} ({dimension['level']}, {n_of(len(dimension['labels']), 'labels')}, "
-        f"{dimension['n_labels']:,} given) these are {listed(names)}, over {n_of(alpha['n_pairable'], 'units')} "
-        "with a pair"
-        f"{left_out_of(alpha)}."
+        f"{dimension['n_labels']:,} given) these are {listed(names)}, over {n_of(alpha['n_pairable'], 'units')} with "
+        f"a pair{left_out_of(alpha)}."
     )
 
 

@@ -27,9 +27,9 @@ def _competences(result: dict, dimension: dict) -> Intervals:
         title=f"{dimension['title']}: each annotator beside the others",
         caption=(
             f"{result['project']}: {n_of(dimension['n_labels'], 'labels')} of "
-            f"{n_of(dimension['n_units_shared'], 'units')} with two "
-            f"or more.{most} Share of equal labels, and competence by Dawid-Skene (chance to give the true label) and "
-            f"MACE (chance to know it). Lines are 95 % bootstrap intervals over {units}."
+            f"{n_of(dimension['n_units_shared'], 'units')} with two or more.{most} Share of equal labels, and "
+            "competence by Dawid-Skene (chance to give the true label) and MACE (chance to know it). Lines are 95 % "
+            f"bootstrap intervals over {units}."
         ),
         alt="; ".join(f"{row['name']}: {_said(row['dawid_skene'])} by Dawid-Skene" for row in rows) + ".",
         items=tuple(

@@ -152,9 +152,8 @@ def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
     people = {seen: part["rater"].nunique() for seen, part in first.groupby("seen")}
     if len(people) == 2 and min(people.get(True, 0), people.get(False, 0)) < FEW:
         notes.append(
-            f"{n_of(people.get(True, 0), 'people')} answered with suggestions and {people.get(False, 0)} "
-            f"without: intervals "
-            "that allow for differences between people need more of them."
+            f"{n_of(people.get(True, 0), 'people')} answered with suggestions and {people.get(False, 0)} without: "
+            "intervals that allow for differences between people need more of them."
         )
     if counts["n_unknown"]:
         notes.append(

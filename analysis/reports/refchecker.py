@@ -180,9 +180,8 @@ def _notes(result: dict, study: Study) -> list[str]:
         touched = one["n_labels_all"] - one["n_labels_untouched"]
         if touched and not result["touched"]:
             notes.append(
-                f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count; "
-                "it touched "
-                "the others."
+                f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count; it "
+                "touched the others."
             )
     if not is_quick() and result["copying"] is None:
         notes.append("No copy rate: the data set has no passages. Import the context of the questions to see it.")

@@ -194,8 +194,8 @@ def _matched(result: dict) -> list[str]:
                 found = row[name][group]
                 lines.append(
                     f"  matched {group}, {sides[name]}: {_value(found['share'])}  {found['matched']} matched, "
-                    f"{found['unmatched']} not, {found['undecided']} undecided "
-                    f"(between {found['lowest']:.4f} and {found['highest']:.4f})"
+                    f"{found['unmatched']} not, {found['undecided']} undecided (between {found['lowest']:.4f} and "
+                    f"{found['highest']:.4f})"
                 )
     return lines
 
