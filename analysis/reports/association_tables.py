@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.reports.associations import OF_MODELS, PARTIAL, WITHIN
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.run_tables import TEST_COLUMNS, adjusted
 from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources.splits import in_words, split_in

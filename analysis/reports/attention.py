@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import number
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.reference import REFERENCES
 from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources import Source

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.reports.effects import cells, effect
+from analysis.reports.effects import effect
 from analysis.reports.figures import PENDING, figure
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals, without_interval
 from analysis.reports.tabular import Cell, Table
 from annotation.task_types import Dimension
 
@@ -133,10 +133,10 @@ def tables(title: str, drift: dict) -> list[Table]:
     rows: list[tuple[Cell, ...]] = [
         ("all, within each annotator", sum(one["agreement"]["n_pairable"] for one in drift["blocks"]))
         + sum((estimate(one["agreement"]) for one in drift["blocks"]), ())
-        + (*cells(drift["within"]), drift["within"]["p_value"])
+        + (*estimate(drift["within"]), drift["within"]["p_value"])
     ]
     rows += [
-        (one["name"], one["n"], *_filled(one["blocks"])) + (*cells(one["trend"]), one["trend"]["p_value"])
+        (one["name"], one["n"], *_filled(one["blocks"])) + (*estimate(one["trend"]), one["trend"]["p_value"])
         for one in drift["people"]
     ]
     note = (
@@ -156,8 +156,6 @@ def tables(title: str, drift: dict) -> list[Table]:
             f" {n_of(drift['n_undated'], 'answers')} of which the moment is not known "
             f"{either(drift['n_undated'], 'is', 'are')} left out."
         )
-    blocks = [one["agreement"] for one in drift["blocks"]] + [one for row in drift["people"] for one in row["blocks"]]
-    note = " ".join(filter(None, (note, without_interval(blocks))))
     columns = ("Annotator", "Answers", *intervals(*(name.capitalize() for name in BLOCK_TITLES), "Change"), "p")
     found = [Table(f"{title}: agreement with others over time", columns, rows, note)]
     if drift["versions"]:
@@ -166,7 +164,7 @@ def tables(title: str, drift: dict) -> list[Table]:
                 f"{title}: agreement by version of the guidelines",
                 ("Version", "Answers", *intervals("Agreement with others", "Change from the one before"), "p"),
                 [
-                    (str(one["version"]), one["n"], *estimate(one["agreement"]), *cells(one["change"]))
+                    (str(one["version"]), one["n"], *estimate(one["agreement"]), *estimate(one["change"]))
                     + (one["change"]["p_value"] if one["change"] else None,)
                     for one in drift["versions"]
                 ],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from analysis.reports.behind_sets import key, opens
 from analysis.reports.druid_data import SHOWN_SOURCES
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 from analysis.sources.splits import as_heading, in_words, split_in
 

@@ -1,11 +1,10 @@
-"""Effects of regressions as plain data, and as cells of a table."""
+"""Effects of regressions as plain data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from analysis.reports.figures import PENDING, number
-from analysis.reports.tabular import Cell
 
 if TYPE_CHECKING:
     from analysis.stats import Effect
@@ -39,17 +38,6 @@ def _rounded(value: float) -> float | None:
     """Without what a regression's arithmetic leaves of 0, and without its sign."""
     found = number(value)
     return None if found is None else round(found, 12) + 0.0
-
-
-def cells(found: dict | None) -> tuple[Cell, Cell, Cell]:
-    """Value, low and high; in place of what there is none of, why."""
-    if found is None:
-        return None, None, None
-    if found["estimate"] is None:
-        return f"undefined: {found['undefined']}", None, None
-    if found["low"] is None:
-        return found["estimate"], f"none: {found['interval']['undefined']}", None
-    return found["estimate"], found["low"], found["high"]
 
 
 def without_interval(value: float | None, n: int, reason: str) -> dict:

@@ -6,8 +6,8 @@ import math
 
 from analysis.pictures import Axis, Lines, Picture, Point, Scatter, Series
 from analysis.reports.behind_sets import key, opens
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
 ALL = "all models"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.behind_sets import either, opens
 from analysis.reports.captions import counted
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.leakage_behind import CELLS, DECIDED, EVERY
 from analysis.reports.leakage_matching import GENERATOR
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Linked, Table
 
 if TYPE_CHECKING:

@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.methods_words import checker_name
 from analysis.reports.numbers import either, n_of
 from analysis.reports.tabular import Cell, Table
-
-
-def estimate(figure: dict | None) -> tuple[Cell, Cell, Cell]:
-    """Value, low and high of a figure; in place of the value why there is none."""
-    if figure is None:
-        return None, None, None
-    if figure["estimate"] is None:
-        return f"undefined: {figure['undefined']}", None, None
-    return figure["estimate"], figure["low"], figure["high"]
-
-
-def intervals(*names: str) -> tuple[str, ...]:
-    """Three columns for each of these figures."""
-    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
-
-
-MOST_REASONS = 2
-
-
-def without_interval(figures: list[dict]) -> str:
-    """Why figures of a table have a value and no interval, for the note below it; empty where all have one."""
-    said = [one["interval"]["undefined"] for one in figures if one["estimate"] is not None and one["low"] is None]
-    reasons = list(dict.fromkeys(filter(None, said)))
-    more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
-    return f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
 
 
 def annotators(result: dict) -> list[Table]:
@@ -85,7 +61,6 @@ def shares_of_labels(dimension: dict) -> Table:
             (label["title"], *(cell for model in models for cell in estimate(model["prevalence"][place])))
             for place, label in enumerate(dimension["labels"])
         ],
-        without_interval([share for model in models for share in model["prevalence"]]),
     )
 
 

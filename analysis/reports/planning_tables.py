@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports import planning_widths
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.methods_words import clusters_of, defined_clusters, listed
 from analysis.reports.numbers import n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:

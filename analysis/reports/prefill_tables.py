@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.reports.derived import with_derived
-from analysis.reports.effects import cells
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.methods_words import checker_name, clusters_of, defined_clusters
 from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
-from analysis.reports.people_tables import intervals
 from analysis.reports.tabular import Cell, Table, linked
 
 if TYPE_CHECKING:
@@ -53,11 +52,11 @@ def _shares(dimension: dict) -> Table:
         for side in SIDES:
             key = f"{dimension['dimension']}/{row['stratum']}/{side}"
             row_cells += [linked(row[f"n_{side}"], key), linked(row[f"n_{side}_agree"], f"{key}/agree")]
-            row_cells += cells(row[side])
-        rows.append((*row_cells, *cells(row["difference"]), *cells(row["within"]), row["difference"]["p_value"]))
+            row_cells += estimate(row[side])
+        rows.append((*row_cells, *estimate(row["difference"]), *estimate(row["within"]), row["difference"]["p_value"]))
     contrast = dimension["contrast"]
     empty: list[Cell] = [None] * 10
-    rows.append(("right minus wrong", *empty, *cells(contrast), None, None, None, contrast["p_value"]))
+    rows.append(("right minus wrong", *empty, *estimate(contrast), None, None, None, contrast["p_value"]))
     columns = ("Suggestions", "Labels, seen", "Agree, seen", *intervals("Share, seen"))
     columns += ("Labels, not seen", "Agree, not seen", *intervals("Share, not seen"))
     columns += (*intervals("Difference", "Within annotators"), "p")
@@ -79,7 +78,7 @@ def _odds(dimension: dict) -> Table:
         f"{dimension['title']}: logistic regression",
         ("Suggestions", *intervals("Odds ratio", "Average marginal effect"), "p"),
         [
-            (STRATA[row["stratum"]], *cells(row["odds_ratio"]), *cells(row["marginal"]))
+            (STRATA[row["stratum"]], *estimate(row["odds_ratio"]), *estimate(row["marginal"]))
             + (row["odds_ratio"]["p_value"],)
             for row in dimension["strata"]
         ],
@@ -94,7 +93,7 @@ def _alpha(dimension: dict) -> Table:
         + (*intervals("Difference"), "p"),
         [
             (STRATA[row["stratum"]], *_alpha_of(dimension, row, "seen"), *_alpha_of(dimension, row, "unseen"))
-            + (*cells(row["difference"]), row["difference"]["p_value"])
+            + (*estimate(row["difference"]), row["difference"]["p_value"])
             for row in dimension["alpha"]
         ],
         "Suggestions that everybody follows raise alpha, whether they are right or wrong.",
@@ -103,7 +102,7 @@ def _alpha(dimension: dict) -> Table:
 
 def _alpha_of(dimension: dict, row: dict, side: str) -> tuple[Cell, ...]:
     key = f"{dimension['dimension']}/paired/{row['stratum']}/{side}"
-    return linked(row[f"n_{side}"], key), *cells(row[side])
+    return linked(row[f"n_{side}"], key), *estimate(row[side])
 
 
 def _revised(dimension: dict) -> Table:
@@ -112,9 +111,9 @@ def _revised(dimension: dict) -> Table:
         (
             STRATA[row["stratum"]],
             linked(row["n_seen"], f"{dimension['dimension']}/revised/{row['stratum']}"),
-            *cells(row["unseen"]),
-            *cells(row["seen"]),
-            *cells(row["difference"]),
+            *estimate(row["unseen"]),
+            *estimate(row["seen"]),
+            *estimate(row["difference"]),
         )
         for row in revised["strata"]
     ]
@@ -137,8 +136,8 @@ def _time(result: dict) -> Table:
         + ("Answers, not seen", *intervals("Seconds, not seen"))
         + (*intervals("Ratio", "Ratio within annotators"), "p"),
         [
-            (STRATA[row["stratum"]], row["n_seen"], *cells(row["seen"]), row["n_unseen"], *cells(row["unseen"]))
-            + (*cells(row["ratio"]), *cells(row["within"]), row["ratio"]["p_value"])
+            (STRATA[row["stratum"]], row["n_seen"], *estimate(row["seen"]), row["n_unseen"], *estimate(row["unseen"]))
+            + (*estimate(row["ratio"]), *estimate(row["within"]), row["ratio"]["p_value"])
             for row in time["strata"]
         ],
         f"Active time, geometric means. {n_of(time['n_revised'], 'answers')} that were revised and "

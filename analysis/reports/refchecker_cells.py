@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports.people_tables import estimate
+from analysis.reports.intervals import estimate
 from analysis.reports.refchecker_behind import key
 from analysis.reports.tabular import Cell, Linked
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.pictures import Axis, Interval, Intervals, Picture
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.refchecker_behind import key
 from analysis.reports.refchecker_cells import count, over, share
 from analysis.reports.refchecker_text_tables import copying, knowledge, masked

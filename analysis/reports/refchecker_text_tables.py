@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.refchecker_cells import count, over, share
 from analysis.reports.tabular import Cell, Table
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.reports.equivalence import verdict
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.methods_words import checker_name
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.coding import coded_labels
 from analysis.reports.figures import figure
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Table, linked
 from analysis.sources import Source
 from analysis.sources.base import MEMBER

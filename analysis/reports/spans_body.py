@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
 from analysis.reports.opened import UNITS
-from analysis.reports.people_tables import estimate, intervals, without_interval
 from analysis.reports.span_texts import UNKNOWN_TEXT
 from analysis.reports.tabular import Cell, Table, linked
 
@@ -74,7 +74,6 @@ def _figures(dimension: dict) -> Table:
     for one in dimension["figures"]:
         if one["name"] == "gamma" and one["n_drawn_from"] > one["n_units"]:
             note += f" Gamma is of {n_of(one['n_units'], 'units')}, drawn at random from {one['n_drawn_from']}."
-    note = _noted(note, [dimension])
     columns = ("Measure", *intervals("Value"), "n", "Left out")
     return Table(f"{dimension['title']}: agreement on passages", columns, rows, note)
 
@@ -128,11 +127,6 @@ def _values(row: dict) -> tuple[Cell, ...]:
     return sum((estimate(one) for one in row["figures"]), ())
 
 
-def _noted(note: str, rows: list[dict]) -> str:
-    """A note, and why figures of these rows have no interval."""
-    return " ".join(filter(None, (note, without_interval([one for row in rows for one in row["figures"]]))))
-
-
 def _labels(dimension: dict) -> Table:
     rows = [
         (row["title"], linked(row["n_units"], f"{dimension['dimension']}/label/{row['label']}"), row["n_spans"])
@@ -143,12 +137,8 @@ def _labels(dimension: dict) -> Table:
         f"{dimension['title']}: passages by label",
         ("Label", "Units", "Marks", *_measures(dimension["labels"])),
         rows,
-        _noted(
-            "Only marks under the label count, so a passage that two people marked under different labels counts "
-            "against both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same "
-            "label.",
-            dimension["labels"],
-        ),
+        "Only marks under the label count, so a passage that two people marked under different labels counts against "
+        "both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same label.",
     )
 
 
@@ -158,7 +148,7 @@ def _fields(dimension: dict) -> Table:
         f"{dimension['title']}: passages by text",
         ("Text", "Marks", *_measures(dimension["fields"])),
         [(row["field"], row["n_spans"], *_values(row)) for row in dimension["fields"]],
-        _noted(f"{more} more texts are not listed." if more else "", dimension["fields"]),
+        f"{more} more texts are not listed." if more else "",
     )
 
 
@@ -172,7 +162,7 @@ def _pairs(dimension: dict) -> Table:
             + _values(row)
             for row in dimension["pairs"]
         ],
-        _noted(f"{more} more pairs are not listed." if more else "", dimension["pairs"]),
+        f"{more} more pairs are not listed." if more else "",
     )
 
 

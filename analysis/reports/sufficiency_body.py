@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.behind_sets import either, opens
 from analysis.reports.captions import counted
-from analysis.reports.people_tables import estimate, intervals
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.sufficiency_behind import CELLS, DECIDED, EVERY, GRADED, RATED, RATED_BY
 from analysis.reports.sufficiency_grades import GROUPS, OUTCOMES
 from analysis.reports.tabular import Cell, Table, linked

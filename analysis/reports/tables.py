@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.reports import association_tables, attention, drift, pairs, people_tables, run_tables, selected
+from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.people_tables import estimate, intervals
 from analysis.reports.tabular import Cell, Table, linked
 from analysis.sources.splits import as_heading, in_words, split_in
 

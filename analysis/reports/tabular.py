@@ -18,11 +18,19 @@ class Linked:
     figure: str  # a key of the result's `behind`
 
 
-Cell = str | int | float | None | Linked
+@dataclass(frozen=True)
+class Missing:
+    """The lower end of an interval that there is none of. Files say why in its place, pages below the table."""
+
+    reason: str
+
+
+Cell = str | int | float | None | Linked | Missing
 
 DIGITS = 4
 # Below this a number is 0 but for rounding; a p value is only small.
 NOTHING = 1e-12
+MOST_REASONS = 2
 P_VALUES = re.compile(r"\bp\b|\bHolm\b|\bBenjamini-Hochberg\b")
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -49,8 +57,17 @@ class Table:
     rows: list[tuple[Cell, ...]]
     note: str = ""
 
+    @property
+    def below(self) -> str:
+        """The note, and why figures have no interval."""
+        cells = (cell for row in self.rows for cell in row)
+        reasons = list(dict.fromkeys(cell.reason for cell in cells if isinstance(cell, Missing)))
+        more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
+        why = f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
+        return " ".join(filter(None, (self.note, why)))
+
     def plain(self) -> Table:
-        """The same with values in place of links."""
+        """The same with values in place of links, and words in place of what is missing."""
         return replace(self, rows=[tuple(value_of(cell) for cell in row) for row in self.rows])
 
 
@@ -60,6 +77,8 @@ def linked(n: int, figure: str) -> Cell:
 
 
 def value_of(cell: Cell) -> str | int | float | None:
+    if isinstance(cell, Missing):
+        return f"none: {cell.reason}"
     return cell.value if isinstance(cell, Linked) else cell
 
 

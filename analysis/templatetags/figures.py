@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from analysis.reports import numbers, people_tables
 from analysis.reports.equivalence import verdict
-from analysis.reports.tabular import Cell, Linked, Table, rounded, value_of
+from analysis.reports.tabular import Cell, Linked, Missing, Table, rounded, value_of
 from analysis.sources import splits
 
 CELL_DIGITS = 3
@@ -163,7 +163,7 @@ def table_rows(table: Table, behind: str = "") -> SafeString:
 def _row(row: tuple[Cell, ...], columns: tuple[str, ...], behind: str) -> str:
     cells = []
     for place, (cell, column) in enumerate(zip(row, columns, strict=True)):
-        value = value_of(cell)
+        value = None if isinstance(cell, Missing) else value_of(cell)  # the table says why below it
         words = escape(_cell(value, column))
         if isinstance(cell, Linked) and behind:
             words = f'<a href="{escape(behind)}&amp;figure={quote(cell.figure)}">{words}</a>'

@@ -9,8 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import StoredReport
-from analysis.reports.effects import cells
+from analysis.reports.intervals import estimate
 from analysis.reports.metrics import get_report
+from analysis.reports.tabular import Missing
 from analysis.stats import clustered_mean, suggestion_effect
 from annotation.models import Assignment, Decision, Job, Suggestion
 from annotation.services import jobs
@@ -100,7 +101,7 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
             share, one = row[side], clustered_mean(agrees[rows], [person[rows], item[rows]])
             assert share["estimate"] == pytest.approx(agrees[rows].mean())
             if one.no_interval:  # everybody follows four of five
-                assert side == "seen" and cells(share)[1] == f"none: {one.no_interval}"
+                assert side == "seen" and estimate(share)[1] == Missing(one.no_interval)
             else:
                 ends = pytest.approx((max(one.low, 0), min(one.high, 1)))
                 assert (share["low"], share["high"]) == ends and one.low < one.estimate < one.high
@@ -118,7 +119,7 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
     assert alpha["all"]["difference"]["estimate"] == pytest.approx(sides[0]["estimate"] - sides[1]["estimate"])
     assert sides[0]["low"] < sides[0]["estimate"] < sides[0]["high"] <= 1
     # Alone, two who get the same item are always both right or both wrong.
-    assert sides[1]["estimate"] == 1 and "is the same without any one" in cells(sides[1])[1]
+    assert sides[1]["estimate"] == 1 and "is the same without any one" in estimate(sides[1])[1].reason
     assert sides[0]["interval"]["n_clusters"] == [6, 30]
     mean = time["seen"]
     assert mean["estimate"] == pytest.approx(np.exp(np.log(5 + person[seen]).mean()))
@@ -212,7 +213,10 @@ def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
     assert row["n_unseen"] == 1 and row["difference"]["undefined"] == "nobody answered with the suggestion in view"
     show(say(items_of(project)[1], make_rater(project), YES, shown=True), run)
     row = of_dimension(report_of(run), "relevance")["strata"][0]
-    assert cells(row["difference"])[0] is not None and "fewer than two clusters" in cells(row["difference"])[1]
+    assert (
+        estimate(row["difference"])[0] is not None
+        and "fewer than two clusters" in estimate(row["difference"])[1].reason
+    )
     with pytest.raises(ValueError, match="reference is one of"):
         report_of(run, reference="majority")
 

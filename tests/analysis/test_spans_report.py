@@ -162,7 +162,7 @@ def test_tables_and_words_say_what_was_computed():
     assert agreement["Gamma"][1] == value(stance["figures"], "gamma")
     # All are moved alike, so no measure of these varies, which the tables say below.
     for name in ("agreement on passages", "passages by label", "passages by pair of people"):
-        assert "Without an interval: every resample gives the same" in tables[f"{title}: {name}"].note
+        assert "Without an interval: every resample gives the same" in tables[f"{title}: {name}"].below
     assert tables[f"{title}: passages by pair of people"].plain().rows[0][:3] == ("Xenia", "Yves", 6)
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)

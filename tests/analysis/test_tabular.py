@@ -5,7 +5,9 @@ import io
 
 import pytest
 
-from analysis.reports.tabular import Table, as_csv, as_latex, as_markdown, as_text, named
+from analysis.reports.figures import PENDING
+from analysis.reports.intervals import estimate, intervals
+from analysis.reports.tabular import Missing, Table, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
 
 ODD = Table(
@@ -72,3 +74,24 @@ def test_tables_have_names_that_do_not_depend_on_their_place():
     ]
     assert list(named(tables)) == ["stance-agreement", "größe-5", "table", "stance-agreement-2"]
     assert named(tables[1:2]) == {"größe-5": tables[1]}
+
+
+def test_why_there_is_no_interval_stands_in_files_in_its_place_and_on_pages_below():
+    def figure(value, low=None, why=""):
+        high = low and 1.0
+        return {"estimate": value, "low": low, "high": high, "undefined": "0/0", "interval": {"undefined": why}}
+
+    assert estimate(None) == (None, None, None)
+    assert estimate(figure(None, why="0/0")) == ("undefined: 0/0", None, None)
+    assert estimate(figure(0.5, 0.25)) == (0.5, 0.25, 1.0)
+    assert estimate(figure(0.5, why=PENDING)) == (0.5, None, None)  # the page says that it is being computed
+    reasons = ["two clusters", "all alike", "two clusters"]
+    rows = [("a", *estimate(figure(0.5, why=reason))) for reason in reasons]
+    table = Table("T", ("", *intervals("Value")), [*rows, ("b", *estimate(figure(0.5, 0.25)))], "A note.")
+    assert table.below == "A note. Without an interval: two clusters; all alike."
+    assert "| a | 0.5000 | none: two clusters |  |" in as_markdown([table]) and "0.5,none: all alike," in as_csv(
+        [table]
+    )
+    assert "none:" not in table_rows(table) and ">0.250<" in table_rows(table)
+    many = Table("T", ("", "low"), [(place, Missing(place)) for place in "abc"])
+    assert many.below == "Without an interval: a; b; and other reasons."

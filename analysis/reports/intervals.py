@@ -1,0 +1,23 @@
+"""Figures with their intervals as cells of a table."""
+
+from __future__ import annotations
+
+from analysis.reports.figures import PENDING
+from analysis.reports.tabular import Cell, Missing
+
+
+def estimate(figure: dict | None) -> tuple[Cell, Cell, Cell]:
+    """Value, low and high of a figure; in place of what there is none of, why, once that is known."""
+    if figure is None:
+        return None, None, None
+    if figure["estimate"] is None:
+        return f"undefined: {figure['undefined']}", None, None
+    reason = figure.get("interval", {}).get("undefined", "")
+    if figure["low"] is None and reason not in ("", PENDING):
+        return figure["estimate"], Missing(reason), None
+    return figure["estimate"], figure["low"], figure["high"]
+
+
+def intervals(*names: str) -> tuple[str, ...]:
+    """Three columns for each of these figures."""
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
