@@ -62,7 +62,8 @@ def figures_of(coded: Labels, level: str) -> list[dict]:
 def _analytic(estimate) -> dict:
     """The interval in closed form for independent units, beside the bootstrap."""
     interval = estimate.analytic_interval()
-    return {"analytic": {"low": number(interval.low), "high": number(interval.high), "method": interval.method}}
+    ends = {"low": number(interval.low), "high": number(interval.high)}
+    return {"analytic": {**ends, "method": interval.method, "note": interval.note}}
 
 
 def _with_analytic(estimate) -> dict:

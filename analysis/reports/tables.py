@@ -67,7 +67,9 @@ def _agreement(result: dict) -> list[Table]:
 
 
 def _closed_form(title: str, figure: dict) -> tuple[Cell, ...]:
-    return title, estimate(figure)[0], *(figure["analytic"][name] for name in ("low", "high", "method"))
+    closed = figure["analytic"]
+    how = "; ".join(filter(None, (closed["method"], closed["note"])))
+    return title, estimate(figure)[0], closed["low"], closed["high"], how
 
 
 def _agreement_parts(dimension: dict, split: str) -> list[Table]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from .bootstrap import Estimate
-from .intervals import ROUNDING, Interval
+from .intervals import ROUNDING, Interval, few_note
 
 GWET = "linearisation, t distribution (Gwet 2014)"
 FEW_UNITS = "fewer than two units"
@@ -65,7 +65,8 @@ def symmetric_interval(
     lowest: float = -np.inf,
 ) -> Interval:
     """The estimate of `figure` and as many of its `standard_error` to either side as the quantile of a tail, cut off at
-    `lowest` and 1; undefined for this `reason`, or where there is no spread."""
+    `lowest` and 1; undefined for this `reason`, or where there is no spread. Few units have a note: the normal and
+    Student's distribution are those of many."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     error = figure.standard_error
@@ -74,7 +75,7 @@ def symmetric_interval(
         return Interval(np.nan, np.nan, level, method, 0, 0, None, reason)
     half = quantile((1 + level) / 2) * error
     low, high = max(lowest, figure.estimate - half), min(1.0, figure.estimate + half)
-    return Interval(float(low), float(high), level, method, 0, 0, None)
+    return Interval(float(low), float(high), level, method, 0, 0, None, note=few_note(figure.n_pairable, False))
 
 
 def moves_of_corrected(

@@ -205,12 +205,15 @@ def test_intervals_in_closed_form_stand_on_the_page_and_in_the_tables(client, on
     page = " ".join(client.get(address).content.decode().split())
     stance = of_dimension(StoredReport.objects.get().result, "stance")
     kappa = of_name(stance["figures"], "fleiss_kappa")["analytic"]
-    row = f'<td>{kappa["low"]:.3f} to {kappa["high"]:.3f}</td><td class="muted small">{kappa["method"]}</td>'
+    said = f"{kappa['method']}; {kappa['note']}"
+    row = f'<td>{kappa["low"]:.3f} to {kappa["high"]:.3f}</td><td class="muted small">{said}</td>'
+    assert kappa["note"].startswith("rests on only ")
     assert page.split("Intervals if units were independent</summary>")[-1].count(row) == 1
     call_command("report", project.slug, "agreement", "--format", "csv")
     printed = capsys.readouterr().out
     assert "intervals if units were independent" in printed and "Everitt 1969" in printed
     assert f"{stance['pairs'][0]['analytic']['low']:.4f}" in printed
+    assert said in printed
 
 
 def test_members_and_imported_raters_are_compared_on_the_same_items():

