@@ -97,6 +97,5 @@ def _tests(result: dict, title: str, found: dict) -> Table:
             for test in tests
         ],
         f"Two-sided; {tests[0]['null']}.{stay} Adjusted for all "
-        f"{n_of(result['families']['associations'], 'correlations')} of "
-        "this page.",
+        f"{n_of(result['families']['associations'], 'correlations')} of this page.",
     )

@@ -105,9 +105,8 @@ def _curve(result: dict) -> list[Picture]:
             caption=(
                 "Mean over answers of (1 + beta^2) F C / (beta^2 F + C), with factuality F and coverage C by "
                 f"{result['automatic_title']}, {result['project']}, {n_of(rows[0]['n'], 'answers')} to at most "
-                f"{n_of(result['n_queries'], 'questions')}{interval}. beta runs from {betas[0]:g} to "
-                f"{betas[-1]:g} on a scale "
-                "of doublings; to the right of 0 it favours coverage."
+                f"{n_of(result['n_queries'], 'questions')}{interval}. beta runs from {betas[0]:g} to {betas[-1]:g} on "
+                "a scale of doublings; to the right of 0 it favours coverage."
             ),
             alt=f"Curves of the mean score by model: {words}.",
             series=tuple(series),

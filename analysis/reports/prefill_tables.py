@@ -121,10 +121,8 @@ def _revised(dimension: dict) -> Table:
         f"{dimension['title']}: first answers and what became of them once the suggestion was shown",
         ("Suggestions", "Labels", *intervals("Agree at first", "Agree in the end", "Difference")),
         rows,
-        f"{revised['n_changed']} of {n_of(revised['n'], 'labels')} "
-        f"{either(revised['n_changed'], 'was', 'were')} changed, {revised['n_to_suggestion']} "
-        "of them to the "
-        "suggestion.",
+        f"{revised['n_changed']} of {n_of(revised['n'], 'labels')} {either(revised['n_changed'], 'was', 'were')} "
+        f"changed, {revised['n_to_suggestion']} of them to the suggestion.",
     )
 
 
@@ -141,8 +139,8 @@ def _time(result: dict) -> Table:
             for row in time["strata"]
         ],
         f"Active time, geometric means. {n_of(time['n_revised'], 'answers')} that were revised and "
-        f"{time['n_untimed']} without "
-        "a time are left out. An item's suggestions are right where all are and wrong where any is.",
+        f"{time['n_untimed']} without a time are left out. An item's suggestions are right where all are and wrong "
+        "where any is.",
     )
 
 
@@ -171,11 +169,10 @@ def _pictures(result: dict) -> list[Picture]:
                 name=picture_name("prefill", dimension["dimension"]),
                 title=f"{dimension['title']}: effect of seeing the suggestion on agreeing with it",
                 caption=(
-                    f"Share of labels that equal the suggestion of {result['checker']}, with it in view minus without, "
-                    f"in {result['project']}. {n_of(result['n_seen'], 'answers')} with and {result['n_unseen']} "
-                    "without; right "
-                    f"by: {result['reference_title'].lower()}. 95 % intervals clustered by annotator and by claim or "
-                    "question."
+                    f"Share of labels that equal the suggestion of {result['checker']}, with it in view minus "
+                    f"without, in {result['project']}. {n_of(result['n_seen'], 'answers')} with and "
+                    f"{result['n_unseen']} without; right by: {result['reference_title'].lower()}. 95 % intervals "
+                    "clustered by annotator and by claim or question."
                 ),
                 alt="; ".join(
                     f"{item.row}, {item.series}: {'undefined' if item.value is None else f'{item.value:.3f}'}"
@@ -193,19 +190,18 @@ def _pictures(result: dict) -> list[Picture]:
 
 def methods(result: dict) -> str:
     return (
-        f"First answers given with a suggestion of {checker_name(result)} in view "
-        f"({result['n_seen']}) were compared with first answers given without one ({result['n_unseen']}), by "
-        f"{result['n_people']} people. A suggestion counted as right where it equals the reference "
-        f"({result['reference_title'].lower()}). Effects on the chance of a label that equals the suggestion are "
-        "coefficients of linear probability models, alone and within annotators, and odds ratios with average marginal "
-        "effects of logistic regressions; effects on time are ratios from regressions of log active seconds. Standard "
-        f"errors are clustered in two ways, by annotator and by {clusters_of(result)[0]} (Cameron, Gelbach and Miller "
-        "2011), with 95 % intervals of Student's t with one degree of freedom less than the smaller number of "
-        "clusters, and so are those of the shares and the geometric mean times on either side. Krippendorff's alpha "
-        f"({_levels(result)}) and its differences have jackknife intervals clustered the same way. "
-        f"{n_of(result['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen, and "
-        f"{result['n_other_run']} given with another run's suggestion in view, were left out. "
-        f"{defined_clusters(result)}"
+        f"First answers given with a suggestion of {checker_name(result)} in view ({result['n_seen']}) were compared "
+        f"with first answers given without one ({result['n_unseen']}), by {result['n_people']} people. A suggestion "
+        f"counted as right where it equals the reference ({result['reference_title'].lower()}). Effects on the chance "
+        "of a label that equals the suggestion are coefficients of linear probability models, alone and within "
+        "annotators, and odds ratios with average marginal effects of logistic regressions; effects on time are "
+        "ratios from regressions of log active seconds. Standard errors are clustered in two ways, by annotator and "
+        f"by {clusters_of(result)[0]} (Cameron, Gelbach and Miller 2011), with 95 % intervals of Student's t with one "
+        "degree of freedom less than the smaller number of clusters, and so are those of the shares and the geometric "
+        f"mean times on either side. Krippendorff's alpha ({_levels(result)}) and its differences have jackknife "
+        f"intervals clustered the same way. {n_of(result['n_unknown'], 'answers')} of which it is not known whether a "
+        f"suggestion was seen, and {result['n_other_run']} given with another run's suggestion in view, were left "
+        f"out. {defined_clusters(result)}"
     ).strip()
 
 

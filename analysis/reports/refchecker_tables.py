@@ -104,9 +104,8 @@ def _rates_picture(result: dict, one: dict, rule: dict, place: int) -> Picture:
         title=f"Label rates of models, {one['setting']}",
         caption=(
             f"Mean over each model's answers of the share of {result['unit_words']} with each label, "
-            f"{result['project']}, {one['setting']}, {n_of(rule['n_counted'], 'answers')}; 95 % bootstrap "
-            "intervals over "
-            "questions."
+            f"{result['project']}, {one['setting']}, {n_of(rule['n_counted'], 'answers')}; 95 % bootstrap intervals "
+            "over questions."
         ),
         alt=f"{result['labels'][-1]['title']} rate by model: {words}.",
         items=items,
@@ -284,8 +283,8 @@ def methods(result: dict) -> str:
     abstain = "" if result.get("abstained_unknown") else "its abstain rate is the share of answers without any; "
     sentences = [
         f"{n_of(result['n_responses'], 'answers')} {either(result['n_responses'], 'was', 'were')} judged by "
-        f"{n_of(result['n_units'], words)} "
-        f"({result['reference_title'].lower()}); {result['n_bad']:,} bad {words} were left out.",
+        f"{n_of(result['n_units'], words)} ({result['reference_title'].lower()}); {result['n_bad']:,} bad {words} "
+        "were left out.",
         "A model's rate of a label is the mean, over its answers that have labels, of the label's share among the "
         f"answer's {words}; {abstain}means over models are unweighted.",
         "Under the strict rule an answer has the worst label among its pieces "

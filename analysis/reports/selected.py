@@ -132,12 +132,10 @@ def tables(dimension: dict) -> list[Table]:
             + (*estimate(row["percent_agreement"]), *estimate(row["alpha"]))
         )
     note = (
-        f"{n_of(found['n_chosen'], 'units')} not drawn {either(found['n_chosen'], 'has', 'have')} more than one "
-        f"label because somebody "
-        "asked for one more "
-        f"judgement; so were {found['n_chosen_and_drawn']} of the {found['n_drawn']} drawn ones, of which the "
-        "judgements planned at first count. Weights suppose that what was asked for does not depend on the answers "
-        "that are compared; the random share supposes nothing."
+        f"{n_of(found['n_chosen'], 'units')} not drawn {either(found['n_chosen'], 'has', 'have')} more than one label "
+        f"because somebody asked for one more judgement; so were {found['n_chosen_and_drawn']} of the "
+        f"{found['n_drawn']} drawn ones, of which the judgements planned at first count. Weights suppose that what "
+        "was asked for does not depend on the answers that are compared; the random share supposes nothing."
     )
     columns = ("Units", "With a pair", "Effective number", *intervals("Agreement", f"Alpha ({found['level']})"))
     return [Table(f"{dimension['title']}: without the choice of items", columns, rows, note)]

@@ -102,8 +102,8 @@ def _picture(result: dict, dimension: dict) -> list[Picture]:
             title=f"{dimension['title']}: agreement on passages",
             caption=(
                 f"{result['project']}: agreement on the passages marked for “{dimension['title']}”, "
-                f"{n_of(n, 'units')} with two "
-                f"people or more, {n_of(dimension['n_spans'], 'marks')}. Bars are 95 % bootstrap intervals."
+                f"{n_of(n, 'units')} with two people or more, {n_of(dimension['n_spans'], 'marks')}. Bars are 95 % "
+                "bootstrap intervals."
             ),
             alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
             items=items,
@@ -172,9 +172,8 @@ def methods(result: dict) -> str:
         found = {one["name"]: one for one in dimension["figures"]}
         n = found["u_alpha"]["n_pairable"]
         sentences.append(
-            f"Agreement on the passages marked for “{dimension['title']}” was measured on {n_of(n, 'units')} "
-            "that two people or "
-            f"more looked at ({n_of(dimension['n_spans'], 'marks')}): {COMPARED[result['who']]}."
+            f"Agreement on the passages marked for “{dimension['title']}” was measured on {n_of(n, 'units')} that two "
+            f"people or more looked at ({n_of(dimension['n_spans'], 'marks')}): {COMPARED[result['who']]}."
         )
     sentences.append(
         "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
@@ -187,9 +186,8 @@ def methods(result: dict) -> str:
             if one["name"] == "gamma" and one["estimate"] is not None:
                 sentences.append(
                     "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
-                    f"{n_of(one['n_pairable'], 'units')}, with exact alignments and {one['n_draws']} random "
-                    "continua made of "
-                    "other units' marks, moved at random."
+                    f"{n_of(one['n_pairable'], 'units')}, with exact alignments and {one['n_draws']} random continua "
+                    "made of other units' marks, moved at random."
                 )
     interval = next(
         (
