@@ -144,7 +144,10 @@ def tables(title: str, drift: dict) -> list[Table]:
         "straight line. Others change as well, and so may the items."
     )
     if drift["n_few"]:
-        note += f" {drift['n_few']} people with fewer than {drift['min_answers']} such answers are not listed."
+        note += (
+            f" {n_of(drift['n_few'], 'people')} with fewer than {drift['min_answers']} such answers "
+            f"{either(drift['n_few'], 'is', 'are')} not listed."
+        )
     few = sum(1 for one in drift["people"] if min(one["trend"]["interval"]["n_clusters"], default=0) < FEW_CLAIMS)
     if few:
         note += (

@@ -60,7 +60,9 @@ def alternative_annotator(result: dict) -> list[Picture]:
 def _against_people(result: dict, dimension: dict) -> Intervals:
     rows = [row for row in dimension["checkers"] if not row["undefined"]]
     # Two finished runs of one checker and version are never here: of each checker only the newest is tested.
-    n = "; ".join(f"{_name(row)}: {row['advantage']['n_pairable']:,} with {len(row['people'])} people" for row in rows)
+    n = "; ".join(
+        f"{_name(row)}: {row['advantage']['n_pairable']:,} with {n_of(len(row['people']), 'people')}" for row in rows
+    )
     method = next(
         (row["advantage"]["interval"]["method"] for row in rows if row["advantage"]["interval"]["method"]), ""
     )

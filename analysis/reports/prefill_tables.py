@@ -191,10 +191,10 @@ def _pictures(result: dict) -> list[Picture]:
 def methods(result: dict) -> str:
     return (
         f"First answers given with a suggestion of {checker_name(result)} in view ({result['n_seen']}) were compared "
-        f"with first answers given without one ({result['n_unseen']}), by {result['n_people']} people. A suggestion "
-        f"counted as right where it equals the reference ({result['reference_title'].lower()}). Effects on the chance "
-        "of a label that equals the suggestion are coefficients of linear probability models, alone and within "
-        "annotators, and odds ratios with average marginal effects of logistic regressions; effects on time are "
+        f"with first answers given without one ({result['n_unseen']}), by {n_of(result['n_people'], 'people')}. A "
+        f"suggestion counted as right where it equals the reference ({result['reference_title'].lower()}). Effects on "
+        "the chance of a label that equals the suggestion are coefficients of linear probability models, alone and "
+        "within annotators, and odds ratios with average marginal effects of logistic regressions; effects on time are "
         "ratios from regressions of log active seconds. Standard errors are clustered in two ways, by annotator and "
         f"by {clusters_of(result)[0]} (Cameron, Gelbach and Miller 2011), with 95 % intervals of Student's t with one "
         "degree of freedom less than the smaller number of clusters, and so are those of the shares and the geometric "

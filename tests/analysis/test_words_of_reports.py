@@ -44,7 +44,7 @@ SINGULAR = {
     "refutes",
     "supports",
 }
-COUNTED = re.compile(r"(?<![\w.,:/@-])1 ([a-z]+s)\b")
+COUNTED = re.compile(r"(?<![\w.,:/@-])1 ([a-z]+s|people)\b")
 ONE_ARE = re.compile(r"(?<![\w.,:/@-])1 [a-z]+ (?:are|were|have|do)\b")
 MARKUP = re.compile(r"`|\*\*|\]\(")
 
