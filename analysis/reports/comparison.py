@@ -95,21 +95,13 @@ def compute(
         behind |= beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found)
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
-    if other_score and not is_quick():
-        pair = source.score_frame(checker_run, score), source.score_frame(against or checker_run, other_score)
-        for side in sides:
-            slug = side.dimension.slug
-            rows = score_pair(side.dimension, versus_people[slug].code, *pair, units, margin)
-            key, ids = f"{slug}/of/scores", scored_units(versus_people[slug].code, units, *pair)
-            found[slug]["scores"] = [row | {"figure": key} for row in rows]
-            behind |= {key: ids} if rows else {}
     values = source.score_frame(checker_run, score) if score else None
-    if values is not None and not is_quick():
-        for side in sides:
-            part = associations(side.dimension, side.people.code, values, units)
-            slug, ids = side.dimension.slug, scored_units(side.people.code, units, values)
-            found[slug]["associations"] = part and part | {"figure": f"{slug}/of/score", "n_scored": len(ids)}
-            behind[f"{slug}/of/score"] = ids
+    if not is_quick():
+        if other_score:
+            others = source.score_frame(against or checker_run, other_score)
+            behind |= _two_scores(sides, versus_people, units, (values, others), margin, found)
+        if values is not None:
+            behind |= _one_score(sides, units, values, found)
     families = adjust([found[side.dimension.slug] for side in sides])
     return {
         "report": "comparison",
@@ -152,6 +144,36 @@ def compute(
         ],
         "behind": behind,
     }
+
+
+def _two_scores(
+    sides: list[Sides],
+    people: dict[str, Reference],
+    units: pd.DataFrame,
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+    margin: float,
+    found: dict[str, dict],
+) -> Behind:
+    """Which of two scores goes with people's labels more, put among what was `found`; the units behind it."""
+    behind = {}
+    for side in sides:
+        slug = side.dimension.slug
+        rows = score_pair(side.dimension, people[slug].code, *pair, units, margin)
+        key, ids = f"{slug}/of/scores", scored_units(people[slug].code, units, *pair)
+        found[slug]["scores"] = [row | {"figure": key} for row in rows]
+        behind |= {key: ids} if rows else {}
+    return behind
+
+
+def _one_score(sides: list[Sides], units: pd.DataFrame, values: pd.DataFrame, found: dict[str, dict]) -> Behind:
+    """How a score goes with people's labels, put among what was `found`; the units behind it."""
+    behind = {}
+    for side in sides:
+        part = associations(side.dimension, side.people.code, values, units)
+        slug, ids = side.dimension.slug, scored_units(side.people.code, units, values)
+        found[slug]["associations"] = part and part | {"figure": f"{slug}/of/score", "n_scored": len(ids)}
+        behind[f"{slug}/of/score"] = ids
+    return behind
 
 
 def _score_pair(run: Run, score: str, against: Run | None, other_score: str) -> list[list[str]] | None:
