@@ -15,6 +15,8 @@ NO_LABEL = "no unit has a label"
 ONE_LABEL = "only one label was used, which does not tell who knows it from who guesses"
 # Of so few units of a category, by the posterior, a rater has seen none: their row would be one of rounding.
 SEEN = 1e-6
+# Starts of MACE that take their steps at once: as many as have so many probabilities together.
+CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -170,12 +172,15 @@ def mace(
     q = len(labels.categories)
     smoothing = 0.01 / q if smoothing is None else smoothing
     rng = np.random.default_rng(seed)
-    best, patterns = None, rater_patterns(labels)
+    patterns = rater_patterns(labels)
     with one_blas_thread():
-        for _ in range(max(n_restarts, 1)):
-            found = _mace_once(patterns, labels.n_raters, q, n_iterations, smoothing, rng)
-            if best is None or found[0] > best[0]:
-                best = found
+        left, best = max(n_restarts, 1), None
+        at_once = max(1, CELLS_AT_ONCE // (len(patterns.first) * q))
+        while left:
+            n_starts = min(left, at_once)
+            found = _mace_starts(patterns, labels.n_raters, q, n_starts, n_iterations, smoothing, rng)
+            best = found if best is None or found[0] > best[0] else best
+            left -= n_starts
     likelihood, of_pattern, theta = best
     posterior = np.full((labels.n_units, q), 1 / q)
     posterior[patterns.units] = of_pattern[patterns.pattern]
@@ -210,30 +215,46 @@ def chance_to_be_right(right: np.ndarray, seen: np.ndarray, prevalence: np.ndarr
     return divide((weight * right).sum(axis=-1), weight.sum(axis=-1))
 
 
-def _mace_once(
-    patterns: RaterPatterns, n_raters: int, q: int, n_iterations: int, smoothing: float, rng: np.random.Generator
-) -> tuple:
-    """Log-likelihood, posterior of every pattern, and theta."""
-    theta = rng.uniform(0.25, 0.75, n_raters)
-    habit = rng.uniform(0.5, 1.5, (n_raters, q))
-    habit /= habit.sum(axis=1, keepdims=True)
-    times, knows = patterns.times, np.eye(q)[None]
+def _mace_starts(
+    patterns: RaterPatterns,
+    n_raters: int,
+    q: int,
+    n_starts: int,
+    n_iterations: int,
+    smoothing: float,
+    rng: np.random.Generator,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Of the best of these starts the log-likelihood, each pattern's posterior (n_patterns, q), and theta (n_raters,).
+
+    All of them take their steps at once: most steps are small, and each would wait for the same preparations.
+    """
+    theta, habit = np.empty((n_raters, n_starts)), np.empty((n_raters, n_starts, q))
+    for start in range(n_starts):
+        theta[:, start] = rng.uniform(0.25, 0.75, n_raters)
+        habit[:, start] = rng.uniform(0.5, 1.5, (n_raters, q))
+    habit /= habit.sum(axis=2, keepdims=True)
+    said, by_rater, times = patterns.said, patterns.said.T.tocsr(), patterns.times
+    knows = np.eye(q)[:, None]
     for _ in range(n_iterations + 1):
-        guessed = (1 - theta)[:, None] * habit
-        chance = guessed[:, :, None] + theta[:, None, None] * knows  # rater, label, true category
-        evidence = patterns.said @ _log(chance).reshape(-1, q) - np.log(q)
+        guessed = (1 - theta)[..., None] * habit
+        # Rater, label, start, true category.
+        chance = guessed.transpose(0, 2, 1)[..., None] + theta[:, None, :, None] * knows
+        evidence = (said @ _log(chance).reshape(n_raters * q, -1)).reshape(-1, n_starts, q) - np.log(q)
         posterior, log_sum = _normalised(evidence)
-        expected = (patterns.said.T @ (times[:, None] * posterior)).reshape(n_raters, q, q)
+        of_pattern = (times[:, None, None] * posterior).reshape(len(times), -1)
+        expected = (by_rater @ of_pattern).reshape(n_raters, q, n_starts, q)
         # The chance that a label was known: its category is true, and theta explains it rather than the habit.
-        share = theta[:, None] + guessed
-        known = np.einsum("jll->jl", expected) * np.divide(
-            theta[:, None], share, out=np.zeros_like(share), where=share > 0
+        share = theta[..., None] + guessed
+        known = np.einsum("jlsl->jsl", expected) * np.divide(
+            theta[..., None], share, out=np.zeros_like(share), where=share > 0
         )
-        knowing = known.sum(axis=1) + smoothing
-        guessing = expected.sum(axis=2) - known + smoothing
-        theta = knowing / (knowing + guessing.sum(axis=1) - (q - 1) * smoothing)
-        habit = guessing / guessing.sum(axis=1, keepdims=True)
-    return float(times @ log_sum), posterior, theta
+        knowing = known.sum(axis=2) + smoothing
+        guessing = expected.sum(axis=3).transpose(0, 2, 1) - known + smoothing
+        theta = knowing / (knowing + guessing.sum(axis=2) - (q - 1) * smoothing)
+        habit = guessing / guessing.sum(axis=2, keepdims=True)
+    likelihoods = times @ log_sum
+    best = int(np.argmax(likelihoods))
+    return float(likelihoods[best]), posterior[:, best], theta[:, best]
 
 
 def _log(probability: np.ndarray) -> np.ndarray:
@@ -242,10 +263,10 @@ def _log(probability: np.ndarray) -> np.ndarray:
 
 
 def _normalised(evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    highest = evidence.max(axis=1, keepdims=True)
+    highest = evidence.max(axis=-1, keepdims=True)
     weight = np.exp(evidence - highest)
-    total = weight.sum(axis=1, keepdims=True)
-    return weight / total, (highest + np.log(total))[:, 0]
+    total = weight.sum(axis=-1, keepdims=True)
+    return weight / total, (highest + np.log(total))[..., 0]
 
 
 def _best(posterior: np.ndarray, labelled: np.ndarray) -> np.ndarray:

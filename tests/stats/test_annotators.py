@@ -118,3 +118,19 @@ def test_one_label_does_not_tell_knowing_from_guessing():
     assert np.isnan(found.competence).all() and np.isnan(found.posterior).all()
     assert found.label.tolist() == [-1] * 6 and len(found.rater_names) == 3
     assert dawid_skene(labels).competence == pytest.approx([1, 1, 1])
+
+
+def test_starts_of_mace_that_step_together_end_where_each_ends_alone(monkeypatch):
+    """Large data let fewer starts step at once, which must decide nothing."""
+    rng = np.random.default_rng(11)
+    truth = rng.integers(0, 3, 80)
+    said = np.where(rng.random((4, 80)) < 0.6, truth, rng.integers(0, 3, (4, 80)))
+    labels = from_matrix(said, "abc")
+    together = mace(labels)
+    monkeypatch.setattr("analysis.stats.annotators.CELLS_AT_ONCE", 1)
+    alone = mace(labels)
+    assert together.competence == pytest.approx(alone.competence, abs=1e-12)
+    assert together.posterior == pytest.approx(alone.posterior, abs=1e-12)
+    assert together.log_likelihood == pytest.approx(alone.log_likelihood, rel=1e-12)
+    # Of starts that end in different places the likeliest counts, in whichever block it is.
+    assert together.log_likelihood >= max(mace(labels, n_restarts=n).log_likelihood for n in (1, 2, 5)) - 1e-9
