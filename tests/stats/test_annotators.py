@@ -4,6 +4,8 @@ from scipy.optimize import minimize
 
 from analysis.stats import Labels, dawid_skene, mace
 
+from .samples import from_matrix
+
 
 def planted(n: int = 60, right=(0.95, 0.8, 0.7, 0.4, 0.55), share: float = 0.75) -> tuple[Labels, np.ndarray]:
     """Units with a known truth of three categories; rater j is right with `right[j]`, and guesses otherwise."""
