@@ -127,7 +127,7 @@ def test_starts_of_mace_that_step_together_end_where_each_ends_alone(monkeypatch
     rng = np.random.default_rng(11)
     truth = rng.integers(0, 3, 80)
     said = np.where(rng.random((4, 80)) < 0.6, truth, rng.integers(0, 3, (4, 80)))
-    labels = from_matrix(said, "abc")
+    labels = from_matrix(said, "012")
     together = mace(labels)
     monkeypatch.setattr("analysis.stats.annotators.CELLS_AT_ONCE", 1)
     alone = mace(labels)
