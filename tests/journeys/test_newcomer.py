@@ -193,7 +193,7 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
 
 
 def export_from_an_empty_assay(journey: Journey, slug: str, folder: Path) -> Path:
-    """Import the downloaded content and annotations where nothing is, and export there."""
+    """Import the downloaded content, annotations and settings where nothing is, and export there."""
     data = folder / "empty"
     data.mkdir()
     manage(data, "migrate", "-v0")
@@ -204,8 +204,9 @@ def export_from_an_empty_assay(journey: Journey, slug: str, folder: Path) -> Pat
         "-c",
         "from annotation.models import User; User.objects.create_superuser('a@b.example', 'a@b.example')",
     )
-    files = [str(folder / "first" / f"{slug}-{name}") for name in ("claims.jsonl", "annotations.jsonl")]
-    chosen = ["--dataset", journey.slug, "--project", slug, "--task-type", journey.task_type]
+    names = ("claims.jsonl", "annotations.jsonl", "manifest.json")
+    files = [str(folder / "first" / f"{slug}-{name}") for name in names]
+    chosen = ["--dataset", journey.slug, "--project", slug, "--task-type", journey.task_type, "--with-settings"]
     manage(data, "import_dataset", *files, "--format", "assay", *chosen)
     manage(data, "export_dataset", slug, str(folder / "second"))
     return folder / "second"
