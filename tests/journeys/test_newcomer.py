@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,7 +207,9 @@ def export_from_an_empty_assay(journey: Journey, slug: str, folder: Path) -> Pat
     )
     names = ("claims.jsonl", "annotations.jsonl", "manifest.json")
     files = [str(folder / "first" / f"{slug}-{name}") for name in names]
+    overlap = json.loads(Path(files[-1]).read_text(encoding="utf-8"))["settings"]["overlap"]
     chosen = ["--dataset", journey.slug, "--project", slug, "--task-type", journey.task_type, "--with-settings"]
+    chosen += ["--overlap", str(overlap)]
     manage(data, "import_dataset", *files, "--format", "assay", *chosen)
     manage(data, "export_dataset", slug, str(folder / "second"))
     return folder / "second"
