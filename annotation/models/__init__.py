@@ -21,7 +21,15 @@ from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
 from .judgements import Annotation, Decision, Judgement, Revision, Span
 from .people import Invitation, User
-from .projects import Guideline, Membership, Project, ProjectOptions, Rater
+from .projects import (
+    Guideline,
+    GuidelineAcknowledgement,
+    LabelAccess,
+    Membership,
+    Project,
+    ProjectOptions,
+    Rater,
+)
 from .rankings import QueryRanking, RankedPassage, RetrievalRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .training import TrainedModel
@@ -46,11 +54,13 @@ __all__ = [
     "ExtractedSource",
     "ExtractionRun",
     "Guideline",
+    "GuidelineAcknowledgement",
     "Invitation",
     "Item",
     "ItemUnit",
     "Job",
     "Judgement",
+    "LabelAccess",
     "Membership",
     "Pair",
     "Project",

@@ -36,10 +36,12 @@ class Revision(models.Model):
     submitted_at = models.DateTimeField(null=True)
     received_at = models.DateTimeField(auto_now_add=True)
     active_ms = models.PositiveBigIntegerField(null=True)
-    guideline_version = models.PositiveIntegerField(null=True)
+    guideline_version = models.PositiveIntegerField(null=True)  # the one that the author last acknowledged, if any
     text_hash = models.CharField(max_length=64, blank=True)  # of the texts as they were judged
     # Whether a suggestion had been shown to this person on this item when the revision was made; null: not known.
     suggestion_shown = models.BooleanField(null=True)
+    # Whether Assay had served this person others' labels of the project before this revision; null: not known.
+    labels_seen = models.BooleanField(null=True)
     comment = models.TextField(blank=True)
     metadata = models.JSONField(default=dict)
 

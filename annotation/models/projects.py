@@ -166,3 +166,39 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class GuidelineAcknowledgement(models.Model):
+    """That a rater was shown a version of the guidelines and said so. An answer carries the version that its author's
+    page had acknowledged."""
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="acknowledgements")
+    version = models.PositiveIntegerField()
+    acknowledged_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rater", "version"], name="version_acknowledged_once")]
+
+    def __str__(self) -> str:
+        return f"{self.rater}, guidelines {self.version}"
+
+
+class LabelAccess(models.Model):
+    """That Assay served a person others' labels of a project, and when it first did. Answers that they give or change
+    afterwards are marked (`Revision.labels_seen`). It stays, whatever becomes of the membership."""
+
+    class Channel(models.TextChoices):
+        PAGE = "page"
+        FILE = "file"
+        API = "api"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_accesses")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_accesses")
+    channel = models.CharField(max_length=10, choices=Channel.choices)  # of the first access
+    first_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="label_access_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project}"
