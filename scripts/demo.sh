@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Start Assay with embedded defaults and demo data: SQLite, an embedded broker, one web server, one worker.
+# Start Assay with embedded defaults and demo data: SQLite, an embedded broker, one web server, and two workers: what
+# people wait for (imports, reports, exports) never queues behind training or checkers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=.venv/bin/python

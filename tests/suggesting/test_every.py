@@ -193,3 +193,13 @@ def test_the_examples_of_the_docs_serve_every_queue_there_is():
     assert sum(len(re.findall(r" -B | beat\b", example)) for example in examples) == 1  # one clock
     nodes = re.findall(r"-n (\S+)@%h", "".join(examples))
     assert len(nodes) == len(set(nodes)) == sum(example.count("celery") for example in examples)
+
+
+def test_the_demo_has_a_worker_for_what_people_wait_for():
+    workers = [line for line in (ROOT / "Procfile").read_text("utf-8").splitlines() if "celery" in line]
+    served = [set(re.search(r"-Q ([\w,]+)", line)[1].split(",")) for line in workers]
+    assert {"default"} in served and sum("default" in queues for queues in served) == 1
+    assert set().union(*served) == {queue.name for queue in app.conf.task_queues}
+    assert sum(" -B " in line for line in workers) == 1
+    nodes = [re.search(r"-n (\S+)", line)[1] for line in workers]
+    assert len(set(nodes)) == len(workers)
