@@ -38,6 +38,7 @@ ALLOWED = {
     "annotation.forms": (
         "annotation.access",
         "annotation.formats",
+        "annotation.incoming",
         "annotation.models",
         "annotation.queries",
         "annotation.services",
@@ -49,6 +50,7 @@ ALLOWED = {
     "annotation.services": (
         "annotation.access",
         "annotation.formats",
+        "annotation.incoming",
         "annotation.markdown",
         "annotation.models",
         "annotation.queries",
@@ -65,6 +67,7 @@ ALLOWED = {
     "annotation.queries": (
         "annotation.access",
         "annotation.formats",
+        "annotation.incoming",
         "annotation.markdown",
         "annotation.models",
         "annotation.services",  # one layer: reads share constants with writes
@@ -75,11 +78,18 @@ ALLOWED = {
     "annotation.access": ("annotation.models",),
     "annotation.markdown": (),
     "annotation.models": ("annotation.task_types",),
-    "annotation.formats": (),
+    "annotation.formats": ("annotation.incoming",),
+    "annotation.incoming": (),
     "annotation.task_types": (),
     "models_runtime": (),
 }
-WITHOUT_DJANGO = ("analysis.stats", "annotation.formats", "annotation.task_types", "models_runtime")
+WITHOUT_DJANGO = (
+    "analysis.stats",
+    "annotation.formats",
+    "annotation.incoming",
+    "annotation.task_types",
+    "models_runtime",
+)
 DJANGO = {"django", "rest_framework", "celery", "allauth", "csp", "django_htmx"}
 
 HEAVY = {

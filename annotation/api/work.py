@@ -3,18 +3,18 @@
 An answer is stored in one transaction; the next item is taken in another, after the first is safe on disk.
 """
 
-import json
 import logging
+from collections.abc import Callable
 from functools import wraps
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError
 from django.http import Http404, JsonResponse
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import access
+from annotation import access, incoming
 from annotation.models import Annotation, Assignment
 from annotation.queries import pages, work
 from annotation.services import annotating, assigning
@@ -56,28 +56,42 @@ def _body(request) -> dict:
     if request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
         return {}
     try:
-        body = json.loads(request.body or b"{}")
+        body = incoming.json_value(request.body or b"{}")
     except RequestDataTooBig:
         raise annotating.InvalidSubmission([annotating.FieldError("The request is too large")]) from None
-    except ValueError:
-        body = None
+    except incoming.Refused as refused:
+        place = refused.place
+        raise annotating.InvalidSubmission(
+            [annotating.FieldError(f"{place or 'The request'} {refused}", field=place)]
+        ) from None
     if not isinstance(body, dict):
         raise annotating.InvalidSubmission([annotating.FieldError("The request is not a JSON object")])
     return body
 
 
-def _uuid_or_none(value) -> str | None:
-    return value if isinstance(value, str) and len(value) == 36 else None
+def _taken(name: str, value: object, kind: Callable, *limits: int):
+    """The value as `kind` of `annotation.incoming` gives it; InvalidSubmission with the field's name otherwise. None
+    where there is none."""
+    if value is None:
+        return None
+    try:
+        return kind(value, *limits)
+    except incoming.Refused as refused:
+        raise annotating.InvalidSubmission([annotating.FieldError(f"{name} {refused}", field=name)]) from None
 
 
-def _progress_and_next(request, assignment: Assignment, body: dict) -> dict:
+def _after(body: dict) -> UUID | None:
+    """The item on the screen, looked at before anything is stored."""
+    return _taken("after", body.get("after") or None, incoming.uuid_of)
+
+
+def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None) -> dict:
     """How far the work is, and the next item where it was asked for. The answer before it is stored: no failure in
     looking for more may look like its own."""
     project, rater, ahead = assignment.project, None, None
     if body.get("want_next"):
         try:
-            after = _uuid_or_none(body.get("after")) or str(assignment.uuid)
-            taken = assigning.take(project, request.user, ahead=True, after=after)
+            taken = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
             rater = taken.rater if taken else rater_of(project, request.user)
             ahead = offer(project, rater, taken, assignment.guideline_version)
         except (DatabaseError, ValueError):
@@ -94,7 +108,7 @@ def next_item(request, slug):
         project,
         request.user,
         ahead=request.GET.get("ahead") == "1",
-        after=_uuid_or_none(request.GET.get("after")),
+        after=_after(request.GET),
     )
     rater = taken.rater if taken else rater_of(project, request.user)
     return JsonResponse(offer(project, rater, taken, pages.guideline_version(project)))
@@ -104,6 +118,7 @@ def next_item(request, slug):
 @json_view
 def submit(request, uuid):
     body = _body(request)
+    after = _after(body)
     assignment = access.assignment_for(request.user, uuid)
     stored = annotating.submit(assignment, request.user, body)
     return JsonResponse(
@@ -112,7 +127,7 @@ def submit(request, uuid):
             "revision": stored.revision,
             "surplus": stored.is_surplus,
             "suggestions": stored.suggestions,
-            **_progress_and_next(request, assignment, body),
+            **_progress_and_next(request, assignment, body, after),
         }
     )
 
@@ -121,32 +136,20 @@ def submit(request, uuid):
 @json_view
 def skip(request, uuid):
     body = _body(request)
-    reason = body.get("reason") or ""
-    if not isinstance(reason, str) or len(reason) > MAX_REASON or "\0" in reason:
-        raise annotating.InvalidSubmission(
-            [annotating.FieldError(f"The reason must be text of at most {MAX_REASON} characters", field="reason")]
-        )
+    after, reason = _after(body), _taken("reason", body.get("reason") or "", incoming.text, MAX_REASON)
     assignment = access.assignment_for(request.user, uuid)
     if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
-    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body)})
+    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after)})
 
 
 @require_POST
 @json_view
 def shown(request, uuid):
     body = _body(request)
-    try:
-        at = parse_datetime(body.get("at") or "")
-    except (TypeError, ValueError):
-        at = None
+    at = _taken("at", body.get("at") or None, incoming.instant)
     assignment = access.assignment_for(request.user, uuid)
-    kept = assigning.shown(
-        assignment,
-        request.user,
-        at if at is not None and at.tzinfo is not None else None,
-        suggestions=body.get("suggestions") is True,
-    )
+    kept = assigning.shown(assignment, request.user, at, suggestions=body.get("suggestions") is True)
     return JsonResponse({"status": "saved" if kept else "lost"})
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
+from annotation import incoming
 from annotation.models import Annotation, Assignment, Item, Judgement, Project, Rater, Revision, Span
 from annotation.queries import pages
 from annotation.services import assigning, project_options
@@ -35,7 +36,8 @@ from annotation.services.raters import rater_of
 ATTEMPTS = 4
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
-MAX_BIGINT = 2**63 - 1
+# Nobody has a page before their eyes for longer than a year.
+MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 QUESTIONS_CHANGED = (
     "The project asks differently since this page was shown. Nothing is lost: open the item again, answer what has "
     "changed, and send it."
@@ -141,43 +143,31 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
     def wrong(name: str, message: str) -> None:
         errors.append(FieldError(message, field=name))
 
+    def taken(name: str, value: object, kind: Callable, *limits: int):
+        try:
+            return kind(value, *limits)
+        except incoming.Refused as refused:
+            return wrong(name, f"{name} {refused}")
+
     def instant(name: str) -> datetime | None:
         value = body.get(name)
-        if value is None:
-            return None
-        try:
-            parsed = parse_datetime(value)
-            if parsed is None or parsed.tzinfo is None:
-                raise ValueError
-        except (ValueError, TypeError):
-            return wrong(name, f"{name} must be a date and time with its zone")
-        return parsed
+        return None if value is None else taken(name, value, incoming.instant)
 
-    def whole(name: str) -> int | None:
+    def whole(name: str, highest: int = incoming.MAX_INTEGER) -> int | None:
         value = body.get(name)
-        if value is None or (type(value) is int and 0 <= value <= MAX_BIGINT):
-            return value
-        return wrong(name, f"{name} must be a whole number")
+        return None if value is None else taken(name, value, incoming.whole, 0, highest)
 
     def text(name: str, limit: int) -> str:
-        value = body.get(name) or ""
-        if not isinstance(value, str) or len(value) > limit or "\0" in value:
-            wrong(name, f"{name} must be text of at most {limit} characters")
-            return ""
-        return value
+        return taken(name, body.get(name) or "", incoming.text, limit) or ""
 
-    try:
-        client_id = uuid.UUID(body.get("client_id"))
-    except (ValueError, TypeError, AttributeError):
-        client_id = None
-        wrong("client_id", "client_id must be a UUID")
+    client_id = taken("client_id", body.get("client_id"), incoming.uuid_of)
     comment = text("comment", MAX_COMMENT)
     free_text = text("free_text", MAX_COMMENT)
     parsed = Submission(
         client_id,
         instant("shown_at"),
         instant("submitted_at"),
-        whole("active_ms"),
+        whole("active_ms", MAX_ACTIVE_MS),
         comment,
         free_text,
         text("text_hash", 64),

@@ -1,6 +1,5 @@
 """Exports of a project: start one, see how far it is, download its files."""
 
-import re
 from pathlib import Path
 
 from django.contrib.auth.decorators import login_required
@@ -9,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation import incoming
 from annotation.access import project_with_labels_for
 from annotation.forms.exports import ExportForm
 from annotation.models import Artifact, Job
@@ -16,7 +16,6 @@ from annotation.queries.jobs import progress_of
 from annotation.services import releasing
 
 SHOWN = 20
-ONE_RANGE = re.compile(r"bytes=(\d*)-(\d*)\Z")
 
 
 @login_required
@@ -58,18 +57,15 @@ def artifact_download(request, uuid):
 
 def _part(request, location: Path, artifact: Artifact) -> HttpResponse | None:
     """The part of the file that an interrupted download asks for; None where the whole is wanted."""
-    asked = ONE_RANGE.match(request.headers.get("Range", ""))
-    if asked is None or not any(asked.groups()):
-        return None
     if request.headers.get("If-Range", f'"{artifact.sha256}"') != f'"{artifact.sha256}"':
         return None  # begun with another file
-    first, last = asked.groups()
-    start = int(first) if first else max(0, artifact.size - int(last))
-    end = min(int(last), artifact.size - 1) if first and last else artifact.size - 1
-    if first and last and int(last) < start:
-        return None
-    if start >= artifact.size:
+    try:
+        asked = incoming.byte_range(request.headers.get("Range", ""), artifact.size)
+    except incoming.Refused:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{artifact.size}"})
+    if asked is None:
+        return None
+    start, end = asked
     file = location.open("rb")
     file.seek(start)
     response = FileResponse(_Limited(file, end + 1 - start), status=206)
