@@ -110,14 +110,15 @@ def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:
 
 
 def job_for(user: User, uuid) -> Job:
-    """A job, for whoever started it, researchers of its project and those who may edit its data set."""
+    """A job, for researchers of its project or, where it has none, those who may edit its data set; a project's
+    adjudicator sees the jobs that they started. Who started a job and has left sees it no more."""
     job = Job.objects.select_related("project", "dataset").filter(uuid=uuid).first()
     if job is not None:
-        if job.created_by_id == user.pk or user.is_superuser:
-            return job
-        if job.project is not None and RESEARCHER in roles_of(user, job.project):
-            return job
-        if job.project is None and job.dataset is not None and may_edit_dataset(user, job.dataset):
+        if job.project is not None:
+            allowed = {RESEARCHER, ADJUDICATOR} if job.created_by_id == user.pk else {RESEARCHER}
+            if allowed & roles_of(user, job.project):
+                return job
+        elif user.is_superuser or (job.dataset is not None and may_edit_dataset(user, job.dataset)):
             return job
     raise Http404("No such job")
 

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.private_answers",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -67,6 +68,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.middleware.RefusedJobs",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -185,6 +187,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 # answering for somebody who signed out at another one.
 SESSION_ENGINE = "django.contrib.sessions.backends.cached_db" if CACHE_URL else "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 if HTTPS:
     SECURE_SSL_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
     SECURE_HSTS_SECONDS = env.integer("ASSAY_HSTS_SECONDS", 31536000, minimum=0)
@@ -251,6 +254,9 @@ CELERY_TIMEZONE = "UTC"
 CHUNK_LEASE_SECONDS = env.integer("ASSAY_CHUNK_LEASE_SECONDS", 60, minimum=2)
 # The longest wait before a chunk that met an error is tried again for the first time; it doubles from then on.
 CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
+# How many unfinished jobs one person may have, and how many of them may be reports that pages asked for.
+JOBS_PER_PERSON = env.integer("ASSAY_JOBS_PER_PERSON", 60, minimum=1)
+REPORTS_PER_PERSON = 8
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)

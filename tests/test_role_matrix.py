@@ -2,7 +2,7 @@
 
 A row gives the status of GET and of POST for the roles in the order of `ROLES`: 200 a page, 302 moved on (for
 anonymous: to the sign-in), 400, 409, 410, 422 let in and refused for what was sent, 401 and 403 no right, 404 does not
-learn that it exists, 405 not offered. Other verbs never do anything.
+learn that it exists, 405 not offered. HEAD answers as GET does; other verbs never do anything.
 """
 
 import re
@@ -65,7 +65,7 @@ def ask(client, verb: str, address: str) -> int:
     """The status; what the request changed is taken back."""
     with transaction.atomic():
         body = {"data": "{}", "content_type": "application/json"} if address.startswith("/api/") else {}
-        status = getattr(client, verb)(address, **(body if verb != "get" else {})).status_code
+        status = getattr(client, verb)(address, **(body if verb not in ("get", "head") else {})).status_code
         transaction.set_rollback(True)
     return status
 
@@ -573,6 +573,9 @@ def test_everybody_gets_what_the_table_says(role, world):
             got = ask(client_of(world.people.get(role), raise_request_exception=False), verb, address)
             if got != row[column]:
                 wrong.append(f"{verb.upper()} {pattern}: {got}, the table says {row[column]}")
+        got = ask(client_of(world.people.get(role), raise_request_exception=False), "head", address)
+        if got != expected[0][column]:
+            wrong.append(f"HEAD {pattern}: {got}, the table says {expected[0][column]} of GET")
         for verb in OTHER_VERBS:
             got = ask(client, verb, address)
             # allauth's class-based views take some of them for GET or POST; ours name their verbs.

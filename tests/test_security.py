@@ -73,6 +73,7 @@ def test_pages_carry_a_policy_and_nothing_that_it_forbids(role, settings):
     pages = 0
     for pattern in all_routes():
         response = client.get(address_of(pattern, world))
+        assert "private" in response.headers["Cache-Control"] and "no-store" in response.headers["Cache-Control"]
         if not response.headers.get("Content-Type", "").startswith("text/html") or response.status_code == 302:
             continue
         pages += 1
@@ -88,8 +89,13 @@ def test_no_change_without_the_csrf_token(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()
     client = client_of(world.people["researcher"], raise_request_exception=False, enforce_csrf_checks=True)
-    taken = [pattern for pattern in all_routes() if client.post(address_of(pattern, world)).status_code in (200, 302)]
-    assert taken == []
+    answers = {pattern: client.post(address_of(pattern, world)) for pattern in all_routes()}
+    assert [pattern for pattern, answer in answers.items() if answer.status_code in (200, 302)] == []
+    refused = answers["projects/new/"]
+    assert refused.status_code == 403
+    assert b"This page is outdated" in refused.content and b"site-header" in refused.content
+    refused = answers["api/v1/assignments/<uuid:uuid>/submit"]
+    assert (refused.status_code, refused.json()["code"]) == (403, "csrf")
 
 
 # ---- settings ----

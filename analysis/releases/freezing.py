@@ -22,7 +22,7 @@ from annotation import __version__
 from annotation.models import Artifact, Chunk, Job, Project
 from annotation.services import releasing
 from annotation.services.export_layouts import layout_of
-from annotation.services.jobs import Lease, create_job
+from annotation.services.jobs import Lease, SameJob, create_job
 
 ZIP = "application/zip"
 
@@ -95,9 +95,12 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
 
 
 def start_freezing(project: Project, user, note: str = "") -> Release:
-    """A release with the next number; its job freezes the labels when a worker comes to it."""
+    """A release with the next number; its job freezes the labels when a worker comes to it. SameJob where one with the
+    same note waits for that already: it will hold the same labels."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get two numbers
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
+        if waiting := project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job").first():
+            raise SameJob(waiting.job)
         number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
         job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
         return Release.objects.create(project=project, number=number, note=note, job=job, created_by=user)

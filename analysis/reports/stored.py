@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -18,9 +19,9 @@ from analysis.reports.report import Report
 from analysis.scopes import scoped
 from analysis.sources import Source
 from annotation import __version__
-from annotation.models import Chunk, Job, Project
+from annotation.models import Chunk, Job, Project, User
 from annotation.queries.work import label_version
-from annotation.services.jobs import JobError, Lease, create_job
+from annotation.services.jobs import JobError, Lease, create_job, has_room
 
 # A report that took longer than this is not computed again before it has rested for so many times as long.
 FREE_SECONDS = 2.0
@@ -56,9 +57,15 @@ def stored_report(project: Project, name: str, parameters: dict, user, scope: di
         parameters_hash=parameters_hash(parameters, scope),
         defaults={"parameters": parameters, "scope": scope or {}},
     )
-    if is_stale(report) and not is_refreshing(report) and not is_resting(report):
+    if is_stale(report) and not is_refreshing(report) and not is_resting(report) and has_room_for_reports(user):
         refresh(report, user)
     return report
+
+
+def has_room_for_reports(user: User) -> bool:
+    """Whether one more computation may be queued for this person: who opens many pages at once gets them one after the
+    other, since each page asks again until it has its figures."""
+    return has_room(user) and has_room(user, Job.Kind.REPORT, settings.REPORTS_PER_PERSON)
 
 
 def is_stale(report: StoredReport) -> bool:

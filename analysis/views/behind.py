@@ -7,7 +7,7 @@ from django.core.paginator import Paginator
 from django.http import Http404
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis import queries, scopes
 from analysis.behind.answers import answers_beside
@@ -22,7 +22,7 @@ PER_PAGE = 50
 
 
 @login_required
-@require_GET
+@require_safe
 def project_behind(request, slug, name):
     """The items behind a figure, from the very computation that made the figure."""
     project = project_with_labels_for(request.user, slug)

@@ -1,7 +1,7 @@
 """A checker against people: its page."""
 
 from django.contrib.auth.decorators import login_required
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis import queries
 from analysis.models import StoredReport
@@ -22,7 +22,7 @@ OF_EVERYBODY = ("labellers", "checkers-people")
 
 
 @login_required
-@require_GET
+@require_safe
 def project_comparison(request, slug):
     project = project_with_labels_for(request.user, slug)
     asked = Asked(request, project, "comparison")

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
@@ -15,7 +15,7 @@ ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
 
 
 @login_required
-@require_GET
+@require_safe
 def project_report_tables(request, slug, name):
     """The tables of a stored report as a file; with `table`, the one of that name. `version` is the computation that
     somebody looks at: where the report has been computed anew, its tables are not those any more."""

@@ -38,7 +38,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
     asked that cannot be had, the page says so in place of figures."""
     request, project = asked.request, asked.project
     name = asked.name.replace("-", "_") if REPORTS[asked.name].own_page else "report"
-    state = _state(report) if report else ""
+    state = _state(report, request.user) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
     context = {"tab": TABS.get(name, f"project_{name}")} | context
     context |= {"project": project, "links": _links(project, name), **scope_context(asked)}
@@ -149,12 +149,14 @@ def methods_of(report: StoredReport) -> str:
     return paragraph(REPORTS[report.name], report.result, report.computed_at)
 
 
-def _state(report: StoredReport) -> str:
+def _state(report: StoredReport, user) -> str:
     if stored.is_refreshing(report):
         return "computing"
     if not stored.is_stale(report):
         return "fresh"
-    return "failed" if stored.failed(report) else "resting"
+    if stored.failed(report):
+        return "failed"
+    return "resting" if stored.has_room_for_reports(user) else "waiting"
 
 
 def _links(project, name: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis import queries
 from analysis.models import StoredReport
@@ -28,7 +28,7 @@ def _plots(report: StoredReport | None, *kinds: str) -> dict[str, dict]:
 
 
 @login_required
-@require_GET
+@require_safe
 def project_agreement(request, slug):
     project = project_with_labels_for(request.user, slug)
     asked = Asked(request, project, "agreement")
@@ -40,7 +40,7 @@ def project_agreement(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_annotators(request, slug):
     project = project_with_labels_for(request.user, slug)
     choices = annotators.CHECKERS if queries.has_labelling_run(project) else {"without": annotators.CHECKERS["without"]}
@@ -55,7 +55,7 @@ def project_annotators(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_alternative_annotator(request, slug):
     project = project_with_labels_for(request.user, slug)
     asked = Asked(request, project, "alternative-annotator")
@@ -84,7 +84,7 @@ def project_alternative_annotator(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_prevalence(request, slug):
     project = project_with_labels_for(request.user, slug)
     asked = Asked(request, project, "prevalence")
@@ -103,7 +103,7 @@ def project_prevalence(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_difference(request, slug):
     project = project_with_labels_for(request.user, slug)
     runs = queries.runs_with_suggestions(project)
@@ -137,7 +137,7 @@ def project_difference(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_rates(request, slug):
     project = project_with_labels_for(request.user, slug)
     if not has_rates(project):
@@ -150,7 +150,7 @@ def project_rates(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_coverage(request, slug):
     project = project_with_labels_for(request.user, slug)
     if coverage.covering_dimension(project.type) is None:

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis.models import StoredReport
 from analysis.pictures import from_dict, picture_name
@@ -19,7 +19,7 @@ TYPES = FORMS | {ending: f"{FILES[form]}; charset=utf-8" for ending, form in NUM
 
 
 @login_required
-@require_GET
+@require_safe
 def project_picture(request, slug, report, picture, form):
     """The picture as SVG, PDF or PNG, its caption below, or its numbers in every form of tables. `version` is the
     computation that somebody looks at, as with tables."""

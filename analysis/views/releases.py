@@ -5,7 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.models import Release
 from analysis.releases.freezing import start_freezing
@@ -34,7 +34,7 @@ def project_releases(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_release(request, slug, number):
     project = project_with_labels_for(request.user, slug)
     release = project.releases.select_related("job", "created_by").filter(number=number).first()

@@ -3,7 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis.pictures import from_dict
 from analysis.reports.metrics import REPORTS
@@ -17,7 +17,7 @@ from annotation.access import project_with_labels_for
 
 
 @login_required
-@require_GET
+@require_safe
 def project_reports(request, slug):
     """What can be asked here, and what cannot, with the reason."""
     project = project_with_labels_for(request.user, slug)
@@ -32,7 +32,7 @@ def project_reports(request, slug):
 
 
 @login_required
-@require_GET
+@require_safe
 def project_report(request, slug, name):
     project = project_with_labels_for(request.user, slug)
     report = REPORTS.get(name)

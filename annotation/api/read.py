@@ -148,13 +148,13 @@ def show_annotation(annotation: Annotation) -> dict:
     }
 
 
-@api_view(["GET"])
+@api_view(["GET", "HEAD"])
 def projects(request):
     rows = access.visible_projects(request.user).select_related("dataset")
     return _paged(rows, request, PROJECT_FILTERS, show_project)
 
 
-@api_view(["GET"])
+@api_view(["GET", "HEAD"])
 def project(request, slug):
     found = access.project_for(request.user, slug)
     description = found.type
@@ -164,7 +164,7 @@ def project(request, slug):
     return Response(show_project(found) | shown)
 
 
-@api_view(["GET"])
+@api_view(["GET", "HEAD"])
 def items(request, slug):
     found = access.project_for(request.user, slug, Membership.Role.RESEARCHER, Membership.Role.ADJUDICATOR)
     rows = found.items.annotate(
@@ -174,7 +174,7 @@ def items(request, slug):
     return _paged(rows, request, ITEM_FILTERS, show_item)
 
 
-@api_view(["GET"])
+@api_view(["GET", "HEAD"])
 def annotations(request, slug):
     found = access.project_with_labels_for(request.user, slug)
     spans = Prefetch("spans", Span.objects.order_by("field", "start", "end"))
@@ -188,7 +188,7 @@ def annotations(request, slug):
     return _paged(rows, request, ANNOTATION_FILTERS, show_annotation)
 
 
-@api_view(["GET"])
+@api_view(["GET", "HEAD"])
 def job(request, uuid):
     found = access.job_for(request.user, uuid)
     return Response(

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError
 from django.http import Http404, JsonResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, incoming
 from annotation.models import Annotation, Assignment
@@ -100,7 +100,7 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
     return {"progress": work.progress(project, rater), "ahead": ahead}
 
 
-@require_GET
+@require_safe
 @json_view
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
@@ -160,7 +160,7 @@ def release(request, uuid):
     return JsonResponse({"status": "released" if assigning.release(assignment, request.user) else "kept"})
 
 
-@require_GET
+@require_safe
 @json_view
 def own_item(request, uuid):
     """An item that this person holds or has answered, with what they said last."""

@@ -79,7 +79,7 @@ def start_extraction(
     with transaction.atomic():
         # Two people who press the button at once get one run.
         Project.objects.select_for_update().get(pk=project.pk)
-        if not again and (same := _same_run(project, kind, info, digest, sources_digest)):
+        if (wake_workers or not again) and (same := _same_run(project, kind, info, digest, sources_digest, again)):
             raise SameExtraction(same)
         job = jobs.create_job(
             Job.Kind.EXTRACTION,
@@ -114,7 +114,7 @@ def _why_none(project: Project, task_type: TaskType, kind: DraftKind) -> str:
 
 
 def _same_run(
-    project: Project, kind: DraftKind, info: CheckerInfo, digest: str, sources_digest: str
+    project: Project, kind: DraftKind, info: CheckerInfo, digest: str, sources_digest: str, again: bool
 ) -> ExtractionRun | None:
     return run_starting.same_run(
         ExtractionRun.objects.filter(
@@ -124,7 +124,8 @@ def _same_run(
             version=info.version,
             parameters_hash=digest,
             job__parameters__sources_sha256=sources_digest,
-        )
+        ),
+        again=again,
     )
 
 

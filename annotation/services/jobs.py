@@ -22,7 +22,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotation.models import Chunk, Job
+from annotation.models import Chunk, Job, User
 from annotation.services.leases import (
     FINISH_INDEX,
     UNFINISHED,
@@ -64,6 +64,25 @@ MAX_WAKE_MESSAGES = 8
 BROKER_RETRIES = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
 
 
+# Kinds whose project, data set and parameters say all that the job would do. Runs of checkers, extractors and
+# retrievers look for the same run themselves.
+TOLD_BY_PARAMETERS = frozenset(
+    {Job.Kind.IMPORT, Job.Kind.PAIRS, Job.Kind.ITEMS, Job.Kind.TRAINING, Job.Kind.PASSAGES, Job.Kind.EXPORT}
+)
+
+
+class SameJob(Exception):
+    """The same job is queued or running already; `job` is that one."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        super().__init__(f"The same job is {job.state} already, so no second one was started")
+
+
+class TooManyJobs(Exception):
+    """The person has as many unfinished jobs as one person may have; the message is for them."""
+
+
 class Handler(Protocol):
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         """Do the chunk's work and call `lease.complete()` inside the transaction that stores the last of it."""
@@ -86,9 +105,16 @@ def create_job(
     parameters: dict | None = None,
     wake_workers: bool = True,
 ) -> Job:
-    """Store a job with its chunks (payload, number of inputs) and, once that is committed, wake workers."""
+    """Store a job with its chunks (payload, number of inputs) and, once that is committed, wake workers.
+
+    Raises SameJob where an unfinished job would do the same, and TooManyJobs where the person has too many of them;
+    not where workers are not woken, since whoever starts it works it off.
+    """
     chunks = list(chunks)
     with transaction.atomic():
+        if wake_workers:
+            User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two clicks the second sees the first
+            _refuse(kind, user, project, dataset, parameters or {})
         job = Job.objects.create(
             kind=kind,
             created_by=user,
@@ -104,6 +130,27 @@ def create_job(
         if wake_workers:
             transaction.on_commit(lambda: wake(job))
     return job
+
+
+def has_room(user: User, kind: str = "", limit: int | None = None) -> bool:
+    """Whether the person may queue one more job, or one more of a kind."""
+    unfinished = Job.objects.filter(created_by=user, state__in=UNFINISHED)
+    if kind:
+        unfinished = unfinished.filter(kind=kind)
+    return unfinished.count() < (settings.JOBS_PER_PERSON if limit is None else limit)
+
+
+def _refuse(kind: str, user: User, project, dataset, parameters: dict) -> None:
+    if kind in TOLD_BY_PARAMETERS:
+        same = Job.objects.filter(kind=kind, project=project, dataset=dataset, state__in=UNFINISHED)
+        for job in same.filter(cancel_requested=False):
+            if job.parameters == parameters:
+                raise SameJob(job)
+    if not has_room(user):
+        raise TooManyJobs(
+            f"You have {settings.JOBS_PER_PERSON} unfinished jobs, which is as many as one person may have. "
+            "Wait until some are done, or cancel some."
+        )
 
 
 def add_chunks(job: Job, chunks: Iterable[tuple[dict, int]]) -> bool:

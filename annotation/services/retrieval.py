@@ -129,7 +129,7 @@ def start(
     with transaction.atomic():
         # Two people who press the button at once get one run.
         Project.objects.select_for_update().get(pk=project.pk)
-        if not again and (same := _same_run(project, info, parameters_hash, asked)):
+        if (wake_workers or not again) and (same := _same_run(project, info, parameters_hash, asked, again)):
             raise SameRetrieval(same)
         job = jobs.create_job(
             Job.Kind.RETRIEVAL,
@@ -195,7 +195,9 @@ def _chunks(query_ids: list[int]) -> Iterator[tuple[dict, int]]:
     return run_starting.chunks_of("queries", query_ids, CHUNK_SIZE)
 
 
-def _same_run(project: Project, info: CheckerInfo, parameters_hash: str, asked: str) -> RetrievalRun | None:
+def _same_run(
+    project: Project, info: CheckerInfo, parameters_hash: str, asked: str, again: bool
+) -> RetrievalRun | None:
     return run_starting.same_run(
         RetrievalRun.objects.filter(
             project=project,
@@ -203,7 +205,8 @@ def _same_run(project: Project, info: CheckerInfo, parameters_hash: str, asked: 
             version=info.version,
             parameters_hash=parameters_hash,
             job__parameters__asked_sha256=asked,
-        )
+        ),
+        again=again,
     )
 
 

@@ -34,9 +34,9 @@ def chosen_queue(info: CheckerInfo, queues: Sequence[str], queue: str | None, pr
     return queue or queues[0]
 
 
-def same_run(runs: QuerySet) -> Model | None:
-    """The newest of the runs that is done or on its way."""
-    standing = runs.filter(job__state__in=[*jobs.UNFINISHED, Job.State.DONE])
+def same_run(runs: QuerySet, *, again: bool) -> Model | None:
+    """The newest of the runs that is on its way or, unless one is wanted `again`, done."""
+    standing = runs.filter(job__state__in=jobs.UNFINISHED if again else [*jobs.UNFINISHED, Job.State.DONE])
     return standing.select_related("job").order_by("-pk").first()
 
 

@@ -82,7 +82,7 @@ def start_run(
     with transaction.atomic():
         # Two people who press the button at once get one run.
         Project.objects.select_for_update().get(pk=project.pk)
-        if not again and (same := _same_run(project, info, digest, units_digest)):
+        if (wake_workers or not again) and (same := _same_run(project, info, digest, units_digest, again)):
             raise SameRun(same)
         job = jobs.create_job(
             Job.Kind.CHECKER_RUN,
@@ -165,7 +165,7 @@ def _chunks(unit_ids: list[int]) -> Iterator[tuple[dict, int]]:
     return run_starting.chunks_of("units", unit_ids, CHUNK_SIZE)
 
 
-def _same_run(project: Project, info: CheckerInfo, digest: str, units_digest: str) -> CheckerRun | None:
+def _same_run(project: Project, info: CheckerInfo, digest: str, units_digest: str, again: bool) -> CheckerRun | None:
     return run_starting.same_run(
         CheckerRun.objects.filter(
             project=project,
@@ -173,7 +173,8 @@ def _same_run(project: Project, info: CheckerInfo, digest: str, units_digest: st
             version=info.version,
             parameters_hash=digest,
             job__parameters__units_sha256=units_digest,
-        )
+        ),
+        again=again,
     )
 
 

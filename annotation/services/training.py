@@ -104,7 +104,13 @@ def start_training(
         raise TooFewLabels(". ".join(problems) + ".")
     with transaction.atomic():
         job = jobs.create_job(
-            Job.Kind.TRAINING, user, project=project, queue=request.queue, chunks=[({}, 0)], wake_workers=wake_workers
+            Job.Kind.TRAINING,
+            user,
+            project=project,
+            queue=request.queue,
+            chunks=[({}, 0)],
+            parameters=asdict(request),
+            wake_workers=wake_workers,
         )
         return TrainedModel.objects.create(
             project=project,

@@ -120,9 +120,7 @@ def project_state(request, slug):
 def project_make_items(request, slug):
     """Make the items that the project lacks: after more was imported, or after the first job failed."""
     project = project_for(request.user, slug, RESEARCHER)
-    running = project.jobs.filter(kind=Job.Kind.ITEMS, state__in=[Job.State.QUEUED, Job.State.RUNNING]).first()
-    job = running or start_item_job(project, request.user)
-    return redirect("job_detail", job.uuid)
+    return redirect("job_detail", start_item_job(project, request.user).uuid)
 
 
 @login_required

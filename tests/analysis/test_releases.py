@@ -332,9 +332,10 @@ def test_two_releases_have_two_numbers_and_say_that_their_labels_are_the_same(tm
     project = project_of(2)
     rater = make_rater(project)
     say(items_of(project)[0], rater, "relevant")
-    releases = [freezing.start_freezing(project, project.created_by) for _ in range(2)]
-    for release in releases:
-        jobs.run_here(release.job)
+    releases = []
+    for _ in range(2):
+        releases.append(freezing.start_freezing(project, project.created_by))
+        jobs.run_here(releases[-1].job)
     assert [release.number for release in releases] == [1, 2]
     html = client_of(project.created_by).get(reverse("project_release", args=[project.slug, 2])).content.decode()
     assert "the same as of release 1" in html
