@@ -22,6 +22,8 @@ LARGEST_OFFSET = timedelta(hours=14)
 MAX_INTEGER = 2**31 - 1
 MAX_BIG_INTEGER = 2**63 - 1
 MAX_DIGITS = 19
+# Nobody has a page before their eyes for longer than a year.
+MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 EMAIL_CHARS = 254
 SLUG_CHARS = 50
 JSON_BYTES = 5 * 1024 * 1024
@@ -149,6 +151,16 @@ def json_value(raw: bytes | str) -> object:
 
 def _no_constant(name: str) -> None:
     raise Refused(f"holds {name}, which is no number in JSON")
+
+
+def refuse_deep(value: object, depth: int = JSON_DEPTH) -> None:
+    """Refuse a value nested deeper: what goes through it afterwards may do so by recursion."""
+    level = [value]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        if not depth:
+            raise Refused(f"is nested more than {JSON_DEPTH} deep")
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        depth -= 1
 
 
 def check_json(value: object, depth: int = JSON_DEPTH) -> None:

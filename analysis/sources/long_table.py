@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from analysis.sources import base
 from analysis.sources.base import EXTERNAL, SLOT, Run, Source
 from analysis.sources.content_rows import content_columns
+from annotation import incoming
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options
 from annotation.formats.sources import Source as FileToRead
@@ -359,11 +360,13 @@ def _instant(path: Path, line: int, text: str) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
+        return incoming.instant(found if found.tzinfo else found.replace(tzinfo=UTC))
+    except incoming.Refused as refused:
+        raise ValueError(f"{path}: line {line}: time {refused}, not {text!r}") from None
     except ValueError:
         raise ValueError(
             f"{path}: line {line}: time is an instant such as 2026-05-31T12:00:00Z, not {text!r}"
         ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _alt_test(path: Path) -> Iterator[dict]:
@@ -376,7 +379,7 @@ def _alt_test(path: Path) -> Iterator[dict]:
         try:
             raters = json.loads((path / name).read_text(encoding="utf-8"))
             labels = [(rater, item, label) for rater, said in raters.items() for item, label in said.items()]
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             raise ValueError(f"{path / name}: is not of the form {{rater: {{item: label}}}}") from None
         for place, (rater, item, label) in enumerate(labels, 1):
             yield _row(path / name, place, {"item": item, "rater": rater, "label": label, "rater_kind": kind})

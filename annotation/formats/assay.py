@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from annotation import incoming
+
 from .cells import BadCell, SeenKeys, row_error, to_key
 from .detection import detect
 from .manifests import data_files, read_manifest
@@ -23,7 +25,7 @@ from .tables import open_tables
 
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
-KIND_TITLES = {int: "a whole number", str: "a text", bool: "true or false"}
+KIND_TITLES = {str: "a text", bool: "true or false"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 
 
@@ -87,7 +89,7 @@ def _annotation(cells: dict, limit: int) -> AnnotationRecord:
     kind = _take(cells, "annotator_kind", str, "person")
     if kind not in RATER_KINDS:
         raise BadCell("annotator_kind", kind, f"is not one of {', '.join(RATER_KINDS)}")
-    revision = _take(cells, "revision", int, 1)
+    revision = _whole(cells, "revision", 1)
     if revision < 1:
         raise BadCell("revision", revision, "is less than 1")
     return AnnotationRecord(
@@ -98,8 +100,8 @@ def _annotation(cells: dict, limit: int) -> AnnotationRecord:
         revision=revision,
         shown_at=_instant(cells, "shown_at"),
         submitted_at=_instant(cells, "submitted_at"),
-        active_ms=_take(cells, "active_ms", int, None),
-        guideline_version=_take(cells, "guideline_version", int, None),
+        active_ms=_whole(cells, "active_ms", None, incoming.MAX_ACTIVE_MS),
+        guideline_version=_whole(cells, "guideline_version", None),
         suggestion_shown=_take(cells, "suggestion_shown", bool, None),
         comment=_take(cells, "comment", str, ""),
         metadata={name: value for name, value in cells.items() if name not in LINE_KEYS},
@@ -125,7 +127,7 @@ def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
 def _span(span: object, path: str) -> SpanRecord:
     if not isinstance(span, dict):
         raise BadCell(path, span, "is not a JSON object")
-    start, end = _take(span, "start", int, -1), _take(span, "end", int, -1)
+    start, end = _whole(span, "start", -1), _whole(span, "end", -1)
     quote = _take(span, "quote", str, "")
     if start < 0 or end <= start or len(quote) != end - start:
         raise BadCell(path, span, "is not a span whose quote is as long as end - start")
@@ -136,8 +138,7 @@ def _take(cells: dict, name: str, kind: type, default):
     value = cells.get(name)
     if value is None:
         return default
-    # A truth value is an int to Python, and no number here.
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, kind):
         raise BadCell(name, value, f"is not {KIND_TITLES[kind]}")
     return value
 
@@ -147,12 +148,17 @@ def _instant(cells: dict, name: str) -> datetime | None:
     if not text:
         return None
     try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadCell(name, text, "is not an instant like 2024-05-31T12:00:00Z") from None
-    if instant.tzinfo is None:
-        raise BadCell(name, text, "does not say its time zone; expected UTC, such as 2024-05-31T12:00:00Z")
-    return instant.astimezone(UTC)
+        return incoming.instant(text)
+    except incoming.Refused as refused:
+        raise BadCell(name, text, str(refused)) from None
+
+
+def _whole(cells: dict, name: str, default: int | None, highest: int = incoming.MAX_INTEGER) -> int | None:
+    value = cells.get(name)
+    try:
+        return default if value is None else incoming.whole(value, 0, highest)
+    except incoming.Refused as refused:
+        raise BadCell(name, value, str(refused)) from None
 
 
 LINE_KEYS = frozenset(

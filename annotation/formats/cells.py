@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
+from annotation import incoming
+
 from .records import RowError
 
 SHOWN_CHARS = 80
@@ -144,10 +146,8 @@ def to_date(value: object, column: str) -> date | None:
     if not text:
         return None
     try:
-        if len(text) != 10:
-            raise ValueError
-        return date.fromisoformat(text)
-    except ValueError:
+        return incoming.day(text)
+    except incoming.Refused:
         raise BadCell(column, value, "is not a date like 2024-05-31") from None
 
 

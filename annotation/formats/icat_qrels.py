@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .cells import BadCell, SeenKeys, required_text, row_error, shorten, to_key, to_text
 from .icat_subtopics import Subtopics, as_number
+from .json_streams import is_whole
 from .records import EvidenceRecord, Record, RowError
 from .tables import Table
 
@@ -144,4 +145,4 @@ def _passage(document: str, query: str, judged: _Judged, text: str, url: str, mo
 
 def _whole_number(value: object) -> int | None:
     text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    return int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None
+    return int(text) if is_whole(text) else None

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .cells import BadCell, required_text, to_key
+from .json_streams import is_whole
 
 TEXT_KEYS = ("text", "subtopic", "description", "topic", "query")
 ID_KEYS = ("id", "subtopic_id", "topic_id", "number")
@@ -58,8 +59,8 @@ class Subtopics:
 
 def as_number(value: object) -> int | None:
     """A whole number, or a text that is one; None for anything else."""
-    if isinstance(value, str) and value.strip().isdecimal() and value.isascii():
-        return int(value)
+    if isinstance(value, str):
+        return int(value) if value.strip().isdecimal() and is_whole(value.strip()) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

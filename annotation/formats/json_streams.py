@@ -8,24 +8,14 @@ import math
 import re
 from collections.abc import Iterator
 
+from annotation import incoming
+
 from .records import FormatError
 from .streams import TextReader
 
 # A JSON error this close to the end of what has been read may only mean that the value goes on.
 NEAR_END = 16
-
-
-def has_bad_characters(text: str) -> bool:
-    """Whether text holds a NUL or a lone surrogate, which no database stores."""
-    if "\0" in text:
-        return True
-    if text.isascii():
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+MOST_DIGITS = 1000
 
 
 def _number(literal: str) -> float | str:
@@ -33,8 +23,23 @@ def _number(literal: str) -> float | str:
     return value if math.isfinite(value) else literal
 
 
-# NaN is how pandas writes a missing value; infinities have no place in JSON columns and stay words.
-_DECODER = json.JSONDecoder(parse_float=_number, parse_constant=lambda name: None if name == "NaN" else name)
+def _whole(literal: str) -> int | str:
+    return int(literal) if len(literal) <= MOST_DIGITS else literal
+
+
+def is_whole(literal: str) -> bool:
+    try:
+        incoming.whole_in_words(literal, -incoming.MAX_BIG_INTEGER)
+    except incoming.Refused:
+        return False
+    return True
+
+
+# NaN is how pandas writes a missing value; infinities have no place in JSON columns and stay words. So do whole numbers
+# that neither Python nor PostgreSQL would read again.
+_DECODER = json.JSONDecoder(
+    parse_float=_number, parse_int=_whole, parse_constant=lambda name: None if name == "NaN" else name
+)
 # Escapes that can put a NUL or a lone surrogate into a string; others cannot, so strings are not searched for them.
 _RISKY_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -51,6 +56,7 @@ def decode_json(text: str) -> object:
     end = _SPACE.match(text, end).end()
     if end != len(text):
         raise ValueError(f"not valid JSON: something follows the value at character {end + 1:,}")
+    check_depth(value, text)
     return value
 
 
@@ -59,14 +65,20 @@ def risky_json(text: str) -> bool:
     return "\\u" in text and _RISKY_ESCAPE.search(text) is not None
 
 
+def check_depth(value: object, text: str, start: int = 0, end: int | None = None) -> None:
+    """Refuse a value nested too deep. Only a text with that many brackets needs a second look."""
+    if text.count("[", start, end) + text.count("{", start, end) > incoming.JSON_DEPTH:
+        incoming.refuse_deep(value)
+
+
 def find_bad_string(value: object, path: str = "") -> tuple[str, str] | None:
     """Path and text of the first string (or key) with a bad character in a decoded JSON value."""
     if isinstance(value, str):
-        return (path, value) if has_bad_characters(value) else None
+        return None if incoming.is_storable(value) else (path, value)
     if isinstance(value, dict):
         for key, inner in value.items():
             shown = f"{path}.{key}" if path else key
-            if has_bad_characters(key):
+            if not incoming.is_storable(key):
                 return path, key
             if found := find_bad_string(inner, shown):
                 return found
@@ -130,6 +142,11 @@ class JsonValues:
             line = self.line
             value, end = self._value()
             text_risky = "\\u" in self.buffer and _RISKY_ESCAPE.search(self.buffer, self.position, end) is not None
+            self.reader.count_record(line)
+            try:
+                check_depth(value, self.buffer, self.position, end)
+            except incoming.Refused as refused:
+                self._fail(f"a value {refused}")
             self._advance(end - self.position)
             yield line, value, text_risky
             self._skip_space()

@@ -6,11 +6,11 @@ the single annotations are read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
+from annotation import incoming
+
 from .containers import entries_of, open_blobs
-from .json_streams import find_bad_string
 from .records import FormatError
 from .sources import Options, Source
 
@@ -71,10 +71,9 @@ def _manifest_in(source: Source) -> dict | None:
             if len(read) > limits.record_bytes:
                 raise FormatError(f"{blob.name}: is longer than {limits.record_bytes:,} bytes, too long for a manifest")
         try:
-            manifest = json.loads(read)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"{blob.name}: is no manifest that can be read ({error})") from None
-        if bad := find_bad_string(manifest):
-            raise FormatError(f"{blob.name}: {bad[0]} holds a NUL or half of a surrogate pair, which cannot be stored")
+            manifest = incoming.json_value(read)
+        except incoming.Refused as refused:
+            place = f"{refused.place} {refused}" if refused.place else f"is no manifest that can be read ({refused})"
+            raise FormatError(f"{blob.name}: {place}") from None
         return manifest if isinstance(manifest, dict) and "assay_export" in manifest else None
     return None

@@ -31,6 +31,8 @@ class Limits:
     total_bytes: int = 8 * 1024 * MIB  # one source after decompression
     ratio: int = 200  # bytes out per byte in, looked at from `ratio_from` bytes on
     ratio_from: int = 16 * MIB
+    records: int = 20_000_000  # lines or rows of one file: more would keep a worker busy for hours
+    batch_bytes: int = 256 * MIB  # what rows of Parquet that are read together unfold to
     entries: int = 2000  # files in an archive
     columns: int = 1000
     key_chars: int = 500

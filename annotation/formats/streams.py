@@ -31,6 +31,7 @@ class TextReader:
 
     def __init__(self, blob: BlobReader):
         self.blob, self.name, self.limit = blob, blob.name, blob.limits.record_bytes
+        self.records = 0
         self.suspect = False
         self.line = 1  # of the start of the next block
         self.offset = 0  # the same in bytes
@@ -92,8 +93,20 @@ class TextReader:
         if "\0" in text:
             self.suspect = True
         self.line += text.count("\n")
+        self._check_number(self.line)
         self.offset += len(block)
         return text.replace("\r\n", "\n") if "\r" in text else text
+
+    def count_record(self, line: int) -> None:
+        """For values that need no lines between them."""
+        self.records += 1
+        self._check_number(max(self.records, line))
+
+    def _check_number(self, number: int) -> None:
+        if number > self.blob.limits.records:
+            raise FormatError(
+                f"{self.name}: has more than {self.blob.limits.records:,} lines; split it into several files"
+            )
 
     def _decode_with_surrogates(self, block: bytes) -> str:
         try:

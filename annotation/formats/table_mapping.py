@@ -10,7 +10,7 @@ from itertools import islice
 from .cells import FALSE, NO_LABEL, STANDARD_LABELS, TRUE, guess_label, normal
 from .records import RowError
 from .sources import Options, Source
-from .tables import open_tables
+from .tables import check_columns, open_tables
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 50
@@ -146,6 +146,7 @@ def preview(source: Source, n: int = 20, options: Options | None = None) -> Prev
             else:
                 rows.append(row[1])
     columns = table.columns or tuple(dict.fromkeys(column for row in rows for column in row))
+    check_columns(table.name, columns, (options or Options()).limits)
     return Preview(table.name, table.kind, columns, tuple(rows), tuple(errors))
 
 

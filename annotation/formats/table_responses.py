@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from annotation import incoming
+
 from .cells import BadCell, SeenParents, digest, to_text
+from .json_streams import decode_json, find_bad_string
 from .records import (
     DecisionRecord,
     EvidenceRecord,
@@ -89,6 +91,8 @@ class ResponseRows(Rows):
         value = self.get(cells, "passages")
         if isinstance(value, str):
             value = _split(value, self.options.passage_separator)
+            if find_bad_string(value):
+                raise BadCell(self.column("passages"), self.get(cells, "passages"), incoming.BAD_CHARACTER)
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(passage, str) for passage in value):
@@ -100,7 +104,7 @@ def _split(text: str, separator: str) -> list[str]:
     """A text cell's passages: a JSON list where it is one, else what stands between the separators."""
     if text.startswith("["):
         try:
-            value = json.loads(text)
+            value = decode_json(text)
         except ValueError:
             value = None
         if isinstance(value, list) and all(isinstance(passage, str) for passage in value):

@@ -13,18 +13,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 
+from annotation.incoming import BAD_CHARACTER
+
 from .cells import SHOWN_CHARS, shorten
 from .containers import Blob, open_blobs
 from .json_streams import JsonValues, decode_json, find_bad_string, risky_json
+from .parquet import open_parquet
 from .records import FormatError, RowError
 from .sources import Limits, Options, Source
 from .spreadsheets import is_marked_header, unescape
 from .streams import TextReader
 
 Row = tuple[int, dict[str, object]]
-BATCH_ROWS = 256
 SNIFFED_BYTES = 4096
-BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
 
 
 @dataclass(slots=True)
@@ -53,7 +54,8 @@ def open_table(blob: Blob, limits: Limits, files: ExitStack) -> Table:
     if len(head) < SNIFFED_BYTES and not head.strip():
         raise FormatError(f"{blob.name}: the file is empty")
     if head.startswith(b"PAR1") or blob.name.lower().endswith(".parquet"):
-        return _parquet(blob, head, limits, files)
+        columns, rows = open_parquet(blob, head, limits, files)
+        return Table(blob.name, "parquet", check_columns(blob.name, columns, limits), rows)
     reader = TextReader(blob.stream)
     start = re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", head).replace(b"\0", b"").lstrip(b" \t\r\n")[:1]
     if start == b"[":
@@ -213,41 +215,3 @@ def _object_row(name: str, line: int, value: object, risky: bool) -> Row | RowEr
     if risky and (bad := find_bad_string(value)):
         return RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
     return line, value
-
-
-# --- Parquet --------------------------------------------------------------------------------------------------------
-
-
-def _parquet(blob: Blob, head: bytes, limits: Limits, files: ExitStack) -> Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not head.startswith(b"PAR1"):
-        raise FormatError(f"{blob.name}: is not a Parquet file, though its name says so")
-    try:
-        file = pq.ParquetFile(files.enter_context(blob.on_disk()), pre_buffer=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"{blob.name}: is not a whole Parquet file; it is cut short or damaged ({error})") from error
-    columns = check_columns(blob.name, tuple(file.schema_arrow.names), limits)
-    return Table(blob.name, "parquet", columns, _parquet_rows(blob, file, columns, limits))
-
-
-def _parquet_rows(blob: Blob, file, columns: tuple[str, ...], limits: Limits) -> Iterator[Row | RowError]:
-    import pyarrow as pa
-
-    total, done, number = file.metadata.num_rows, 0, 0
-    try:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS):
-            if batch.nbytes > BATCH_ROWS * limits.record_bytes:
-                reason = f"are longer than {limits.record_bytes:,} bytes"
-                raise FormatError(f"{blob.name}: rows {done + 1:,} and following {reason}")
-            for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                number += 1
-                if bad := _first_bad(columns, cells):
-                    yield RowError(blob.name, number, bad[0], shorten(bad[1]), BAD_CHARACTER)
-                    continue
-                yield number, dict(zip(columns, cells, strict=True))
-            done += batch.num_rows
-            blob.stream.budget.report(int(blob.stream.out * done / max(total, 1)))
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{blob.name}: the Parquet file is damaged after row {number:,} ({error})") from error

@@ -36,8 +36,6 @@ from annotation.services.raters import rater_of
 ATTEMPTS = 4
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
-# Nobody has a page before their eyes for longer than a year.
-MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 QUESTIONS_CHANGED = (
     "The project asks differently since this page was shown. Nothing is lost: open the item again, answer what has "
     "changed, and send it."
@@ -167,7 +165,7 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
         client_id,
         instant("shown_at"),
         instant("submitted_at"),
-        whole("active_ms", MAX_ACTIVE_MS),
+        whole("active_ms", incoming.MAX_ACTIVE_MS),
         comment,
         free_text,
         text("text_hash", 64),

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from annotation import incoming
 from annotation.models import ContentBatch, Evidence, RankedPassage, RetrievalRun
 from annotation.services.jobs import JobError
 from annotation.services.retrieval import ASKED, EACH, OWN
@@ -93,6 +94,8 @@ def _document(line: bytes) -> Document:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON that can be read: nested too deep, or a number of thousands of digits") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise ValueError('must be an object with "id" and "text"')
     found = row.get("id")
@@ -101,17 +104,9 @@ def _document(line: bytes) -> Document:
     if len(str(found)) > ID_LENGTH:
         raise ValueError(f"has an id of {len(str(found)):,} characters; at most {ID_LENGTH} are stored")
     text = row["text"].replace("\r\n", "\n")
-    if "\0" in text + str(found) or not _is_unicode(text + str(found)):
+    if not incoming.is_storable(text + str(found)):
         raise ValueError("holds a NUL character or half of a surrogate pair, which no database stores")
     return Document(str(found), text)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class Hashed:
