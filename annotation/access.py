@@ -52,6 +52,14 @@ def visible_projects(user: User) -> QuerySet[Project]:
     return Project.objects.filter(pk__in=Membership.objects.filter(user=user, is_active=True).values("project_id"))
 
 
+def researched_projects(user: User) -> QuerySet[Project]:
+    """Those in which the person has a researcher's rights."""
+    if user.is_superuser:
+        return Project.objects.all()
+    own = Membership.objects.filter(user=user, role=RESEARCHER, is_active=True)
+    return Project.objects.filter(pk__in=own.values("project_id"))
+
+
 def project_for(user: User, slug: str, *roles: str) -> Project:
     """The project, if the person has any role in it (404 otherwise) and one of `roles` where some are named (403)."""
     project = visible_projects(user).filter(slug=slug).select_related("dataset").first()

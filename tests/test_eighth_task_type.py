@@ -78,11 +78,12 @@ SAID = (
 def label_all(project: Project, annotators) -> None:
     for person, answers in zip(annotators, SAID, strict=True):
         annotator = Annotator(person, project)
-        by_key = dict(zip(project.items.order_by("position").values_list("key", flat=True), answers, strict=True))
+        items = map(str, project.items.order_by("position").values_list("uuid", flat=True))
+        said = dict(zip(items, answers, strict=True))
         while (given := annotator.next())["state"] == "item":
             payload = given["payload"]
             [unit] = payload["units"]
-            tone, reason = by_key[unit]
+            tone, reason = said[payload["item"]]
             span = {"field": "evidence", "start": 0, "end": 6, "quote": "Report"}
             judgements = [judgement(unit, "tone", tone, span)]
             judgements += [judgement(unit, "reason", reason)] if reason else []

@@ -62,20 +62,21 @@ def _paged(rows, request, filters: dict, show) -> Response:
     return paginator.get_paginated_response([show(row) for row in paginator.paginate_queryset(rows, request)])
 
 
-def show_project(project: Project) -> dict:
-    return {
+def show_project(project: Project, *, to_researcher: bool) -> dict:
+    """Which items come next follows from the seed, and a data set's name may say whose answers are in it: researchers
+    alone are told."""
+    shown = {
         "slug": project.slug,
         "title": project.title,
-        "dataset": project.dataset.slug,
         "task_type": project.task_type,
         "state": project.state,
         "overlap": project.overlap,
         "multiple_share": project.multiple_share,
         "order": project.order,
-        "seed": project.seed,
         "prefill": project.prefill,
         "created_at": project.created_at,
     }
+    return shown | ({"dataset": project.dataset.slug, "seed": project.seed} if to_researcher else {})
 
 
 def show_dimension(dimension: Dimension) -> dict:
@@ -150,8 +151,14 @@ def show_annotation(annotation: Annotation) -> dict:
 
 @api_view(["GET", "HEAD"])
 def projects(request):
-    rows = access.visible_projects(request.user).select_related("dataset")
-    return _paged(rows, request, PROJECT_FILTERS, show_project)
+    rows, own = (
+        access.visible_projects(request.user).select_related("dataset"),
+        access.researched_projects(request.user),
+    )
+    if "dataset" in request.query_params:
+        rows = rows.filter(pk__in=own)
+    researched = set(own.values_list("pk", flat=True))
+    return _paged(rows, request, PROJECT_FILTERS, lambda one: show_project(one, to_researcher=one.pk in researched))
 
 
 @api_view(["GET", "HEAD"])
@@ -161,7 +168,8 @@ def project(request, slug):
     shown = {"description": found.description, "options_version": found.options_version}
     shown["dimensions"] = [show_dimension(dimension) for dimension in description.dimensions]
     shown["free_text"] = description.free_text and asdict(description.free_text)
-    return Response(show_project(found) | shown)
+    is_researcher = access.RESEARCHER in access.roles_of(request.user, found)
+    return Response(show_project(found, to_researcher=is_researcher) | shown)
 
 
 @api_view(["GET", "HEAD"])

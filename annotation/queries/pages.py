@@ -10,7 +10,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Max
@@ -28,6 +29,7 @@ from annotation.models import (
     Unit,
 )
 from annotation.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
+from annotation.queries.opaque import shown_hash, unit_id
 from annotation.task_types import Dimension, Label, TaskType
 
 
@@ -38,16 +40,28 @@ class Page:
     units: list[Unit]
     contents: Contents
     text_hash: str
+    project: UUID
 
     @property
     def unit_keys(self) -> list[str]:
         return [unit.key for unit in self.units]
 
+    @cached_property
+    def unit_ids(self) -> dict[str, str]:
+        """What browsers call each unit, by its key and in the order of the page."""
+        return {unit.key: unit_id(self.project, unit.key) for unit in self.units}
+
+    @cached_property
+    def shown_hash(self) -> str:
+        """What browsers have in the place of `text_hash`, where that covers keys."""
+        covers_keys = any(unit.kind in UNIT_TEXTS for unit in self.units)
+        return shown_hash(self.project, self.text_hash) if covers_keys else self.text_hash
+
 
 # In a revision's metadata: the question as it was asked, and the answer.
 FREE_TEXT = "free_text"
 
-ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key")
+ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid")
 
 
 @lru_cache(maxsize=16)
@@ -86,7 +100,7 @@ def load_page(item_id: int, description: TaskType) -> Page:
         if description.unit_kind in UNIT_TEXTS:
             rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
         units = [row.unit for row in rows]
-    return Page(item, description, units, contents, _hash(contents, units))
+    return Page(item, description, units, contents, _hash(contents, units), row["project__uuid"])
 
 
 def _hash(contents: Contents, units: Sequence[Unit]) -> str:
@@ -165,7 +179,7 @@ def template_context(page: Page, payload: dict) -> dict:
         words = unit_text(unit)
         units.append(
             {
-                "key": unit.key,
+                "id": page.unit_ids[unit.key],
                 "title": words.title,
                 "head": words.head,
                 "relation": words.relation,
@@ -176,7 +190,6 @@ def template_context(page: Page, payload: dict) -> dict:
             }
         )
     return {
-        "item": {"assignment": payload["assignment"], "item_key": page.item.key},
         "type": page.type,
         "shown": page.contents.context,
         "units": units,
@@ -192,7 +205,7 @@ def preview_context(project: Project, description: TaskType) -> dict:
     words while there is no item."""
     item = project.items.filter(unit_count__gt=0).order_by("position").values_list("pk", flat=True).first()
     if item is None:
-        page = Page(Item(), description, [Unit(key="preview")], Contents({}, {}), "")
+        page = Page(Item(), description, [Unit(key="preview")], Contents({}, {}), "", project.uuid)
     else:
         page = load_page(item, description)
     return template_context(replace(page, units=page.units[:PREVIEW_UNITS]), {"assignment": ""})
@@ -205,13 +218,13 @@ def suggestions_for(page: Page, project: Project) -> list[dict]:
     """The project's chosen run's suggestions for the page's units, as the browser shows them."""
     if project.prefill_run_id is None:
         return []
-    keys = {unit.pk: unit.key for unit in page.units}
+    ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
     order = {unit.pk: number for number, unit in enumerate(page.units)}
-    rows = Suggestion.objects.filter(run=project.prefill_run_id, unit__in=keys).select_related("run")
+    rows = Suggestion.objects.filter(run=project.prefill_run_id, unit__in=ids).select_related("run")
     known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
     return [
         {
-            "unit": keys[row.unit_id],
+            "unit": ids[row.unit_id],
             "dimension": row.dimension,
             "label": row.label,
             "title": known[row.dimension].label(row.label).title,
@@ -232,12 +245,12 @@ def shows_suggestions(assignment: Assignment) -> bool:
     )
 
 
-def own_answers(item: Item, rater: Rater | None) -> tuple[Revision | None, list[dict]]:
+def own_answers(page: Page, rater: Rater | None) -> tuple[Revision | None, list[dict]]:
     """The person's latest revision of the item and its judgements as they were sent."""
     if rater is None:
         return None, []
     revision = (
-        Revision.objects.filter(annotation__item=item, annotation__rater=rater, is_latest=True)
+        Revision.objects.filter(annotation__item=page.item, annotation__rater=rater, is_latest=True)
         .select_related("annotation")
         .first()
     )
@@ -246,7 +259,7 @@ def own_answers(item: Item, rater: Rater | None) -> tuple[Revision | None, list[
     rows = Judgement.objects.filter(revision=revision).select_related("unit").prefetch_related("spans").order_by("id")
     return revision, [
         {
-            "unit": row.unit.key,
+            "unit": page.unit_ids.get(row.unit.key) or unit_id(page.project, row.unit.key),
             "dimension": row.dimension,
             "label": row.label,
             "spans": [
@@ -292,7 +305,7 @@ def make_payload(
         "assignment": str(assignment.uuid),
         "item": str(page.item.uuid),
         "task_type": page.type.identifier,
-        "text_hash": page.text_hash,
+        "text_hash": page.shown_hash,
         "guideline_version": guideline_version,
         "options_version": project.options_version,
         "prefill": assignment.prefill_arm,
@@ -300,7 +313,7 @@ def make_payload(
         "lease_seconds": lease_seconds,
         "revision": revision.number if revision else 0,
         "dimensions": _dimensions(page.type),
-        "units": page.unit_keys,
+        "units": list(page.unit_ids.values()),
         "unit_picks": [unit_key(number) for number in range(len(page.units))]
         if page.type.keys_pick == "units"
         else None,

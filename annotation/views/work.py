@@ -34,7 +34,7 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
     suggestions = pages.suggestions_for(page, project) if pages.shows_suggestions(assignment) else []
     if suggestions and assignment.state == Assignment.State.LEASED:
         assigning.expose(assignment, project.prefill_run, len(suggestions))
-    revision, answers = pages.own_answers(page.item, rater) if revisit else (None, [])
+    revision, answers = pages.own_answers(page, rater) if revisit else (None, [])
     expires = assignment.lease_expires_at
     payload = pages.make_payload(
         page,

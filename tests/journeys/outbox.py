@@ -25,7 +25,7 @@ def judgements_of(sheet: Sheet, said: dict[str, Said], shown: dict) -> list[dict
     places = list(sheet.texts)
     return [
         {
-            "unit": unit,
+            "unit": shown_as,
             "dimension": dimension["slug"],
             "label": said[unit].labels[dimension["slug"]],
             "spans": [
@@ -36,7 +36,7 @@ def judgements_of(sheet: Sheet, said: dict[str, Said], shown: dict) -> list[dict
                 if dimension["spans"]
             ],
         }
-        for unit in shown["units"]
+        for unit, shown_as in zip(sheet.units, shown["units"], strict=True)
         for dimension in shown["dimensions"]
         if dimension["slug"] in said[unit].labels
     ]

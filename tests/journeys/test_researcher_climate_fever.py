@@ -87,18 +87,29 @@ def answer(title: str, key: str, found: dict) -> list[dict]:
     return [{"unit": key, "dimension": name, "label": label, "spans": []} for name, label in said.items()]
 
 
-def label_items(page: Page, study: Study, title: str, evidence: dict[str, dict]) -> set[str]:
+def keys_of_items(page: Page, study: Study) -> dict[str, str]:
+    """Key by item, which researchers alone are told."""
+    address, found = f"{study.demo.address}/api/v1/projects/{SLUG}/items/?page_size=1000", {}
+    while address:
+        rows = page.request.get(address).json()
+        found |= {row["uuid"]: row["key"] for row in rows["results"]}
+        address = rows["next"]
+    return found
+
+
+def label_items(page: Page, study: Study, title: str, evidence: dict[str, dict], keys_of: dict[str, str]) -> set[str]:
     """Take items and answer them, one after another, as the labelling page does. Returns their keys."""
     api, keys = f"{study.demo.address}/api/v1", set()
     token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
     offered = page.request.get(f"{api}/projects/{SLUG}/work/next").json()
     for left in reversed(range(ITEMS_EACH)):
-        [key] = offered["payload"]["units"]
+        key = keys_of[offered["payload"]["item"]]
+        [unit] = offered["payload"]["units"]
         body = {
             "client_id": str(uuid.uuid4()),
             "submitted_at": datetime.now(UTC).isoformat(),
             "active_ms": 4_000,
-            "judgements": answer(title, key, evidence[key]),
+            "judgements": [one | {"unit": unit} for one in answer(title, key, evidence[key])],
             "want_next": left > 0,
         }
         address = f"{api}/assignments/{offered['payload']['assignment']}/submit"
@@ -118,10 +129,11 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
         embedding = steps.start_checker(page, study, "Nearest sentence")
         lexical = steps.start_checker(page, study, "Shared words")
         judged: set[str] = set()
+        keys_of = keys_of_items(page, study)
         for title, link in invitations.items():
             with browser.person(chromium, study.demo.address, title) as annotator:
                 browser.join(annotator, link)
-                keys = label_items(annotator, study, title, evidence)
+                keys = label_items(annotator, study, title, evidence, keys_of)
                 assert len(keys) == ITEMS_EACH and judged in (set(), keys)  # all get the first of one order
                 judged = keys
         mark("labelling")

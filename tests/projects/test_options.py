@@ -314,7 +314,7 @@ def test_a_hidden_dimension_is_left_out_until_somebody_has_labelled_it(researche
     person = Annotator(annotator, project)
     payload = person.next()["payload"]
     person.submit(payload)
-    item = project.items.get(key=payload["units"][0])
+    item = project.items.get(uuid=payload["item"])
     page = client_of(researcher).get(f"/projects/{project.slug}/items/{item.uuid}/").content.decode()
     assert "Stance" in page and "Relevance" not in page
     assert [one["dimension"] for one in get_report("agreement").compute(project)["dimensions"]] == ["stance"]
@@ -326,7 +326,7 @@ def test_a_hidden_dimension_is_left_out_until_somebody_has_labelled_it(researche
         "relevance",
         "stance",
     ]
-    second = project.items.get(key=payload["units"][0])
+    second = project.items.get(uuid=payload["item"])
     assert {one.dimension.slug for one in item_queries.item_view(project, second).questions} == {"relevance", "stance"}
     assert {one.dimension.slug for one in item_queries.item_view(project, item).questions} == {"stance"}
 
