@@ -3,6 +3,7 @@
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 
+from annotation import incoming
 from annotation.models import Membership, User
 from annotation.services.invitations import CREATOR
 
@@ -42,7 +43,7 @@ class NameForm(forms.ModelForm):
 
 
 class SiteInvitationForm(forms.Form):
-    email = forms.EmailField(label="E-mail address")
+    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
     may_create = forms.BooleanField(required=False, label="May create data sets and projects")
 
     @property
@@ -51,7 +52,7 @@ class SiteInvitationForm(forms.Form):
 
 
 class ProjectInvitationForm(forms.Form):
-    email = forms.EmailField(label="E-mail address")
+    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
     roles = forms.MultipleChoiceField(
         choices=Membership.Role.choices,
         initial=[Membership.Role.ANNOTATOR],

@@ -10,6 +10,7 @@ from django.db import models
 class User(AbstractUser):
     """Deactivated, never deleted: whatever a person judged refers to them through protected keys."""
 
+    username = models.CharField(max_length=254, unique=True)  # the e-mail address
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=150, blank=True)
 

@@ -8,7 +8,7 @@ from smtplib import SMTPException
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import send_mail
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.access import RESEARCHER, roles_of
@@ -97,26 +97,36 @@ def accept(invitation: Invitation, user: User) -> None:
     if not is_for(invitation, user):
         raise InvitationError(f"This invitation is for {invitation.email}")
     with transaction.atomic():
-        _use(invitation, user)
+        _use(_locked(invitation), user)
 
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
-    """Make the account that the invitation is for."""
-    if account_for(invitation) is not None:
-        raise InvitationError("There is an account with this address already; sign in to accept")
+    """Make the account that the invitation is for. Of several clicks at once one makes it, and the others are told."""
+    there_is = "There is an account with this address already; sign in to accept"
     email = invitation.email.lower()
-    with transaction.atomic():
-        user = User.objects.create_user(username=email, email=email, password=password, name=name)
-        EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
-        _use(invitation, user)
+    try:
+        with transaction.atomic():
+            invitation = _locked(invitation)
+            if account_for(invitation) is not None:
+                raise InvitationError(there_is)
+            user = User.objects.create_user(username=email, email=email, password=password, name=name)
+            EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
+            _use(invitation, user)
+    except IntegrityError:  # another invitation of the same address was accepted at the same moment
+        raise InvitationError(there_is) from None
     return user
 
 
-def _use(invitation: Invitation, user: User) -> None:
+def _locked(invitation: Invitation) -> Invitation:
+    """The invitation as it stands now, for this transaction alone. InvitationError where it no longer works."""
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "invited_by")
     invitation = locked.get(pk=invitation.pk)
     if reason := obstacle(invitation):
         raise InvitationError(reason)
+    return invitation
+
+
+def _use(invitation: Invitation, user: User) -> None:
     invitation.accepted_at = timezone.now()
     invitation.accepted_by = user
     invitation.save(update_fields=["accepted_at", "accepted_by"])

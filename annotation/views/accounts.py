@@ -45,6 +45,8 @@ def invitation(request, token):
     found = get_object_or_404(Invitation.objects.select_related("project", "invited_by"), token=token)
     context = {"invitation": found, "problem": invitations.obstacle(found)}
     if context["problem"]:
+        if request.method == "POST" and request.user.is_authenticated and found.accepted_by_id == request.user.pk:
+            return _welcome(request, found)  # a second click
         return render(request, "annotation/accounts/invitation.html", context, status=410)
     if request.user.is_authenticated:
         return _join(request, found, context)
@@ -69,6 +71,9 @@ def _join(request, found: Invitation, context: dict):
         try:
             invitations.accept(found, request.user)
         except invitations.InvitationError as error:
+            found.refresh_from_db()
+            if found.accepted_by_id == request.user.pk:
+                return _welcome(request, found)
             return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
         return _welcome(request, found)
     return render(request, "annotation/accounts/invitation.html", context)

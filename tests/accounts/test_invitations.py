@@ -51,6 +51,21 @@ def test_a_researcher_sends_a_link_and_whoever_opens_it_joins(client, project):
     assert user.raters.get().project == project
 
 
+@pytest.mark.parametrize("length", [254, 255])
+def test_an_address_has_at_most_254_characters(client, project, length):
+    domain = ".".join(["d" * 50, "e" * 50, "f" * 50, "g" * (length - 221), "org"])
+    email = "n" * 63 + "@" + domain
+    response = client_of(project.created_by).post(
+        f"/projects/{project.slug}/members/", {"email": email, "roles": ["annotator"]}
+    )
+    assert len(email) == length and response.status_code == (302 if length == 254 else 200)
+    if length == 255:
+        assert "at most 254 characters" in response.content.decode()
+        return
+    assert client.post(link(Invitation.objects.get()), NEW).status_code == 302
+    assert User.objects.get(email=email).username == email
+
+
 def test_the_link_works_once(client, project):
     invitation = invite(project)
     client.post(link(invitation), NEW)
