@@ -11,6 +11,7 @@ from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.forms.runs import RunForm
 from annotation.queries import costs, draft_sources, run_samples
 from annotation.queries import runs as queries
+from annotation.queries.doubtful_runs import doubtful_units
 from annotation.queries.queues import long_wait, queue_states
 from annotation.services import checker_inputs, running_every, suggesting, trained_models
 from models_runtime import registry
@@ -46,9 +47,11 @@ def project_runs(request, slug):
             except suggesting.RunError as error:
                 form.add_error(None, str(error))
     plans = [] if why_not else running_every.plans_of(project)
+    runs = list(queries.runs_of(project)[:LISTED])
     context = {
         "project": project,
-        "runs": queries.runs_of(project)[:LISTED],
+        "runs": runs,
+        "doubtful": {run.pk for run in runs if doubtful_units(run)},
         "why_not": why_not,
         "drafted": draft_sources.overview_of(request.user, project),
         "can_train": len(infos) > len(checkers),
@@ -98,6 +101,7 @@ def run_detail(request, uuid):
         "cost": costs.cost_of(run),
         "facts": queries.facts_of(run),
         "is_shown": project.prefill_run_id == run.pk,
+        "doubtful": doubtful_units(run),
         # Who still labels here would see on this page what the project's policy may withhold from them.
         "is_blind": has_open_work(request.user, project),
     }

@@ -173,7 +173,8 @@ class LlmChecker:
             form = ", ".join(f'"{n}": "\u2026"' for n in numbers)
             ending = f"Your answer, a letter ({' or '.join(letters)}) for each {finds}, as JSON {{{form}}}:"
             messages = prompts.both(instructions, prompts.texts_before(named, ending))
-            return read_joint(exchange.ask(messages, **joint_options(letters, numbers)), letters, numbers)
+            body = exchange.ask(messages, **joint_options(letters, numbers))
+            return read_joint(body, letters, numbers, lists_all=exchange.is_vllm)
         except InputError as error:
             return [error] * len(asked)
 

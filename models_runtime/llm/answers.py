@@ -1,7 +1,11 @@
 """Reading a server's answer: the one letter that was asked for, and how probable each letter was; letters for several
 numbered things; or any other JSON.
 
-What is not exactly one of the letters is no answer (InputError), however clear its meaning may seem.
+What is not exactly one of the letters is no answer (InputError), however clear its meaning may seem. Nor is a letter
+that a server does not list one of probability 0. It is a failure where the server promised every letter, as vLLM does:
+it rules out what may not be written before it counts, so that its list holds everything else. Another server lists its
+most probable tokens whatever they are, and a letter that is not among them is less probable than the least that is:
+its probability is left out, and all are where so little cannot be neglected.
 """
 
 from __future__ import annotations
@@ -22,12 +26,14 @@ CHOICE, JSON = "choice", "json_schema"
 # Room for the letter and the end of the answer; with JSON also for what stands around it.
 MAX_TOKENS = {CHOICE: 8, JSON: 64}
 TOP_LOGPROBS = 20  # the most that OpenAI and vLLM (as it is set by default) give
+# What a letter that is not listed may have at most, as a share of those that are, for these to have probabilities.
+NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`mass` is the probability that the letters had together among all tokens; None, like the label's probability,
-    where the server told no probabilities."""
+    """`mass` is the probability that the letters listed had together among all tokens; None, like the label's
+    probability, where the server told no probabilities that can be used."""
 
     prediction: LabelPrediction
     mass: float | None
@@ -100,19 +106,28 @@ def raw_text(body: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str) -> Answer:
-    """The label behind the letter that was answered. InputError: malformed, refused or truncated."""
+def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, *, lists_all: bool) -> Answer:
+    """The label behind the letter that was answered; `lists_all`: the server lists every token that may be written, as
+    far as its list goes. InputError: malformed, refused, truncated or incomplete."""
     content, logprobs = _said(body, MAX_TOKENS[mode])
     letter, place = _letter_in_json(content, letters) if mode == JSON else _bare_letter(content, letters)
-    return _answer(letter, _weights(logprobs, content, place, letters), letters)
+    return _answer(letter, _listed(logprobs, content, place), letters, lists_all=lists_all)
 
 
-def _answer(letter: str, weights: Mapping[str, float], letters: Mapping[str, str]) -> Answer:
+def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, lists_all: bool) -> Answer:
     label = letters[letter]
-    if not weights:
-        return Answer(LabelPrediction(label, None, {}), None)
+    weights = listed.weights(letters) if listed else {}
+    untold = [other for other in letters if other not in weights]
+    if listed and untold and lists_all and listed.is_whole:
+        raise InputError(
+            "incomplete",
+            f"the server told no probability for {len(untold)} of {len(letters)} letters, though each might be written",
+            permanent=False,
+        )
     mass = sum(weights.values())
-    probabilities = {value: weights.get(key, 0.0) / mass for key, value in letters.items()}
+    if not listed or not weights or (untold and not listed.most_unlisted <= NEGLIGIBLE * mass):
+        return Answer(LabelPrediction(label, None, {}), None)
+    probabilities = {value: weights[key] / mass for key, value in letters.items() if key in weights}
     return Answer(LabelPrediction(label, probabilities[label], probabilities), min(mass, 1.0))
 
 
@@ -123,10 +138,10 @@ def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
 
 
 def read_joint(
-    body: Mapping[str, Any], letters: Mapping[str, str], numbers: Sequence[str]
+    body: Mapping[str, Any], letters: Mapping[str, str], numbers: Sequence[str], *, lists_all: bool
 ) -> list[Answer | InputError]:
-    """For each number the label behind its letter, or why it has none. InputError, for all of them, where the answer is
-    no object of these numbers."""
+    """For each number the label behind its letter, or why it has none; `lists_all` as for `read_answer`. InputError,
+    for all of them, where the answer is no object of these numbers."""
     content, logprobs = _said(body, joint_tokens(len(numbers)))
     found = _json(content)
     if not isinstance(found, dict) or not set(found) <= set(numbers):
@@ -136,8 +151,12 @@ def read_joint(
         letter, place = found.get(number), re.search(rf'"{number}"\s*:\s*"', content)
         if not isinstance(letter, str) or letter not in letters or place is None:
             answers.append(InputError("malformed", "the answer for this number is not one of the letters"))
-        else:
-            answers.append(_answer(letter, _weights(logprobs, content, place.end(), letters), letters))
+            continue
+        try:
+            listed = _listed(logprobs, content, place.end())
+            answers.append(_answer(letter, listed, letters, lists_all=lists_all))
+        except InputError as error:
+            answers.append(error)
     return answers
 
 
@@ -203,26 +222,21 @@ def _letter_in_json(content: str, letters: Mapping[str, str]) -> tuple[str, int]
     return letter, place.end()
 
 
-def _weights(logprobs: object, content: str, place: int, letters: Mapping[str, str]) -> dict[str, float]:
-    """The probability of each letter at the place where the answer stands; empty where that is not told.
-
-    Tokens that stand for the same letter (with a space or a quotation mark about it) count together. A letter that is
-    not among the tokens listed gets 0, which is right where the server rules out all other tokens before it counts, as
-    vLLM does; elsewhere its probability is less than the least one listed.
-    """
+def _listed(logprobs: object, content: str, place: int) -> _Listed | None:
+    """What is told of the place where the answer stands; None where that is nothing."""
     tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(tokens, list) or not all(isinstance(token, dict) for token in tokens):
-        return {}
+        return None
     # Where what stands there is not what was written (hidden thoughts, say), no place can be trusted.
     if not content.startswith("".join(str(token.get("token", "")) for token in tokens if not _ends(token))):
-        return {}
+        return None
     start = 0
     for token in tokens:
         end = start + len(str(token.get("token", "")))
         if start <= place < end:
-            return _letters_of_token(token, letters)
+            return _Listed.at(token, begins_with_letter=not content[start:place].strip())
         start = end
-    return {}
+    return None
 
 
 def _ends(token: Mapping[str, Any]) -> bool:
@@ -230,17 +244,46 @@ def _ends(token: Mapping[str, Any]) -> bool:
     return re.fullmatch(r"<[^<>\s]+>", str(token.get("token", ""))) is not None
 
 
-def _letters_of_token(token: Mapping[str, Any], letters: Mapping[str, str]) -> dict[str, float]:
-    listed = token.get("top_logprobs")
-    listed = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    # The token that was written stands in the list too, unless it is too improbable for it.
-    if all(entry.get("token") != token.get("token") for entry in listed):
-        listed = [*listed, token]
-    weights: dict[str, float] = {}
-    for entry in listed:
-        letter, logprob = str(entry.get("token", "")).strip(' \t\r\n"}'), entry.get("logprob")
-        if letter not in letters or not isinstance(logprob, int | float) or not math.isfinite(logprob):
-            continue
-        if logprob > RULED_OUT:
-            weights[letter] = weights.get(letter, 0.0) + math.exp(min(logprob, 0.0))
-    return weights if sum(weights.values()) > 0 else {}
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The tokens that a server lists for one place with their probabilities, 0 for what is ruled out. `most_unlisted`
+    is as much as another token may have.
+
+    `is_whole`: there is no other token where the server lists all that may be written. There may be where its list is
+    full, and where a token begins before the letter others lead to the letter in two steps.
+    """
+
+    tokens: tuple[tuple[str, float], ...]
+    most_unlisted: float
+    is_whole: bool
+
+    @classmethod
+    def at(cls, token: Mapping[str, Any], *, begins_with_letter: bool) -> _Listed:
+        entries = token.get("top_logprobs")
+        entries = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        listed = _shares(entries)
+        least = min((share for _, share in listed), default=1.0) if begins_with_letter else 1.0
+        # The token that was written stands in the list too, unless it is too improbable for it.
+        is_apart = all(entry.get("token") != token.get("token") for entry in entries)
+        tokens = [*listed, *_shares([token])] if is_apart else listed
+        allowed = sum(share > 0 for _, share in tokens)
+        return cls(tuple(tokens), least, begins_with_letter and allowed < TOP_LOGPROBS)
+
+    def weights(self, letters: Mapping[str, str]) -> dict[str, float]:
+        """By letter; tokens that stand for the same one (with a space or a quotation mark about it) count together."""
+        found: dict[str, float] = {}
+        for token, share in self.tokens:
+            letter = token.strip(' \t\r\n"}')
+            if share and letter in letters:
+                found[letter] = found.get(letter, 0.0) + share
+        return found
+
+
+def _shares(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Tokens with their probabilities, where these are numbers."""
+    logs = [(str(entry.get("token", "")), entry.get("logprob")) for entry in entries]
+    return [
+        (token, math.exp(min(log, 0.0)) if log > RULED_OUT else 0.0)
+        for token, log in logs
+        if isinstance(log, int | float) and math.isfinite(log)
+    ]

@@ -51,7 +51,7 @@ class Exchange:
     def ask_for_letter(self, messages: prompts.Messages, letters: Mapping[str, str]) -> Answer:
         """The label behind the one letter that the model may answer with."""
         body = self.ask(messages, **request_options(letters, self.mode))
-        return read_answer(body, letters, self.mode)
+        return read_answer(body, letters, self.mode, lists_all=self.is_vllm)
 
     def trace(self) -> dict[str, Any] | None:
         return {"prompt": self.prompts, "output": "\n".join(self.outputs)} if self.prompts else None

@@ -44,7 +44,7 @@ def entries(openai: Package, spacy: Package) -> tuple[tuple[CheckerInfo, str], .
         (
             CheckerInfo(
                 slug="llm",
-                version="1",
+                version="2",
                 kind="llm",
                 title="Language model as judge",
                 summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
@@ -134,7 +134,7 @@ def _asked(openai: Package, slug: str, title: str, summary: str, *scores: ScoreI
     """One question with scores for an answer."""
     info = CheckerInfo(
         slug=slug,
-        version="1",
+        version="2",
         kind="llm",
         title=title,
         summary=summary,

@@ -1,5 +1,10 @@
 """What vLLM answers beyond chats: a text's token ids, and the exact probabilities of tokens of our choice.
 
+Never with `logprob_token_ids`: while one request of a batch has that, vLLM (0.32) tells every other request the written
+token alone, whatever it asked for. So a token of our choice is the only one that may be written, and its probability is
+told as it was before that rule (`raw_logprobs`, vLLM's default). Nobody else's request can spoil that, nor does it
+spoil another's.
+
 Prompts go as token ids, so that what is read is about the tokens that were meant. Errors are those of `LlmClient`; an
 answer that holds something else than what was asked for is an InputError `malformed`. Tokens that the server counts are
 added to the exchange's usage.
@@ -23,8 +28,6 @@ PLAIN = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition
 IMPOSSIBLE = -9999.0
 # Logarithms of probabilities are not above 0, but for rounding.
 ROUNDING = 1e-3
-# As many tokens as vLLM looks up in one request.
-MOST_WANTED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,21 @@ def detokenize(exchange: Exchange, ids: Sequence[int]) -> str:
     return found["prompt"]
 
 
-def next_token_logs(exchange: Exchange, prompts: Sequence[Tokens], wanted: Sequence[int]) -> list[dict[int, float]]:
-    """After each prompt, the logarithms of the probabilities of the tokens `wanted` (MOST_WANTED at most).
+def next_token_log(exchange: Exchange, prompt: Tokens, token: int) -> float:
+    """The logarithm of the probability of `token` after the prompt, of the whole vocabulary.
 
-    A vLLM too old to be asked for tokens of one's choice gives others, so that some of `wanted` are missing.
+    A server that counts what it may write alone (`processed_logprobs`, and before version 1) says 0 for every token.
     """
-    options = {"logprobs": 1, "logprob_token_ids": list(wanted), "return_tokens_as_token_ids": True}
-    return [_listed(choice, set(wanted)) for choice in _complete(exchange, prompts, options)]
+    options = {"logprobs": 0, "allowed_token_ids": [token], "return_tokens_as_token_ids": True}
+    (choice,) = _complete(exchange, [prompt], options)
+    logprobs = choice.get("logprobs")
+    logprobs = logprobs if isinstance(logprobs, dict) else {}
+    if logprobs.get("tokens") != [f"token_id:{token}"]:
+        raise _malformed("it wrote something else than the token that it was to write")
+    told = logprobs.get("token_logprobs")
+    if not isinstance(told, list) or len(told) != 1:
+        raise _malformed("it tells no probability of the token")
+    return _log(told[0])
 
 
 def prompt_logs(exchange: Exchange, prompts: Sequence[Tokens]) -> list[list[float]]:
@@ -80,20 +91,6 @@ def _complete(exchange: Exchange, prompts: Sequence[Tokens], options: dict[str, 
 def _post(exchange: Exchange, url: str, **body: Any) -> dict[str, Any]:
     found = exchange.client.post(url, body, even_if_away=exchange.is_second_try)
     exchange.usage += read_usage(found)
-    return found
-
-
-def _listed(choice: dict, wanted: set[int]) -> dict[int, float]:
-    logprobs = choice.get("logprobs")
-    places = logprobs.get("top_logprobs") if isinstance(logprobs, dict) else None
-    first = places[0] if isinstance(places, list) and places else None
-    if not isinstance(first, dict):
-        raise _malformed("it tells no probabilities")
-    found = {}
-    for name, value in first.items():
-        token = name.removeprefix("token_id:")
-        if token.isdecimal() and int(token) in wanted:
-            found[int(token)] = _log(value)
     return found
 
 

@@ -3,8 +3,8 @@
 The same prompts, token by token, and the same scores. The server tells the prompts' and the answers' tokens, and reads
 in one of two ways, which give the same numbers:
 
-- `next-token`: after the prompt, and after the first tokens of each answer of several, one token is written and the
-  probabilities of the tokens that matter are told with it. The server keeps what prompts have in common.
+- `next-token`: after the prompt, and after the first tokens of each answer of several, each token that matters is asked
+  for in a request of its own. The server keeps what prompts have in common, so that reads the prompt once.
 - `prompt`: each spelling of each answer is sent behind the prompt, and the probabilities of the prompt's tokens are
   told. Any vLLM can do that, and reads everything anew for each spelling.
 
@@ -13,6 +13,7 @@ in one of two ways, which give the same numbers:
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from .verdict_prompts import read_prompts
 from .verdicts import MODES, Asked, Asking, Tokens, prediction_of
 
 KEPT_PROMPTS = 4096
+# Two tokens cannot share more than everything; the rest is room for rounding.
+MOST_OF_TWO = 1.01
 NEXT_TOKEN, PROMPT = "next-token", "prompt"
 
 
@@ -132,16 +135,15 @@ class ServedAnswerProbabilitiesScorer:
         return _Setup(identity, beginning.window, answers, reading)
 
     def _tells_next_tokens(self, exchange: Exchange, prompt: Tokens, answers: Mapping[str, list[Tokens]]) -> bool:
-        wanted = _wanted(answers)
-        if len(wanted) > vllm.MOST_WANTED:
-            return False
+        """Whether what it says of two tokens can be their shares of a vocabulary."""
+        two = sorted({*prompt, *(token for tokens in next_tokens(answers).values() for token in tokens)})[:2]
         try:
-            (found,) = vllm.next_token_logs(exchange, [prompt], wanted)
+            shares = [math.exp(vllm.next_token_log(exchange, prompt, token)) for token in two]
         except InputError as error:
             if error.reason != "rejected":
                 raise
             return False
-        return set(found) == set(wanted)
+        return sum(shares) < MOST_OF_TWO
 
     def _ask(self, item: CheckerInput, exchange: Exchange) -> Asked:
         def encode(text: str) -> Tokens:
@@ -160,12 +162,12 @@ class ServedAnswerProbabilitiesScorer:
         """The probability of each answer after the prompt."""
         answers = self._setup.answers
         if self._setup.reading == NEXT_TOKEN:
-            heads, wanted = list(next_tokens(answers)), _wanted(answers)
-            after = vllm.next_token_logs(exchange, [prompt + head for head in heads], wanted)
-            if any(set(found) != set(wanted) for found in after):
-                raise InputError("malformed", "the server told no probability of an answer", permanent=False)
-            logs = dict(zip(heads, after, strict=True))
-            return added_up(answers, lambda head, token: logs[head][token])
+            logs = {
+                (head, token): vllm.next_token_log(exchange, prompt + head, token)
+                for head, tokens in next_tokens(answers).items()
+                for token in dict.fromkeys(tokens)
+            }
+            return added_up(answers, lambda head, token: logs[head, token])
         sequences = [one for found in answers.values() for one in found]
         told = vllm.prompt_logs(exchange, [prompt + sequence for sequence in sequences])
         logs = {}
@@ -173,10 +175,6 @@ class ServedAnswerProbabilitiesScorer:
             of_answer = found[len(found) - len(sequence) :]
             logs |= {(sequence[:end], token): of_answer[end] for end, token in enumerate(sequence)}
         return added_up(answers, lambda head, token: logs[head, token])
-
-
-def _wanted(answers: Mapping[str, Sequence[Tokens]]) -> list[int]:
-    return sorted({token for tokens in next_tokens(answers).values() for token in tokens})
 
 
 build = ServedAnswerProbabilitiesScorer

@@ -32,11 +32,12 @@ def entries(
     torch: Package, transformers: Package, spacy: Package, openai: Package
 ) -> tuple[tuple[CheckerInfo, str], ...]:
     """Each entry as in the registry's table: what is known, and `module:builder`."""
-    same = {"version": "1", "roles": (), "gives": "scores", "scores": _SCORES}
+    same = {"roles": (), "gives": "scores", "scores": _SCORES}
     return (
         (
             CheckerInfo(
                 slug="masked-reference",
+                version="1",
                 kind="nli",
                 title="Masked references",
                 summary="Reads passages in which a triplet's subject or object is masked. A model for inference that "
@@ -53,6 +54,7 @@ def entries(
         (
             CheckerInfo(
                 slug="masked-reference-server",
+                version="2",
                 kind="llm",
                 title="Masked references, by a language model",
                 summary="Reads passages in which a triplet's subject or object is masked. A language model that then "

@@ -13,10 +13,11 @@ IMPOSSIBLE = -9999.0
 
 class ScriptedVllm:
     """`probability(words before, word)`. Words of more than `longest` letters are several tokens; the first token of
-    every text with specials is <s>. An answer to `FakeServer`; `requests` by kind."""
+    every text with specials is <s>. An answer to `FakeServer`. `is_raw`: probabilities are told as they are before the
+    rules about what may be written."""
 
-    def __init__(self, probability: Callable[[Words, str], float], *, window=4096, longest=4, knows_ids=True) -> None:
-        self.probability, self.window, self.longest, self.knows_ids = probability, window, longest, knows_ids
+    def __init__(self, probability: Callable[[Words, str], float], *, window=4096, longest=4, is_raw=True) -> None:
+        self.probability, self.window, self.longest, self.is_raw = probability, window, longest, is_raw
         self.vocabulary = ["<s>"]
         self.ids = {"<s>": 0}
         self.learning = threading.Lock()  # several are asked at a time
@@ -58,6 +59,7 @@ class ScriptedVllm:
         if "prompt_logprobs" in request:
             told = [{str(prompt[at]): {"logprob": self.log(prompt[:at], prompt[at])}} for at in range(1, len(prompt))]
             return {"text": "x", "logprobs": None, "prompt_logprobs": [None, *told]}
-        wanted = request["logprob_token_ids"] if self.knows_ids else [0]
-        listed = {f"token_id:{token}": self.log(prompt, token) for token in [0, *wanted]}
-        return {"text": "x", "logprobs": {"tokens": ["token_id:0"], "top_logprobs": [listed]}}
+        assert "logprob_token_ids" not in request  # which spoils what other requests are told
+        [token] = request["allowed_token_ids"]
+        log = self.log(prompt, token) if self.is_raw else 0.0
+        return {"text": "x", "logprobs": {"tokens": [f"token_id:{token}"], "token_logprobs": [log]}}

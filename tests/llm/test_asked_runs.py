@@ -16,6 +16,7 @@ from tests.kinds import ANSWER, ASPECTS, RESPONSES, make_kind_project
 from .server import completion, picked
 
 pytestmark = pytest.mark.django_db
+LETTERS = {"source-reference": "AB"}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,8 @@ pytestmark = pytest.mark.django_db
 )
 def test_a_run_stores_the_answers_and_its_page_shows_them(client, serve, kind, checker, score):
     """The second unit's answer is none."""
-    serve(lambda request, n: completion("?") if n == 1 else picked("B", {"A": 0.25, "B": 0.75}), max_in_flight=1)
+    shares = {letter: 0.6 if letter == "B" else 0.2 for letter in LETTERS.get(checker, "ABC")}
+    serve(lambda request, n: completion("?") if n == 1 else picked("B", shares), max_in_flight=1)
     project = make_kind_project(identifier_of(kind))
     run = suggesting.start_run(project, project.created_by, checker, {"wait_seconds": 0}, wake_workers=False)
     job = jobs.run_here(run.job)

@@ -65,21 +65,30 @@ def test_only_pieces_with_the_same_passages_go_together_and_never_too_many(serve
 
 
 def test_probabilities_are_those_at_the_place_of_each_letter(serve):
+    """The third piece's place lacks two letters, and that piece fails alone."""
+
+    def place(number, letter, probabilities):
+        return [*(token(text, {text: 1.0}) for text in (number, '": "')), token(letter, probabilities)]
+
     tokens = [
-        *(token(text, {text: 1.0}) for text in ('{"', "1", '": "')),
-        token("A", {"A": 0.6, "C": 0.2, "well": 0.2}),
-        *(token(text, {text: 1.0}) for text in ('", "', "2", '": "')),
-        token("C", {"C": 0.9, "A": 0.1}),
+        token('{"', {'{"': 1.0}),
+        *place("1", "A", {"A": 0.6, "B": 0.1, "C": 0.05, "D": 0.05, "well": 0.2}),
+        token('", "', {'", "': 1.0}),
+        *place("2", "C", {"C": 0.9, "A": 0.08, "B": 0.01, "D": 0.01}),
+        token('", "', {'", "': 1.0}),
+        *place("3", "B", {"B": 0.9, "A": 0.1}),
         token('"}', {'"}': 1.0}),
     ]
-    serve(lambda request, n: completion('{"1": "A", "2": "C"}', logprobs={"content": tokens}))
-    inputs = [triplet("ice melts", *PASSAGES, key="1"), triplet("ice burns", *PASSAGES, key="2")]
-    one, two = load("llm", TRIPLETS, {"pieces": "joint"}).predict(inputs)
+    serve(lambda request, n: completion('{"1": "A", "2": "C", "3": "B"}', logprobs={"content": tokens}))
+    claims = ("ice melts", "ice burns", "ice flows")
+    inputs = [triplet(claim, *PASSAGES, key=str(n)) for n, claim in enumerate(claims)]
+    one, two, three = load("llm", TRIPLETS, {"pieces": "joint"}).predict(inputs)
     assert one.labels["entailment"].probability == pytest.approx(0.75)
     assert one.scores["label_mass"] == pytest.approx(0.8)
     assert two.labels["entailment"].probabilities == pytest.approx(
-        {"entailment": 0.1, "neutral": 0.0, "contradiction": 0.9, "bad_triplet": 0.0}
+        {"entailment": 0.08, "neutral": 0.01, "contradiction": 0.9, "bad_triplet": 0.01}
     )
+    assert (three.error.reason, three.error.permanent) == ("incomplete", False)
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,56 @@ def test_probabilities_are_those_of_the_letters_whatever_else_is_listed_and_howe
     assert found.scores["label_mass"] == pytest.approx(0.6)
 
 
-def test_a_letter_that_is_not_listed_gets_nothing_and_the_one_that_was_written_always_counts(serve):
-    written = token("A", {"Well": 0.9})
-    written["logprob"] = math.log(0.02)
-    serve(lambda request, n: completion("A", logprobs={"content": [written]}))
+LETTER = token("B", {"B": 0.75, "A": 0.25})
+AROUND = [token(text, {text: 1.0}) for text in ('{"', "answer", '": "')]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"A": 1.0},
+        {"A": 1.0, "<pad>": 0.0},  # vLLM's answer where another request of the batch asks for tokens of its choice
+        {"A": 0.9, "Well": 0.1},
+        {},
+    ],
+)
+@pytest.mark.parametrize("mode", ["choice", "json_schema"])
+def test_a_letter_that_vllm_does_not_list_is_a_failure_and_never_a_probability_of_0(serve, listed, mode):
+    place = token("A", {name: p for name, p in listed.items() if p})
+    place["top_logprobs"] += [{"token": name, "logprob": -9999.0} for name, p in listed.items() if not p]
+    place["logprob"] = 0.0
+    answers = {"choice": ("A", [place]), "json_schema": ('{"answer": "A"}', [*AROUND, place, token('"}', {'"}': 1.0})])}
+    content, tokens = answers[mode]
+    serve(lambda request, n: completion(content, logprobs={"content": tokens}))
+    (found,) = load("llm", RELEVANCE, {"answers": mode}).predict([pair("a", "b")])
+    assert (found.error.reason, found.error.permanent) == ("incomplete", False) and not found.labels
+    assert "1 of 2 letters" in found.error.message
+
+
+@pytest.mark.parametrize(
+    ("written", "listed", "probabilities"),
+    [
+        # Of 20 tokens listed the least has 1e-6, so what is not listed has less.
+        ("A", {"A": 0.9} | {f"w{n}": 1e-6 for n in range(19)}, {"relevant": 1.0}),
+        # What is not listed may have as much as a ninth of what is.
+        ("A", {"A": 0.9, "Well": 0.1}, {}),
+        # The letter that was written is listed with the place, and others may be as probable as what is in the list.
+        ("A", {"Well": 0.9}, {}),
+        # A quotation mark may lead to any letter.
+        (' "A', {' "A': 0.9, ' "': 0.1 - 1e-9, "w": 1e-9}, {}),
+    ],
+)
+def test_a_letter_that_another_server_does_not_list_has_no_probability(serve, written, listed, probabilities):
+    before = '{"answer":' if '"' in written else '{"answer": "'
+    place = token(written, listed)
+    tokens = [token(before, {before: 1.0}), place, token('"}', {'"}': 1.0})]
+    server = serve(lambda request, n: completion(before + written + '"}', logprobs={"content": tokens}))
+    server.card["owned_by"] = "somebody"
     (found,) = load("llm", RELEVANCE).predict([pair("a", "b")])
-    assert found.labels["relevance"].probabilities == {"relevant": 1.0, "not_relevant": 0.0}
-    assert found.scores["label_mass"] == pytest.approx(0.02)
+    answer = found.labels["relevance"]
+    assert (answer.label, answer.probabilities) == ("relevant", probabilities)
+    assert answer.probability == probabilities.get("relevant")
+    assert found.scores["label_mass"] == (pytest.approx(0.9) if probabilities else None)
 
 
 def test_what_vllm_rules_out_counts_nothing(serve):
@@ -77,10 +120,6 @@ def test_what_vllm_rules_out_counts_nothing(serve):
     serve(lambda request, n: completion("A", logprobs={"content": [place]}))
     (found,) = load("llm", RELEVANCE).predict([pair("a", "b")])
     assert found.labels["relevance"].probabilities == pytest.approx({"relevant": 0.7, "not_relevant": 0.3})
-
-
-LETTER = token("B", {"B": 0.75, "A": 0.25})
-AROUND = [token(text, {text: 1.0}) for text in ('{"', "answer", '": "')]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +170,7 @@ def test_a_question_that_hangs_on_another_is_asked_only_after_its_answer(serve):
     def answer(request, n):
         if "bears on another" in system(request):
             return picked("A" if "melts" in user(request) else "B", {"A": 0.5, "B": 0.5})
-        return picked("F", {"F": 0.9, "A": 0.1})
+        return picked("F", {"F": 0.9} | dict.fromkeys("ABCDE", 0.02))
 
     server = serve(answer)
     relevant, other = load("llm", SPACES["six"]).predict([pair("Ice melts", "So."), pair("Snow falls", "So.", "2")])
@@ -165,7 +204,7 @@ def test_several_passages_go_together_or_one_by_one_with_the_answers_merged(serv
 
     def answer(request, n):
         found = [letter for word, letter in letters.items() if f"\n{word}\n" in user(request)]
-        return picked(found[0], {found[0]: 0.7, "B" if found[0] != "B" else "A": 0.3})
+        return picked(found[0], dict.fromkeys("ABCD", 0.1) | {found[0]: 0.7})
 
     server = serve(answer)
     (joint,) = load("llm", TRIPLETS).predict([triplet("ice melts", "melts", "denied")])

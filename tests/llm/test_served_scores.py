@@ -67,9 +67,10 @@ def test_shares_of_the_three_answers(serve):
     assert found.scores["answers_with"] == pytest.approx(0.555)
 
 
-@pytest.mark.parametrize(("knows_ids", "reading"), [(True, "next-token"), (False, "prompt")])
-def test_how_the_server_can_be_read_is_found_out(serve, knows_ids, reading):
-    serve(ScriptedVllm(table, knows_ids=knows_ids))
+@pytest.mark.parametrize(("is_raw", "reading"), [(True, "next-token"), (False, "prompt")])
+def test_how_the_server_can_be_read_is_found_out(serve, is_raw, reading):
+    """One that counts what may be written alone would say that every answer is certain."""
+    serve(ScriptedVllm(table, is_raw=is_raw))
     described = scorer().describe()
     assert described["reading"] == reading and described["window"] == 4096 and described["model"] == "m"
     assert described["answer_tokens"] == {"true": 3, "false": 3, "none": 3}
@@ -84,7 +85,8 @@ def test_a_claim_is_asked_once_without_evidence_and_no_more_at_a_time_than_is_se
     found = scorer().predict(inputs)
     assert [one.id for one in found] == [item.id for item in inputs] and not any(one.error for one in found)
     read = [request for request in server.requests if is_read(request)]
-    assert len(read) == 1 + 1 + 20  # what the server can do, the claim alone, each pair
+    tokens = len(FIRST) + len(NEXT) + 1  # and NONE
+    assert len(read) == 2 + tokens * (1 + 20)  # what the server can do; then the claim alone, and each pair
     assert 1 < server.most_in_flight <= 3
 
 
@@ -105,8 +107,8 @@ def test_failures_are_counted_one_by_one(serve):
     def answer(request, n):
         words = {scripted.vocabulary[token] for token in request["prompt"][0]} if is_read(request) else set()
         if "bad" in words:  # no logarithm of a probability
-            listed = {f"token_id:{token}": 3.0 for token in request["logprob_token_ids"]}
-            choice = {"logprobs": {"top_logprobs": [listed]}}
+            told = {"tokens": [f"token_id:{token}" for token in request["allowed_token_ids"]], "token_logprobs": [3.0]}
+            choice = {"logprobs": told}
             return {"choices": [choice | {"index": at} for at in range(len(request["prompt"]))]}
         if "long" in words:
             return Reply({"error": {"message": "This model's maximum context length is 9 tokens."}}, 400)

@@ -1,0 +1,21 @@
+"""List the checker runs whose stored probabilities may be false."""
+
+from django.core.management.base import BaseCommand
+
+from annotation.queries.doubtful_runs import doubtful_runs, doubtful_units
+
+
+class Command(BaseCommand):
+    help = (
+        "List runs of language models in which a letter that the server had not told may be stored as probability 0. "
+        "Changes nothing; start such a run again to have its units judged anew."
+    )
+
+    def handle(self, **options) -> None:
+        found = [(run, doubtful_units(run)) for run in doubtful_runs().select_related("project").order_by("pk")]
+        for run, units in found:
+            if units:
+                begun = f"{run.created_at:%Y-%m-%d %H:%M} UTC"
+                self.stdout.write(f"{run.project.slug}  {run.checker} {run.version}  {begun}  {run.uuid}  {units} units")
+        affected = sum(units > 0 for _, units in found)
+        self.stdout.write(f"{affected} of {len(found)} runs of the versions in question may hold false probabilities")
