@@ -180,8 +180,19 @@ def retrieval_for(user: User, uuid) -> RetrievalRun:
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than
 # running it.
-_ASSIGNMENT_OF_ANNOTATOR = """
-SELECT a.*, (SELECT MAX(g.version) FROM annotation_guideline g WHERE g.project_id = a.project_id) AS guideline_version
+# What a person is asked to acknowledge, and what they last did. A project begins with version 1, which may be empty:
+# there is nothing to read then.
+NEWEST_GUIDELINE = """
+SELECT MAX(g.version) FROM annotation_guideline g
+WHERE g.project_id = {project} AND (g.version > 1 OR g.markdown <> '')
+"""
+ACKNOWLEDGED_GUIDELINE = """
+SELECT MAX(k.version) FROM annotation_guidelineacknowledgement k JOIN annotation_rater r ON r.id = k.rater_id
+WHERE r.project_id = {project} AND r.user_id = %s
+"""
+_ASSIGNMENT_OF_ANNOTATOR = f"""
+SELECT a.*, ({NEWEST_GUIDELINE.format(project="a.project_id")}) AS guideline_newest,
+({ACKNOWLEDGED_GUIDELINE.format(project="a.project_id")}) AS guideline_acknowledged
 FROM annotation_assignment a
 WHERE a.uuid = %s AND EXISTS (
     SELECT 1 FROM annotation_membership m
@@ -192,12 +203,13 @@ _PROJECT = "SELECT p.* FROM annotation_project p WHERE p.id = %s"
 
 
 def assignment_for(user: User, uuid: UUID) -> Assignment:
-    """An assignment of a project in which the person annotates, with its project and `guideline_version`, the newest.
+    """An assignment of a project in which the person annotates, with its project and two versions of its guidelines:
+    `guideline_newest`, and `guideline_acknowledged`, the last one that the person did.
 
     The id is a secret of whoever was given the page, and a lost lease does not take it back: late answers are kept.
     """
-    uuid = Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection)
-    for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, [uuid, user.pk, ANNOTATOR.value]):
+    values = [user.pk, Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection), user.pk, ANNOTATOR.value]
+    for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, values):
         [assignment.project] = Project.objects.raw(_PROJECT, [assignment.project_id])
         return assignment
     raise Http404("No such assignment")

@@ -77,10 +77,14 @@ def prepare(fill: Callable, items: int, out: Path) -> None:
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
+    from annotation.models import Project
+    from annotation.services import guidelines
     from tests.factories import make_user
 
     user = make_user("ann")
     fill(user, items)
+    for project in Project.objects.all():
+        guidelines.acknowledge(project, user, 1)
     client = Client()
     client.force_login(user)
     out.write_text(client.cookies["sessionid"].value)

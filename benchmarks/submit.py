@@ -49,7 +49,7 @@ def prepare(size: int, annotators: int, out: Path) -> None:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     from annotation.models import Dataset, Guideline, Membership, Project, User
-    from annotation.services import item_job, jobs, projects
+    from annotation.services import guidelines, item_job, jobs, projects
 
     owner = User.objects.create_user(username="owner@example.org", email="owner@example.org", is_superuser=True)
     dataset = Dataset.objects.create(slug=SLUG, title="Benchmark", owner=owner)
@@ -74,6 +74,7 @@ def prepare(size: int, annotators: int, out: Path) -> None:
         email = f"annotator{number}@example.org"
         user = User.objects.create_user(username=email, email=email)
         projects.add_member(project, user, Membership.Role.ANNOTATOR)
+        guidelines.acknowledge(project, user, 1)
         cookies.append(session_of(user))
     has_veteran = size > 2 * VETERAN_ITEMS
     if has_veteran:

@@ -16,10 +16,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, incoming
 from annotation.models import Annotation, Assignment
-from annotation.queries import pages, work
+from annotation.queries import guidelines, work
 from annotation.services import annotating, assigning
+from annotation.services import guidelines as guideline_service
 from annotation.services.raters import rater_of
-from annotation.views.work import item_parts, offer
+from annotation.views.work import guidelines_told, item_parts, offer
 
 log = logging.getLogger(__name__)
 
@@ -85,19 +86,28 @@ def _after(body: dict) -> UUID | None:
     return _taken("after", body.get("after") or None, incoming.uuid_of)
 
 
+def _held(body: dict, assignment: Assignment) -> int | None:
+    """The version of the guidelines that the page holds; what the person last acknowledged where it does not say."""
+    if "guideline_version" not in body:
+        return assignment.guideline_acknowledged
+    return _taken("guideline_version", body["guideline_version"], incoming.whole, 0, incoming.MAX_INTEGER)
+
+
 def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None) -> dict:
-    """How far the work is, and the next item where it was asked for. The answer before it is stored: no failure in
-    looking for more may look like its own."""
+    """How far the work is, the next item where it was asked for, and a newer version of the guidelines. The answer
+    before it is stored: no failure in looking for more may look like its own."""
     project, rater, ahead = assignment.project, None, None
     if body.get("want_next"):
         try:
             taken = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
             rater = taken.rater if taken else rater_of(project, request.user)
-            ahead = offer(project, rater, taken, assignment.guideline_version)
+            ahead = offer(project, rater, taken, assignment.guideline_acknowledged)
         except (DatabaseError, ValueError):
             log.exception("No item could be fetched ahead in %s", project.slug)
     rater = rater or rater_of(project, request.user)
-    return {"progress": work.progress(project, rater), "ahead": ahead}
+    standing = guidelines.Standing(assignment.guideline_newest, assignment.guideline_acknowledged)
+    told = guidelines_told(project, standing, _held(body, assignment))
+    return {"progress": work.progress(project, rater), "ahead": ahead, "guidelines": told}
 
 
 @require_safe
@@ -111,7 +121,9 @@ def next_item(request, slug):
         after=_after(request.GET),
     )
     rater = taken.rater if taken else rater_of(project, request.user)
-    return JsonResponse(offer(project, rater, taken, pages.guideline_version(project)))
+    standing = guidelines.standing(project, request.user)
+    told = guidelines_told(project, standing, standing.acknowledged)
+    return JsonResponse(offer(project, rater, taken, standing.acknowledged) | {"guidelines": told})
 
 
 @require_POST
@@ -134,10 +146,28 @@ def submit(request, uuid):
 
 @require_POST
 @json_view
+def acknowledge(request, slug):
+    """The person was shown a version of the guidelines and said so. Repeating it changes nothing."""
+    body = _body(request)
+    version = _taken("version", body.get("version"), incoming.whole, 1, incoming.MAX_INTEGER)
+    at = _taken("at", body.get("at") or None, incoming.instant)
+    project = access.project_for(request.user, slug, access.ANNOTATOR)
+    if version is None:
+        raise annotating.InvalidSubmission([annotating.FieldError("version is missing", field="version")])
+    try:
+        stored = guideline_service.acknowledge(project, request.user, version, at)
+    except guideline_service.NoSuchVersion as missing:
+        raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="version")]) from None
+    return JsonResponse({"status": "saved", "version": stored.version, "at": stored.acknowledged_at.isoformat()})
+
+
+@require_POST
+@json_view
 def skip(request, uuid):
     body = _body(request)
     after, reason = _after(body), _taken("reason", body.get("reason") or "", incoming.text, MAX_REASON)
     assignment = access.assignment_for(request.user, uuid)
+    _held(body, assignment)  # looked at before anything is stored
     if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
     return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after)})
@@ -172,4 +202,4 @@ def own_item(request, uuid):
             raise Http404("No such assignment")
         assignment.prefill_arm, assignment.suggestions_shown_at = "off", None
         assignment.state, assignment.lease_expires_at = Assignment.State.DONE, None
-    return JsonResponse(item_parts(assignment, rater, assignment.guideline_version, revisit=True))
+    return JsonResponse(item_parts(assignment, rater, assignment.guideline_acknowledged, revisit=True))

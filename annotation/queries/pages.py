@@ -14,11 +14,9 @@ from functools import cached_property, lru_cache
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Max
 
 from annotation.models import (
     Assignment,
-    Guideline,
     Item,
     ItemUnit,
     Judgement,
@@ -284,10 +282,6 @@ def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
 def free_text_of(revision: Revision | None) -> str:
     """What the person wrote to the task's free-text question."""
     return (revision.metadata.get(FREE_TEXT) or {}).get("answer", "") if revision else ""
-
-
-def guideline_version(project: Project) -> int | None:
-    return Guideline.objects.filter(project=project).aggregate(newest=Max("version"))["newest"]
 
 
 def make_payload(

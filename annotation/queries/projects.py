@@ -1,15 +1,12 @@
-"""Reads about projects: guidelines in force, progress of one person and of the team, who is in."""
+"""Reads about projects: progress of one person and of the team, who is in."""
 
-import difflib
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db.models import Count, Max, Q
 
 from annotation.access import RESEARCHER
-from annotation.markdown import render
-from annotation.models import Assignment, Guideline, Item, Membership, Project, Rater, Revision, User
+from annotation.models import Assignment, Item, Membership, Project, Rater, Revision, User
 from annotation.services import project_options
 from annotation.task_types import TaskType
 
@@ -112,28 +109,6 @@ def outside_raters(project: Project) -> dict[str, int]:
     return dict(found)
 
 
-def current_guideline(project: Project) -> Guideline | None:
-    return project.guidelines.order_by("-version").first()
-
-
-def current_guideline_html(project: Project) -> str:
-    guideline = current_guideline(project)
-    return render(guideline.markdown) if guideline else ""
-
-
-def guidelines_changed_for(project: Project, user: User) -> bool:
-    """Whether the guidelines have a newer version than the one this person last labelled under."""
-    seen = (
-        Revision.objects.filter(annotation__rater__project=project, annotation__rater__user=user)
-        .exclude(guideline_version=None)
-        .order_by("-pk")
-        .values_list("guideline_version", flat=True)
-        .first()
-    )
-    current = current_guideline(project)
-    return seen is not None and current is not None and seen < current.version
-
-
 def questions_changed_for(project: Project, user: User) -> bool:
     """Whether the project has asked differently since this person last labelled in it."""
     if not project.options_version:
@@ -141,40 +116,3 @@ def questions_changed_for(project: Project, user: User) -> bool:
     own = Revision.objects.filter(annotation__rater__project=project, annotation__rater__user=user)
     last = own.order_by("-pk").values_list("metadata", flat=True).first()
     return last is not None and project_options.named_version(last) < project.options_version
-
-
-def guideline_labels(project: Project) -> dict[int, int]:
-    """How many answers in force were given under each version."""
-    found = (
-        Revision.objects.filter(annotation__rater__project=project, is_latest=True)
-        .exclude(guideline_version=None)
-        .order_by()
-        .values_list("guideline_version")
-        .annotate(Count("pk"))
-    )
-    return defaultdict(int, found)
-
-
-def guideline_diff(older: str, newer: str) -> str:
-    """What changed, as a unified diff in plain text."""
-    lines = difflib.unified_diff(older.splitlines(), newer.splitlines(), lineterm="", n=2)
-    return "\n".join(list(lines)[2:])
-
-
-@dataclass
-class GuidelineVersion:
-    guideline: Guideline
-    diff: str  # to the version before
-    labels: int  # answers in force that were given under it
-
-
-def guideline_versions(project: Project, versions: Iterable[Guideline]) -> list[GuidelineVersion]:
-    versions = list(versions)
-    older = dict(
-        project.guidelines.filter(version__in=[one.version - 1 for one in versions]).values_list("version", "markdown")
-    )
-    labels = guideline_labels(project)
-    return [
-        GuidelineVersion(one, guideline_diff(older.get(one.version - 1, ""), one.markdown), labels[one.version])
-        for one in versions
-    ]

@@ -20,7 +20,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation import incoming
-from annotation.models import Annotation, Assignment, Item, Judgement, Project, Rater, Revision, Span
+from annotation.models import (
+    Annotation,
+    Assignment,
+    GuidelineAcknowledgement,
+    Item,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    Span,
+)
 from annotation.queries import pages
 from annotation.services import assigning, project_options
 from annotation.services.answer_rules import (
@@ -95,7 +105,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     page = pages.load_page(assignment.item_id, description)
     if submission.text_hash and submission.text_hash not in (page.shown_hash, page.text_hash):
         raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
-    guideline = _guideline(submission, assignment.guideline_version)
+    guideline = _guideline(submission, assignment, user)
     try:
         judgements, free_text = _checked(assignment, page, submission)
     except InvalidSubmission:
@@ -183,7 +193,9 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
         comment,
         free_text,
         text("text_hash", 64),
-        whole("guideline_version"),
+        whole("guideline_version", incoming.MAX_INTEGER)
+        if "guideline_version" in body
+        else assignment.guideline_acknowledged,
         whole(project_options.OPTIONS_VERSION),
         body.get("judgements"),
         _body_hash(assignment, comment, body.get("judgements"), free_text),
@@ -348,10 +360,16 @@ def _revealed(row: Assignment, page: pages.Page, now: datetime, changes: dict) -
     return suggestions
 
 
-def _guideline(submission: Submission, newest: int | None) -> int | None:
-    """The version that the page named, if there can have been one; guidelines may change while somebody reads."""
-    version = submission.guideline_version
-    return version if version and newest and version <= newest else newest
+def _guideline(submission: Submission, assignment: Assignment, user) -> int | None:
+    """The version that the author had acknowledged when they answered: the page says which, since an answer may come
+    late. None where they never acknowledged it."""
+    version, known = submission.guideline_version, assignment.guideline_acknowledged
+    if not version or not known or version > known:
+        return None
+    acknowledged = GuidelineAcknowledgement.objects.filter(
+        rater__project=assignment.project_id, rater__user=user, version=version
+    )
+    return version if version == known or acknowledged.exists() else None
 
 
 def _metadata(answer: Answer) -> dict:

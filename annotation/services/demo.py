@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, assignment_for
 from annotation.models import Assignment, Dataset, Job, Project, User
 from annotation.queries import pages
-from annotation.services import annotating, assigning, importing, item_job, jobs, projects, suggesting
+from annotation.services import annotating, assigning, guidelines, importing, item_job, jobs, projects, suggesting
 from annotation.services.demo_accounts import DEMO_ACCOUNTS
 from annotation.services.demo_answers import FIXTURES, Answer
 from annotation.services.demo_sets import DATASETS, PROJECTS, DemoProject, DemoSet
@@ -103,6 +103,7 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
     answers = described.answers()
     with transaction.atomic():  # a commit waits for the disk; hundreds of them would be most of the demo's start
         for annotator, number in zip(annotators, described.judged, strict=True):
+            guidelines.acknowledge(project, annotator, 1)
             for _ in range(number):
                 taken = assigning.take(project, annotator)
                 if taken is None:

@@ -24,7 +24,7 @@ from annotation.forms.accounts import ProjectInvitationForm
 from annotation.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm
 from annotation.markdown import render as render_markdown
 from annotation.models import Invitation, Job, Membership, Project, User
-from annotation.queries import draft_sources
+from annotation.queries import draft_sources, guidelines
 from annotation.queries import items as item_queries
 from annotation.queries import projects as queries
 from annotation.services import guidelines as guideline_service
@@ -83,8 +83,8 @@ def project_detail(request, slug):
         "roles": roles,
         "has_open_work": has_open_work(request.user, project),
         "sees_labels": sees_labels(request.user, project),
-        "guideline": queries.current_guideline(project),
-        "guidelines_changed": ANNOTATOR in roles and queries.guidelines_changed_for(project, request.user),
+        "guideline": guidelines.current_guideline(project),
+        "guidelines_changed": ANNOTATOR in roles and guidelines.changed_for(project, request.user),
         "job": project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
@@ -179,7 +179,7 @@ def member_roles(request, slug, uuid):
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_guidelines(request, slug):
     project = project_for(request.user, slug, *([RESEARCHER] if request.method == "POST" else []))
-    current = queries.current_guideline(project)
+    current = guidelines.current_guideline(project)
     form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
     if request.method == "POST" and form.is_valid():
         guideline = guideline_service.publish(project, request.user, form.cleaned_data["markdown"])
@@ -195,7 +195,7 @@ def project_guidelines(request, slug):
         "html": render_markdown(current.markdown) if current else "",
         "is_researcher": RESEARCHER in roles_of(request.user, project),
         "page": page,
-        "versions": queries.guideline_versions(project, page.object_list),
+        "versions": guidelines.guideline_versions(project, page.object_list),
     }
     return render(request, "annotation/projects/guidelines.html", context)
 

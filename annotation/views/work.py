@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from annotation import access
 from annotation.models import Assignment, Project, Rater
-from annotation.queries import pages, work
-from annotation.queries.projects import current_guideline, guidelines_changed_for, questions_changed_for
+from annotation.queries import guidelines, pages, work
+from annotation.queries.projects import questions_changed_for
 from annotation.services import assigning
 from annotation.services.guidelines import render as render_markdown
 from annotation.services.raters import rater_of
@@ -73,20 +73,37 @@ def _addresses(project: Project) -> dict:
         "release": of_assignment("api_work_release"),
         "shown": of_assignment("api_work_shown"),
         "item": of_assignment("api_work_item"),
+        "acknowledge": reverse("api_work_acknowledge", args=[project.slug]),
         "leave": f"/projects/{project.slug}/",
         "login": reverse("account_login"),
     }
 
 
-def _guidelines(project: Project, user) -> dict | None:
-    guideline = current_guideline(project)
-    if guideline is None or not guideline.markdown.strip():
+def guidelines_told(project: Project, standing: guidelines.Standing, held: int | None) -> dict | None:
+    """What a page that holds the version `held` is told of a newer one: the text, what changed against the version that
+    the person acknowledged, and whether they did so with the newer one too, on another page."""
+    if (standing.newest or 0) <= (held or 0):
         return None
-    return {
-        "version": guideline.version,
-        "html": mark_safe(render_markdown(guideline.markdown)),  # sanitised there
-        "changed": guidelines_changed_for(project, user),
+    texts = dict(
+        project.guidelines.filter(version__in=[standing.newest, standing.acknowledged]).values_list(
+            "version", "markdown"
+        )
+    )
+    newest, known = texts[standing.newest], texts.get(standing.acknowledged)
+    context = {
+        "version": standing.newest,
+        "known": standing.acknowledged,
+        "changes": guidelines.changes(known, newest) if known is not None else [],
+        "html": mark_safe(render_markdown(newest)),  # sanitised there
     }
+    html = render_to_string("annotation/work/guidelines.html", context)
+    return {"version": standing.newest, "acknowledged": standing.acknowledged, "html": html}
+
+
+def _acknowledged(project: Project, version: int | None) -> dict | None:
+    """The version that this person knows, for the page's dialog."""
+    known = project.guidelines.filter(version=version).first() if version else None
+    return known and {"version": known.version, "html": mark_safe(render_markdown(known.markdown))}
 
 
 @login_required
@@ -95,7 +112,8 @@ def work_page(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     assignment = assigning.take(project, request.user)
     rater = assignment.rater if assignment else rater_of(project, request.user)
-    first = offer(project, rater, assignment, pages.guideline_version(project))
+    standing = guidelines.standing(project, request.user)
+    first = offer(project, rater, assignment, standing.acknowledged)
     return render(
         request,
         "annotation/work/page.html",
@@ -107,7 +125,8 @@ def work_page(request, slug):
             "state": first["state"],
             "retry_seconds": first.get("retry_seconds", 0),
             "progress": work.progress(project, rater),
-            "guidelines": _guidelines(project, request.user),
+            "guidelines": _acknowledged(project, standing.acknowledged),
+            "newer_guidelines": guidelines_told(project, standing, standing.acknowledged),
             "questions_changed": questions_changed_for(project, request.user),
             "recent": work.recent_assignments(rater),
         },

@@ -135,10 +135,17 @@ def run_checker(page: Page, project: str, title: str, units: str) -> None:
     expect(page.get_by_text("shown to annotators", exact=True)).to_be_visible()
 
 
+def acknowledge(page: Page) -> None:
+    """Read the guidelines on the labelling page, where it asks for that before the first item."""
+    if page.locator("template[data-newer-guidelines]").count():
+        page.get_by_role("button", name="I have read").click()
+
+
 def label_items(page: Page, project: str, answers: list[Answer], checker: str) -> list[str]:
     """Answer by keyboard alone, in one sitting. Returns claim and evidence of each item, in the order they came."""
     page.goto(project)
     page.get_by_role("link", name="Start labelling").click()
+    page.get_by_role("button", name="I have read them").click()
     shown = []
     item = page.locator("[data-item]")
     suggestion = page.locator("[data-suggestion]:visible")

@@ -18,6 +18,7 @@ from annotation.models import Item, Project
 from .plans import Plan, Said, Sheet
 
 PAYLOAD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
+NEWER_GUIDELINES = re.compile(r'data-newer-guidelines="(\d+)"')
 
 
 def judgements_of(sheet: Sheet, said: dict[str, Said], shown: dict) -> list[dict]:
@@ -84,6 +85,7 @@ class Sender:
     shown: dict | None = None  # the payload of the item that is answered next
     ahead: dict | None = None  # of the one after it
     shown_at: str = ""
+    guidelines: int | None = None  # the version that the page holds
     texts: str = field(default="", repr=False)
 
     @classmethod
@@ -96,7 +98,11 @@ class Sender:
         page = self.client.get(f"/projects/{self.project.slug}/work/")
         assert page.status_code == 200
         found = PAYLOAD.search(html := page.content.decode())
-        self._show(json.loads(found[1]) if found else None, html)
+        shown = json.loads(found[1]) if found else None
+        self.guidelines = shown["guideline_version"] if shown else None
+        if newer := NEWER_GUIDELINES.search(html):
+            self._acknowledge(int(newer[1]))
+        self._show(shown, html)
         if self.shown:
             after = {"ahead": 1, "after": self.shown["assignment"]}
             found = self.client.get(f"/api/v1/projects/{self.project.slug}/work/next", after)
@@ -116,9 +122,17 @@ class Sender:
         said = self._post("shown", {"at": self.shown_at, "suggestions": bool(shown["suggestions"])})
         assert said["status"] == "saved"
 
+    def _acknowledge(self, version: int) -> None:
+        address = f"/api/v1/projects/{self.project.slug}/guidelines/acknowledge"
+        assert self._post_to(address, {"version": version})["status"] == "saved"
+        self.guidelines = version
+
     def _post(self, action: str, body: dict) -> dict:
+        return self._post_to(f"/api/v1/assignments/{self.shown['assignment']}/{action}", body)
+
+    def _post_to(self, address: str, body: dict) -> dict:
         answer = self.client.post(
-            f"/api/v1/assignments/{self.shown['assignment']}/{action}",
+            address,
             json.dumps(body),
             content_type="application/json",
             headers={"X-CSRFToken": self.client.cookies["csrftoken"].value},
@@ -135,7 +149,8 @@ class Sender:
         note = self.plan.notes[self.person].get(sheet.key, "")
         said, held = self.plan.said[self.person], self.ahead
         after = held["payload"]["assignment"] if held else None
-        stored = self._post("submit", body_of(sheet, said, note, self.shown, self.shown_at, after))
+        shown = self.shown | {"guideline_version": self.guidelines}
+        stored = self._post("submit", body_of(sheet, said, note, shown, self.shown_at, after))
         assert (stored["status"], stored["revision"], stored["surplus"]) == ("saved", 1, False)
         self._show(*((held["payload"], held["html"]) if held else (None, "")))
         self._keep(stored["ahead"])

@@ -140,7 +140,7 @@ def test_guidelines_get_a_version_only_when_they_change(researcher, dataset):
     assert guidelines.publish(project, researcher, "one\r\ntwo").version == 2
     assert guidelines.publish(project, researcher, "one\ntwo").version == 2
     page = client_of(researcher).get(f"/projects/{project.slug}/guidelines/").content.decode()
-    assert "+two" in page
+    assert "<ins>two</ins>" in page
 
 
 def test_annotators_are_told_that_guidelines_changed(researcher, dataset):
@@ -148,7 +148,7 @@ def test_annotators_are_told_that_guidelines_changed(researcher, dataset):
     project = factories.make_project(dataset, annotators=[annotator])
     address, words = f"/projects/{project.slug}/", "The guidelines changed"
     assert words not in client_of(annotator).get(address).content.decode()
-    label_one(project, annotator)
+    guidelines.acknowledge(project, annotator, 1)
     assert words not in client_of(annotator).get(address).content.decode()
     guidelines.publish(project, researcher, "Look again.")
     assert words in client_of(annotator).get(address).content.decode()

@@ -62,6 +62,7 @@ def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
     expect(page.get_by_text("3 new pieces of evidence, 3 new items here")).to_be_visible()
     work = open_context(annotator).new_page()
     work.goto(f"/projects/{project.slug}/work/")
+    work.get_by_role("button", name="I have read them").click()
     shown = work.locator('[data-field="evidence"]')
     expect(shown).to_be_visible()
     assert shown.inner_text().strip() in {EVIDENCE[0][2], EVIDENCE[2][2], EVIDENCE[4][2]}

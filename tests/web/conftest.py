@@ -9,7 +9,7 @@ from tests.web.pages import LabellingPage
 def label(open_context):
     """Opens a project's labelling page as a person."""
 
-    def open_page(project, user, **options):
-        return LabellingPage(open_context(user, **options).new_page(), project).open()
+    def open_page(project, user, *, acknowledges=True, **options):
+        return LabellingPage(open_context(user, **options).new_page(), project).open(acknowledges=acknowledges)
 
     return open_page

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotation.models import Assignment, Judgement, Revision
 from tests.conftest import PATIENCE_MS
@@ -69,10 +69,23 @@ class LabellingPage:
         self.page, self.project = page, project
         page.add_init_script(PATIENT)
 
-    def open(self):
+    def open(self, *, acknowledges: bool = True):
+        """Go there, and acknowledge the guidelines where the page asks for it first."""
         self.page.goto(f"/projects/{self.project.slug}/work/")
-        self._until("performance.getEntriesByName('assay:shown').length || document.querySelector('.empty')")
+        there = "performance.getEntriesByName('assay:shown').length || document.querySelector('.empty')"
+        self._until(f"{there} || document.querySelector('#stage:not([hidden]) [data-guidelines]')")
+        if acknowledges and self.notice.count():
+            self.acknowledge()
+            self._until(there)
         return self
+
+    @property
+    def notice(self) -> Locator:
+        """The guidelines in place of an item, which wait to be acknowledged."""
+        return self.page.locator("#stage [data-guidelines]")
+
+    def acknowledge(self) -> None:
+        self.notice.get_by_role("button", name="I have read").click()
 
     @property
     def assignment(self) -> str:

@@ -37,6 +37,11 @@ class Annotator:
     def skip(self, payload, reason="", **body):
         return self.post(payload["assignment"], "skip", {"client_id": str(uuid.uuid4()), "reason": reason} | body)
 
+    def acknowledge(self, version=1, **body):
+        path = f"/api/v1/projects/{self.project.slug}/guidelines/acknowledge"
+        body = json.dumps({"version": version} | body)
+        return self.keep(self.client.post(path, body, content_type="application/json"))
+
     def item(self, assignment):
         return self.keep(self.client.get(f"/api/v1/assignments/{assignment}/item"))
 

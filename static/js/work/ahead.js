@@ -3,7 +3,7 @@
 /**
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
  * `isAnswered(assignment)` by this browser, `isSending()` an answer), and is told to `advance()`, that the ways out of
- * the item have `changed()`, and that the server is `unreachable(error)`.
+ * the item have `changed()`, what the server has `told(…)` of guidelines, and that the server is `unreachable(error)`.
  */
 export function createAhead(server, build, page) {
   let held = null; // {item} never shown, or {empty, retry}
@@ -37,6 +37,7 @@ export function createAhead(server, build, page) {
     fetching = server.next(page.open()?.payload.assignment)
       .then((offer) => {
         fetching = null;
+        page.told(offer.guidelines);
         receive(offer);
       })
       .catch((error) => {

@@ -249,6 +249,8 @@ export function createItem(node, payload, onChange) {
       label: labelOf(group),
       spans: mayCarry(group) ? spansOf(group).map(codePoints) : [],
     })),
+    /** Whether anything has been said about it. */
+    isBegun: () => Boolean(Object.keys(state.labels).length || Object.values(state.spans).some((list) => list.length) || comment?.value || words?.value),
     comment: () => comment?.value.trim() ?? "",
     freeText: () => words?.value.trim() ?? "",
     draft: () => ({

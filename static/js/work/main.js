@@ -3,6 +3,7 @@
 
 import { createAhead } from "./ahead.js";
 import { createChooser } from "./choosing.js";
+import { createGuidelines } from "./guidelines.js";
 import { createMaker } from "./making.js";
 import { createDrafts, createOutbox, createServer, createStore, createTrail, uuid } from "./outbox.js";
 import { afterPaint, announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
@@ -18,6 +19,7 @@ const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that 
 const drafts = createDrafts(space);
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
+const guidelines = createGuidelines(work);
 const trail = createTrail(space, work.dataset.recent.split(" ").filter(Boolean));
 
 let item = null; // on the screen; null while there is nothing to label
@@ -62,7 +64,11 @@ const position = () => {
   return index < 0 || item === open ? trail.length() : index;
 };
 
+/** Whether an item has to wait until its reader has acknowledged newer guidelines: one that they have not begun. */
+const waitsForGuidelines = (next) => guidelines.isPending() && next === open && next.stage === "open" && !next.isBegun();
+
 function show(next) {
+  if (waitsForGuidelines(next)) return showGuidelines();
   highlighter.leave();
   item?.timer.stop();
   clearTimeout(waitTimer);
@@ -91,6 +97,30 @@ function show(next) {
 function reportShown(shown) {
   const at = shown.stage === "review" ? now() : shown.shownAt;
   server.shown(shown.payload.assignment, { at, suggestions: shown.suggestions.length > 0 });
+}
+
+/** Instead of the open item, which is on the screen again once the person has acknowledged them. */
+function showGuidelines() {
+  highlighter.leave();
+  item?.timer.stop();
+  clearTimeout(pollTimer);
+  item = null;
+  guidelines.show(stage);
+  window.scrollTo(0, 0);
+  one('[data-do="back"]').disabled = !trail.length();
+  one('[data-do="forward"]').disabled = true;
+  announce(one("h2", stage).textContent);
+}
+
+function goOn() {
+  if (open) show(open);
+  else advance();
+}
+
+/** What came from the server about guidelines that are newer than those this page knows. */
+function told(newer) {
+  guidelines.hear(newer, outbox.acknowledged());
+  if (item && waitsForGuidelines(item)) showGuidelines();
 }
 
 function showEmpty(html, retrySeconds) {
@@ -160,7 +190,7 @@ function submit() {
   const waits = prefill === "after" && isOpen && !isSeen && navigator.onLine;
   const body = {
     client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
-    text_hash: answered.payload.text_hash, guideline_version: answered.payload.guideline_version,
+    text_hash: answered.payload.text_hash, guideline_version: guidelines.known(),
     options_version: answered.payload.options_version,
     judgements: answered.judgements(), want_next: isOpen,
     ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
@@ -197,6 +227,7 @@ function stateChanged(state) {
 function answered(entry, reply) {
   sent.add(entry.assignment); // also one that waited since before a reload
   showProgress(reply.progress);
+  told(reply.guidelines);
   const held = item?.payload.assignment === entry.assignment ? item : trail.page(entry.assignment);
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
@@ -257,7 +288,7 @@ function skip(reason, isFlagged) {
   sent.add(assignment);
   advance();
   outbox.add("skip", assignment, server.skipUrl(assignment), {
-    client_id: uuid(), reason, flag: isFlagged, want_next: true,
+    client_id: uuid(), reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
   });
 }
 
@@ -318,6 +349,7 @@ const ahead = createAhead(server, maker.build, {
   isAnswered: (assignment) => sent.has(assignment) || outbox.has(assignment),
   isSending: () => outbox.isWaiting(),
   advance,
+  told,
   changed: () => item && showWays(),
   unreachable: showUnreachable,
 });
@@ -335,7 +367,13 @@ const actions = {
   down: chooser.down,
   highlight: highlighter.start,
   help: () => openDialog("help"),
-  guidelines: () => openDialog("guidelines"),
+  guidelines: () => guidelines.known() && openDialog("guidelines"),
+  acknowledge() {
+    const version = guidelines.acknowledge();
+    if (!version) return;
+    outbox.acknowledge(work.dataset.acknowledgeUrl, version);
+    if (!item) goOn();
+  },
   skip: () => askSkip(false),
   flag: () => askSkip(true),
   retry: ahead.lookAgain,
@@ -368,7 +406,8 @@ window.addEventListener("pageshow", (event) => event.persisted && ahead.fetch())
 window.addEventListener("storage", (event) => {
   // Answered in another tab, whether it is on the screen here, fetched ahead, or still on its way from the server.
   if (!event.key?.startsWith(`assay:outbox:${space}:`) || !event.newValue) return;
-  const { assignment, refusal } = JSON.parse(event.newValue);
+  const { kind, assignment, refusal, body } = JSON.parse(event.newValue);
+  if (kind === "acknowledge") return void (guidelines.acknowledgedElsewhere(body.version) && !item && goOn());
   if (refusal) return void sent.delete(assignment);
   sent.add(assignment);
   ahead.forget(assignment);
@@ -381,6 +420,8 @@ window.addEventListener("storage", (event) => {
 
 // ---- the first item ----
 
+const newer = one("template[data-newer-guidelines]");
+if (newer) told({ version: Number(newer.dataset.newerGuidelines), html: newer.innerHTML });
 const first = one("[data-item]", stage);
 if (first) {
   const made = maker.make(first);
@@ -398,4 +439,5 @@ if (first) {
   const seconds = Number(work.dataset.retrySeconds);
   if (seconds > 0) pollTimer = setTimeout(ahead.lookAgain, seconds * 1000);
 }
+stage.hidden = false;
 outbox.start();

@@ -8,6 +8,8 @@ const TIMEOUT_MS = 30000;
 const KEPT_DAYS = 30;
 const TRAIL_LENGTH = 50;
 const KEPT_ITEMS = 20;
+// Sent and tried again like answers, in their order, without a word to the person: what they have acknowledged.
+const NOTES = ["acknowledge"];
 
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost
@@ -171,13 +173,15 @@ export function createOutbox(space, token, on) {
   const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => a.created - b.created);
   const mine = (entry) => entry.tab === tab || Date.now() - Math.max(entry.created, entry.due) > ADOPT_AFTER_MS;
 
-  const has = (assignment) => entries().some((entry) => entry.assignment === assignment && !entry.refusal);
+  const answers = () => entries().filter((entry) => !NOTES.includes(entry.kind));
+  const notes = (kind) => entries().filter((entry) => entry.kind === kind);
+  const has = (assignment) => answers().some((entry) => entry.assignment === assignment && !entry.refusal);
 
   function report() {
-    const all = entries();
+    const all = answers();
     const refused = all.filter((entry) => entry.refusal);
     const waiting = all.filter((entry) => !entry.refusal);
-    const isFailing = waiting.some((entry) => entry.tries > 0);
+    const isFailing = waiting.length > 0 && entries().some((entry) => !entry.refusal && entry.tries > 0);
     on.state({ waiting: waiting.length, isFailing, refused, isSignedOut, isSafe: store.isSafe() });
   }
 
@@ -231,11 +235,15 @@ export function createOutbox(space, token, on) {
     isSignedOut = status === 401 || (status === 403 && reply?.status !== "forbidden");
     if (status >= 200 && status < 300 && reply) {
       store.remove(id);
-      on.answered(entry, reply);
+      if (!NOTES.includes(entry.kind)) on.answered(entry, reply);
       return true;
     }
     const isForbidden = status === 403 && reply?.status === "forbidden"; // a plain 403 is a lost session or token
     const isFinal = isForbidden || (status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status));
+    if (isFinal && NOTES.includes(entry.kind)) {
+      store.remove(id); // nobody could do anything about it
+      return true;
+    }
     if (isFinal) {
       const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
       const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
@@ -289,25 +297,32 @@ export function createOutbox(space, token, on) {
   document.addEventListener("visibilitychange", () => document.hidden || pump(isSignedOut));
   window.addEventListener("beforeunload", (event) => store.isSafe() || event.preventDefault());
 
+  function keep(kind, assignment, url, body) {
+    const id = body.client_id;
+    store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
+    report();
+    pump();
+    return id;
+  }
+
   return {
     add(kind, assignment, url, body) {
-      const id = body.client_id;
       settled.add(assignment);
-      store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
-      report();
-      pump();
-      return id;
+      return keep(kind, assignment, url, body);
     },
+    acknowledge: (url, version) => keep("acknowledge", null, url, { client_id: uuid(), version, at: new Date().toISOString() }),
+    /** The newest version of the guidelines that was acknowledged here and not sent yet. */
+    acknowledged: () => Math.max(0, ...notes("acknowledge").map((entry) => entry.body.version)),
     /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. One
      * that failed holds up those behind it. */
     isBusy() {
       const waiting = entries().filter((entry) => !entry.refusal && mine(entry));
-      return waiting.some((entry) => entry.tab === tab) && waiting.every((entry) => entry.tries === 0);
+      return waiting.some((entry) => entry.tab === tab && !NOTES.includes(entry.kind)) && waiting.every((entry) => entry.tries === 0);
     },
-    isWaiting: () => entries().some((entry) => entry.tab === tab && !entry.refusal),
+    isWaiting: () => answers().some((entry) => entry.tab === tab && !entry.refusal),
     has,
     /** Whether this browser answered or skipped it: that is on its way or stored, unless the server refused it. */
-    isSettled: (assignment) => has(assignment) || (settled.has(assignment) && !entries().some((entry) => entry.assignment === assignment)),
+    isSettled: (assignment) => has(assignment) || (settled.has(assignment) && !answers().some((entry) => entry.assignment === assignment)),
     discard(id) {
       store.remove(id);
       report();
