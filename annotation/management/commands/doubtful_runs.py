@@ -15,7 +15,7 @@ class Command(BaseCommand):
         found = [(run, doubtful_units(run)) for run in doubtful_runs().select_related("project").order_by("pk")]
         for run, units in found:
             if units:
-                begun = f"{run.created_at:%Y-%m-%d %H:%M} UTC"
-                self.stdout.write(f"{run.project.slug}  {run.checker} {run.version}  {begun}  {run.uuid}  {units} units")
+                named = f"{run.project.slug}  {run.checker} {run.version}  {run.created_at:%Y-%m-%d %H:%M} UTC"
+                self.stdout.write(f"{named}  {run.uuid}  {units} units")
         affected = sum(units > 0 for _, units in found)
         self.stdout.write(f"{affected} of {len(found)} runs of the versions in question may hold false probabilities")
