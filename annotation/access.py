@@ -16,6 +16,7 @@ from annotation.models import (
     Dataset,
     ExtractionRun,
     Job,
+    LabelAccess,
     Membership,
     Project,
     RetrievalRun,
@@ -96,6 +97,16 @@ def project_with_labels_for(user: User, slug: str) -> Project:
     if not sees_labels(user, project):
         raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
     return project
+
+
+def label_access_of(user: User, project: Project) -> LabelAccess | None:
+    """When Assay first served this person others' labels of the project; None where it never did."""
+    return LabelAccess.objects.filter(project=project, user=user).first()
+
+
+def may_still_be_blind(user: User, project: Project) -> bool:
+    """Whether somebody labels here and was served nobody's labels yet."""
+    return ANNOTATOR in roles_of(user, project) and label_access_of(user, project) is None
 
 
 def visible_datasets(user: User) -> QuerySet[Dataset]:

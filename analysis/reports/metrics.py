@@ -196,6 +196,7 @@ REPORTS: dict[str, Report] = {
             "analysis.reports.difference",
             (ANY_RUN, Option("other", "From", kind="run", default="", help="the run that it starts from")),
             own_page="project_difference",
+            reads_people=False,
         ),
         Report(
             "coverage",

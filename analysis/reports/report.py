@@ -39,6 +39,7 @@ class Report:
     options: tuple[Option, ...] = ()
     intro: str = ""
     own_page: str = ""  # name of the address of a page with a template of its own
+    reads_people: bool = True  # False: it shows what machines say, and nothing of people's labels or decisions
 
     @property
     def page(self) -> str:

@@ -15,8 +15,9 @@ from analysis.releases.files import ReleaseError
 from analysis.reports.metrics import REPORTS
 from analysis.views.behind_words import in_words
 from analysis.views.frame import TABS, as_query
-from analysis.views.stored import stored_report_for
+from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
+from annotation.services.label_access import PAGE
 
 PER_PAGE = 50
 
@@ -32,6 +33,7 @@ def project_behind(request, slug, name):
     ids = kind.units_behind(report.behind, figure)
     if ids is None:
         raise Http404("No such figure")
+    figures_served(request, report, PAGE, with_answers=True)
     asked = as_query(report.parameters) | scopes.as_query(project, report.scope)
     page = Paginator(ids, PER_PAGE).get_page(request.GET.get("page"))
     rows = queries.items_of_units(project, list(page.object_list), with_passages=True)

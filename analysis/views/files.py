@@ -7,8 +7,9 @@ from django.views.decorators.http import require_safe
 from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import WRITERS, named
-from analysis.views.stored import stored_report_for
+from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
+from annotation.services.label_access import FILE
 
 FILES = {"md": "text/markdown", "csv": "text/csv", "latex": "text/x-tex"}
 ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
@@ -33,6 +34,7 @@ def project_report_tables(request, slug, name):
         if wanted not in by_name:
             return _refused(f"table is one of {', '.join(by_name) or 'none'}, not {wanted!r}", 404)
         tables = [by_name[wanted]]
+    figures_served(request, report, FILE)
     text = WRITERS[form](tables) + "\n"
     response = HttpResponse(text, content_type=f"{FILES[form]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{ENDINGS[form]}"'

@@ -21,7 +21,9 @@ from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.splits import in_words
 from analysis.views.asked import Asked
 from analysis.views.files import version_of
+from analysis.views.stored import figures_served
 from annotation.models import Project, Rater, UnitKind
+from annotation.services.label_access import PAGE
 
 # How long a page offers the same columns to split by: imports that bring new ones are rare, and reading takes queries.
 OFFERED_SECONDS = 60
@@ -46,6 +48,8 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
         context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
         return render(request, f"analysis/{name}.html", context, status=404)
     if report is not None:
+        if report.result:
+            figures_served(request, report, PAGE)
         behind = reverse("project_behind", args=[project.slug, report.name])
         as_files = reverse("project_report_tables", args=[project.slug, report.name])
         of_report = urlencode({"report": report.parameters_hash})

@@ -10,8 +10,9 @@ from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
 from analysis.reports.tabular import WRITERS
 from analysis.views.files import ENDINGS, FILES, computed_anew
-from analysis.views.stored import stored_report_for
+from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
+from annotation.services.label_access import FILE
 
 # Ending -> how tables are written so.
 NUMBERS = {ending: form for form, ending in ENDINGS.items()}
@@ -37,6 +38,7 @@ def project_picture(request, slug, report, picture, form):
         content = _numbers(spec, form) if form in NUMBERS else drawn_file(spec, form)
     except NotDrawn as error:
         return HttpResponse(f"The picture could not be drawn: {error}\n", content_type="text/plain", status=503)
+    figures_served(request, stored, FILE)
     response = HttpResponse(content, content_type=TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{report}-{picture}.{form}"'
     return response

@@ -1,11 +1,13 @@
 """A stored report for somebody who may see all that it was made from."""
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from annotation.access import project_with_labels_for
+from annotation.models import Project
+from annotation.services.label_access import labels_served
 
 
 def stored_report_for(user, project, name: str, parameters_hash: str, **only) -> StoredReport:
@@ -17,3 +19,13 @@ def stored_report_for(user, project, name: str, parameters_hash: str, **only) ->
     for slug in REPORTS[name].beside(report.parameters):
         project_with_labels_for(user, slug)
     return report
+
+
+def figures_served(request: HttpRequest, report: StoredReport, channel: str, *, with_answers: bool = False) -> None:
+    """Note that the answer to this request shows figures made from people's labels, of all projects that the report
+    reads, or people's answers themselves, which stand beside the items behind any figure."""
+    kind = REPORTS[report.name]
+    if not (kind.reads_people or with_answers):
+        return
+    for project in (report.project, *Project.objects.filter(slug__in=kind.beside(report.parameters))):
+        labels_served(request, project, channel)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.models import Annotation, Assignment, Item, Judgement, Membership, Project, Rater, Revision, Span
 from annotation.queries.pages import FREE_TEXT
+from annotation.services.label_access import API, labels_served
 from annotation.services.project_options import named_version
 from annotation.task_types import Dimension
 
@@ -131,6 +132,7 @@ def show_annotation(annotation: Annotation) -> dict:
         "active_ms": revision.active_ms,
         "guideline_version": revision.guideline_version,
         "suggestion_shown": revision.suggestion_shown,
+        "labels_seen": revision.labels_seen,
         "options_version": named_version(revision.metadata),
         "free_text": revision.metadata.get(FREE_TEXT),
         "comment": revision.comment,
@@ -193,7 +195,17 @@ def annotations(request, slug):
         .select_related("item", "rater")
         .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
     )
-    return _paged(rows, request, ANNOTATION_FILTERS, show_annotation)
+
+    by = set()
+
+    def show(annotation: Annotation) -> dict:
+        by.add(annotation.rater.user_id)
+        return show_annotation(annotation)
+
+    response = _paged(rows, request, ANNOTATION_FILTERS, show)
+    if by - {request.user.pk}:
+        labels_served(request, found, API)
+    return response
 
 
 @api_view(["GET", "HEAD"])

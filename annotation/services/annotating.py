@@ -12,7 +12,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
@@ -83,6 +83,7 @@ class Answer:
     free_text: str
     guideline_version: int | None
     options_version: int
+    labels_seen: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                rater_id = _locked_rater_id(project, user)
+                rater_id, labels_seen = _locked_rater(project, user)
+                answer = replace(answer, labels_seen=labels_seen)
                 first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
                 return first or _store_any(assignment, rater_id, answer, timezone.now())
         except IntegrityError:
@@ -212,19 +214,21 @@ def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _locked_rater_id(project: Project, user) -> int:
+def _locked_rater(project: Project, user) -> tuple[int, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
-    the other, and always rater before assignment, as in taking."""
+    the other, and always rater before assignment, as in taking. The rater's number, and whether this person has been
+    served others' labels of the project: what was served before the answer came is committed by now."""
     statement = (
-        "UPDATE annotation_rater SET label_version = label_version + 1 "
-        "WHERE project_id = %s AND user_id = %s RETURNING id"
+        "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
+        "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
+        "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id)"
     )
     with connection.cursor() as cursor:
         for _ in range(2):
             cursor.execute(statement, [project.pk, user.pk])
             found = cursor.fetchone()
             if found is not None:
-                return found[0]
+                return found[0], bool(found[1])
             rater_of(project, user)
     raise Rater.DoesNotExist
 
@@ -394,6 +398,7 @@ def _store_revision(annotation: Annotation, number: int, answer: Answer, suggest
         guideline_version=answer.guideline_version,
         text_hash=answer.page.text_hash,
         suggestion_shown=suggestion_shown,
+        labels_seen=answer.labels_seen,
         comment=submission.comment,
         metadata=_metadata(answer),
     )

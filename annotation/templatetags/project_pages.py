@@ -5,7 +5,7 @@ import json
 from django import template
 from django.urls import NoReverseMatch, reverse
 
-from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, has_open_work, roles_of
+from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, has_open_work, label_access_of, roles_of
 
 register = template.Library()
 
@@ -46,4 +46,7 @@ def project_tabs(context, project, current: str = "") -> dict:
                 tabs.append((reverse(name, args=[project.slug]), title, name == current))
             except NoReverseMatch:
                 continue
-    return {"project": project, "tabs": tabs}
+    told = {}
+    if ANNOTATOR in roles and roles & JUDGES and not blind:
+        told = {"labels_too": True, "access": label_access_of(user, project)}
+    return {"project": project, "tabs": tabs, **told}

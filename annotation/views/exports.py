@@ -14,6 +14,7 @@ from annotation.forms.exports import ExportForm
 from annotation.models import Artifact, Job
 from annotation.queries.jobs import progress_of
 from annotation.services import releasing
+from annotation.services.label_access import FILE, labels_served
 
 SHOWN = 20
 
@@ -46,6 +47,7 @@ def artifact_download(request, uuid):
     location = releasing.artifact_path(artifact)
     if not location.is_file():
         raise Http404("The file is gone; export again")
+    labels_served(request, artifact.job.project, FILE)
     response = _part(request, location, artifact) or FileResponse(location.open("rb"))
     response["Content-Type"] = artifact.media_type
     response["Content-Disposition"] = f'attachment; filename="{artifact.file_name}"'

@@ -16,6 +16,7 @@ from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.queries import items as queries
 from annotation.services import adjudicating, assigning
+from annotation.services.label_access import labels_served
 
 # More items than this are moved by whoever makes the project: by its order.
 MAX_MOVED = 50_000
@@ -26,6 +27,8 @@ def _chosen_items(request, project: Project, values):
     chosen, search = values.get("filter", ""), values.get("search", "").strip()[:400]
     if chosen in queries.LABEL_FILTERS and not sees_labels(request.user, project):
         raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
+    if chosen in queries.LABEL_FILTERS:
+        labels_served(request, project)
     if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
         raise BadRequest("There is no such filter")
     return chosen, search, queries.find_items(project, filter=chosen, search=search)
@@ -82,6 +85,7 @@ def _item(project: Project, uuid):
 def item_detail(request, slug, uuid):
     project = project_with_labels_for(request.user, slug)
     item = _item(project, uuid)
+    labels_served(request, project, item=None if _kept_filter(request) in queries.LABEL_FILTERS else item)
     before, after = queries.neighbours(project, item, filter=_kept_filter(request))
     context = {
         "project": project,

@@ -12,6 +12,7 @@ from annotation.models import Job, TrainedModel
 from annotation.queries import training as queries
 from annotation.queries.jobs import progress_of
 from annotation.services import checker_inputs, suggesting, training
+from annotation.services.label_access import labels_served
 
 LISTED = 50
 
@@ -34,6 +35,7 @@ def project_training(request, slug):
             form.add_error(None, str(error))
     context = {"project": project, "form": form, "why_not": why_not, "is_blind": is_blind}
     if not why_not and not is_blind:
+        labels_served(request, project)
         context["counts"], context["touched"] = queries.label_counts(project, TrainedModel.Source.BOTH)
     context["models"] = [] if why_not else list(queries.trained_models_of(project)[:LISTED])
     return render(request, "annotation/training/list.html", context)
@@ -44,12 +46,15 @@ def project_training(request, slug):
 def training_detail(request, uuid):
     model = trained_model_for(request.user, uuid)
     is_done = model.job.state == Job.State.DONE
+    is_blind = has_open_work(request.user, model.project)
+    if is_done and not is_blind:
+        labels_served(request, model.project)
     context = {
         "model": model,
         "job": model.job,
         "project": model.project,
         "progress": progress_of(model.job),
-        "is_blind": has_open_work(request.user, model.project),
+        "is_blind": is_blind,
         "source": TrainedModel.Source(model.parameters["source"]).label,
         "classifier": training.CLASSIFIERS[model.parameters["classifier"]],
         "representation": training.REPRESENTATIONS[model.parameters["representation"]],
