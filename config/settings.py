@@ -257,6 +257,8 @@ CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
 # How many unfinished jobs one person may have, and how many of them may be reports that pages asked for.
 JOBS_PER_PERSON = env.integer("ASSAY_JOBS_PER_PERSON", 60, minimum=1)
 REPORTS_PER_PERSON = 8
+# How long a job waits for a server that is away before it fails.
+SERVER_WAIT_SECONDS = 60 * env.integer("ASSAY_SERVER_WAIT_MINUTES", 1440, minimum=0)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)

@@ -42,6 +42,10 @@ class Job(models.Model):
     message = models.TextField(blank=True)  # what it is doing now, or why it failed; for people
     progress_done = models.PositiveBigIntegerField(default=0)
     progress_total = models.PositiveBigIntegerField(default=0)
+    # While the server that it asks is away: which one and why, since when, and when it is tried again.
+    waits_for = models.CharField(max_length=300, blank=True, default="")
+    waits_since = models.DateTimeField(null=True)
+    waits_until = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

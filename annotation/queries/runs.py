@@ -86,7 +86,7 @@ def progress_of(run: CheckerRun) -> Progress:
 
 def _retry_of(job: Job) -> Retry | None:
     chunk = next_retry(job)
-    if chunk is None:
+    if chunk is None or not chunk.error:  # those without one wait for their server
         return None
     return Retry("the end" if chunk.index == FINISH_INDEX else f"part {chunk.index + 1}", chunk.error, chunk.not_before)
 

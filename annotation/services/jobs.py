@@ -3,7 +3,8 @@
 A worker claims one chunk at a time, writes its results in one transaction with the chunk's own state, and so neither
 loses nor repeats anything when it is killed: the lease runs out and somebody else takes the chunk. A broker that
 forgets messages costs a few seconds, until the sweep wakes workers again. A chunk that met an error is not tried again
-before its `not_before`; the sweep sends somebody to it then.
+before its `not_before`; the sweep sends somebody to it then. A job whose server is away gives its workers back, however
+often that happens, until it has waited for too long.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from django.utils.module_loading import import_string
 from annotation.models import Chunk, Job, User
 from annotation.services.leases import (
     FINISH_INDEX,
+    NOT_WAITING,
     UNFINISHED,
     JobCancelled,
     JobError,
@@ -34,6 +36,7 @@ from annotation.services.leases import (
     kept_alive,
     takeable,
 )
+from models_runtime.contracts import UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,10 @@ HANDLERS = {
 MAX_ATTEMPTS = 4
 # The wait before a chunk is tried again after an error doubles from attempt to attempt up to this many seconds.
 MAX_RETRY_SECONDS = 120.0
+# A job looks for a server that is away after a quarter of the time that it has been away, within these bounds. One of
+# its chunks does; the others would only find out the same, and come later.
+SERVER_RETRY_SECONDS = (1.0, 60.0)
+PROBE_SECONDS = 30.0
 # A chunk that was taken this often and never answered for kills its workers (or outlives its lease), so the job fails.
 MAX_LEASES = 5
 # A worker goes on with a job's chunks for this long before it lets other jobs have a turn.
@@ -242,6 +249,8 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
         close_cancelled(job)
     except JobError as error:
         _close_failed(job, lease, str(error))
+    except UnavailableError as error:
+        _wait_for_server(lease, str(error))
     except Exception as error:
         log.exception("Chunk %s of job %s failed, attempt %s", chunk.index, job.uuid, chunk.attempts)
         if chunk.attempts >= MAX_ATTEMPTS:
@@ -256,6 +265,36 @@ def retry_seconds(attempts: int) -> float:
     together, say because a server went away, do not all come back together."""
     longest = min(settings.CHUNK_RETRY_SECONDS * 2.0 ** (attempts - 1), MAX_RETRY_SECONDS)
     return longest * random.uniform(0.5, 1.0)
+
+
+def _wait_for_server(lease: Lease, error: str) -> None:
+    """Put the chunk back for as long as the server is likely to be away, with all others of the job, which ask the same
+    one. That is no attempt."""
+    now, chunk = timezone.now(), lease.chunk
+    since = Job.objects.values_list("waits_since", flat=True).get(pk=chunk.job_id) or now
+    away = (now - since).total_seconds()
+    if away > settings.SERVER_WAIT_SECONDS:
+        hours = f"{away / 3600:.1f} hours" if away >= 3600 else f"{away / 60:.0f} minutes"
+        _close_failed(chunk.job, lease, f"{error[:1].upper()}{error[1:]}, and has been away for {hours}")
+        return
+    least, most = SERVER_RETRY_SECONDS
+    seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most))
+    until = now + timedelta(seconds=seconds)
+    with transaction.atomic():
+        put_back = Chunk.objects.filter(pk=chunk.pk, lease_token=lease.token).update(
+            state=Chunk.State.OPEN,
+            lease_token=None,
+            lease_expires_at=None,
+            attempts=F("attempts") - 1,
+            not_before=until,
+        )
+        if not put_back:
+            return
+        later = until + timedelta(seconds=PROBE_SECONDS)
+        Chunk.objects.filter(job_id=chunk.job_id, state=Chunk.State.OPEN).exclude(pk=chunk.pk).update(not_before=later)
+        Job.objects.filter(pk=chunk.job_id, state__in=UNFINISHED).update(
+            waits_for=error[:300], waits_since=since, waits_until=until
+        )
 
 
 def _reopen(lease: Lease, error: str = "", not_before: datetime | None = None) -> None:
@@ -307,7 +346,7 @@ def resume(job: Job) -> None:
     """Go on with a cancelled or failed job; chunks that are done stay done."""
     with transaction.atomic():
         changed = Job.objects.filter(pk=job.pk, state__in=[Job.State.CANCELLED, Job.State.FAILED]).update(
-            state=Job.State.QUEUED, cancel_requested=False, finished_at=None, message=""
+            state=Job.State.QUEUED, cancel_requested=False, finished_at=None, message="", **NOT_WAITING
         )
         if not changed:
             return
@@ -326,7 +365,7 @@ def _jobs_to_take(now: datetime) -> QuerySet[Job]:
 
 
 def next_retry(job: Job) -> Chunk | None:
-    """Of the chunks that met an error and wait to be tried again, the one whose turn comes first."""
+    """Of the chunks that wait to be tried again, after an error or for a server, the one whose turn comes first."""
     waiting = job.chunks.filter(state=Chunk.State.OPEN, not_before__gt=timezone.now())
     return waiting.order_by("not_before").first()
 
@@ -366,6 +405,7 @@ def run_here(job: Job) -> Job:
         work_on(job.pk, turn_seconds=None)
         job.refresh_from_db()
         waiting = None if job.is_finished else next_retry(job)
-        if waiting is None:
+        if waiting is not None:
+            time.sleep(max(0.0, (waiting.not_before - timezone.now()).total_seconds()))
+        elif not _jobs_to_take(timezone.now()).filter(pk=job.pk).exists():
             return job
-        time.sleep(max(0.0, (waiting.not_before - timezone.now()).total_seconds()))

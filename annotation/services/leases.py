@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 FINISH_INDEX = 2_000_000_000
 # How often a worker looks whether its job was cancelled while a chunk is in its hands.
 CANCEL_SECONDS = 1.0
+# Of a job that waits for no server.
+NOT_WAITING = {"waits_for": "", "waits_since": None, "waits_until": None}
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
 
@@ -76,6 +78,7 @@ class Lease:
         )
         if not changed:
             raise LeaseLost
+        go_on_at_once(self.chunk.job_id)
         if self.chunk.size:
             Job.objects.filter(pk=self.chunk.job_id).update(progress_done=F("progress_done") + self.chunk.size)
 
@@ -146,6 +149,12 @@ def kept_alive(lease: Lease):
     finally:
         stop.set()
         thread.join()
+
+
+def go_on_at_once(job_id: int) -> None:
+    """The server that the job waited for is back: its other chunks need not wait for their time."""
+    if Job.objects.filter(pk=job_id, waits_since__isnull=False).update(**NOT_WAITING):
+        Chunk.objects.filter(job_id=job_id, state=Chunk.State.OPEN, error="").update(not_before=None)
 
 
 def takeable(now: datetime) -> Q:

@@ -23,6 +23,7 @@ from .endpoints import HOW_TO, VARIABLE, Endpoint, configured
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
+LONGEST_WAIT = 10.0  # seconds
 # Parameters of a checker that say how its server is asked.
 SETTINGS = ("endpoint", "timeout_seconds", "retries", "wait_seconds", "answers")
 
@@ -77,8 +78,9 @@ class Outcome(Generic[Result]):
 class Server:
     """One of the configured endpoints, by name; without one the first. ModelError where none is configured.
 
-    `timeout_seconds` holds for one request with all its `retries`, `wait_seconds` for a server that is away. `answers`
-    says how one letter is asked for: `choice`, `json_schema`, or `auto`, which is by choice on vLLM.
+    `timeout_seconds` holds for one request with all its `retries`. A server that is away is waited for `wait_seconds`,
+    LONGEST_WAIT at most: who has something else to do need not stand still, and can ask again later. `answers` says
+    how one letter is asked for: `choice`, `json_schema`, or `auto`, which is by choice on vLLM.
     """
 
     def __init__(
@@ -87,12 +89,12 @@ class Server:
         *,
         timeout_seconds: float = 120,
         retries: int = 4,
-        wait_seconds: float = 60,
+        wait_seconds: float = 5,
         answers: str = "auto",
     ) -> None:
         self.endpoint = find_endpoint(endpoint)
         self.client = LlmClient(self.endpoint, timeout=timeout_seconds, retries=retries)
-        self.wait_seconds, self.answers = wait_seconds, answers
+        self.wait_seconds, self.answers = min(wait_seconds, LONGEST_WAIT), answers
         # Fewer things at a time would leave the server waiting.
         self.slice_at_least = 2 * self.endpoint.max_in_flight
         self._identity: Identity | None = None

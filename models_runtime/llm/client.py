@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -73,6 +74,7 @@ class LlmClient:
             default_headers={"Accept-Encoding": "identity"},
         )
         self._is_away = threading.Event()
+        self._named = f"the server {endpoint.name} at {urlsplit(endpoint.url).netloc}"
 
     def identity(self) -> Identity:
         """What is served now. UnavailableError where nothing answers, ModelError where another model does."""
@@ -84,10 +86,10 @@ class LlmClient:
             if error.status_code == 404:  # a server without the list of its models
                 return Identity(model, "", False)
             if _is_passing(error.status_code):
-                raise UnavailableError(f"the endpoint {name} answers with status {error.status_code}") from None
+                raise UnavailableError(f"{self._named} answers with status {error.status_code}") from None
             raise ModelError(f"the endpoint {name} refuses with status {error.status_code}") from None
         except (openai.APIConnectionError, DeadlineError):
-            raise UnavailableError(f"the endpoint {name} cannot be reached") from None
+            raise UnavailableError(f"{self._named} cannot be reached") from None
         except (UnusableAnswerError, InputError):
             raise ModelError(f"the endpoint {name} does not answer as an OpenAI-compatible server does") from None
         cards = [card for card in listed if isinstance(card, dict)] if isinstance(listed, list) else []
@@ -112,9 +114,7 @@ class LlmClient:
                 answer = self._http.get(f"{self.endpoint.root}/version")
                 return str(_parsed(answer.content).get("version", "")) if answer.status_code == 200 else ""
         except Exception as error:  # every transport fails in its own way
-            raise UnavailableError(
-                f"the endpoint {self.endpoint.name} does not tell its version ({type(error).__name__})"
-            ) from None
+            raise UnavailableError(f"{self._named} does not tell its version ({type(error).__name__})") from None
 
     def wait_until_back(self, seconds: float) -> Identity:
         """The identity, once the server answers; UnavailableError where it does not within `seconds`."""

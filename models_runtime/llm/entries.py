@@ -9,7 +9,15 @@ ENDPOINT = ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="One of th
 PATIENCE = (
     ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
     ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
-    ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
+    ParameterInfo(
+        "wait_seconds",
+        "Seconds in which a server that is away may come back",
+        "int",
+        5,
+        0,
+        3600,
+        hint="10 at most; then the run gives its worker back, and goes on when the server answers again.",
+    ),
 )
 ANSWERS = ParameterInfo(
     "answers",

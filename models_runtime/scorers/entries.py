@@ -23,7 +23,15 @@ _SERVER_PARAMETERS = (
     ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="One of the servers that this site has set up."),
     ParameterInfo("timeout_seconds", "Seconds for one request, retries included", "int", 120, 1, 3600),
     ParameterInfo("retries", "Retries of one request", "int", 4, 0, 10),
-    ParameterInfo("wait_seconds", "Seconds to wait for a server that is away", "int", 60, 0, 3600),
+    ParameterInfo(
+        "wait_seconds",
+        "Seconds in which a server that is away may come back",
+        "int",
+        5,
+        0,
+        3600,
+        hint="10 at most; then the run gives its worker back, and goes on when the server answers again.",
+    ),
 )
 _SHOTS = ParameterInfo("shots", "Examples before the claim", "int", 3, 0, 3, hint="0 and 3 are DRUID's two settings.")
 _NORMALISE = ParameterInfo(

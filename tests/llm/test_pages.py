@@ -158,8 +158,9 @@ def test_a_run_whose_model_changes_fails_instead_of_mixing_two_models(project, s
     assert stored + RunFailure.objects.filter(run=run, reason="model-changed").count() in (4, 8)
 
 
-def test_a_server_that_is_away_fails_the_job_and_it_goes_on_from_there(project, serve, monkeypatch):
+def test_a_server_that_stays_away_fails_the_job_and_it_goes_on_from_there(project, serve, monkeypatch, settings):
     monkeypatch.setattr(suggesting, "CHUNK_SIZE", 4)
+    settings.SERVER_WAIT_SECONDS = 1
 
     server = serve(by_letters)
     run = suggesting.start_run(project, project.created_by, "llm", FAST, wake_workers=False)
@@ -169,7 +170,7 @@ def test_a_server_that_is_away_fails_the_job_and_it_goes_on_from_there(project, 
     assert len({unit for _, unit, _ in before}) == 4
     server.stop()
     job = jobs.run_here(run.job)
-    assert job.state == Job.State.FAILED and "endpoint main cannot be reached" in job.message
+    assert job.state == Job.State.FAILED and "cannot be reached, and has been away for" in job.message
     assert not RunFailure.objects.filter(run=run).exists()
     server.start()
     jobs.resume(run.job)
