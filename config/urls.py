@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+handler400 = "config.door.bad_request"
+
 urlpatterns = [
     path("", include("config.accounts_urls")),
     path("accounts/", include("allauth.urls")),

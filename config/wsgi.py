@@ -1,8 +1,12 @@
-"""WSGI entry point."""
+"""The web application for a WSGI server."""
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+
+from config.door import Handler  # noqa: E402  it imports what needs the settings
+
+application = Handler()

@@ -5,10 +5,11 @@ from dataclasses import asdict
 from django.core.exceptions import BadRequest
 from django.db.models import Count, Prefetch, Q
 from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.response import Response
 
-from annotation import access
+from annotation import access, incoming
 from annotation.models import Annotation, Assignment, Item, Judgement, Membership, Project, Rater, Revision, Span
 from annotation.queries.pages import FREE_TEXT
 from annotation.services.label_access import API, labels_served
@@ -40,6 +41,16 @@ class Pages(CursorPagination):
     max_page_size = 1000
     ordering = "id"
 
+    def decode_cursor(self, request):
+        """The library passes on whatever a cursor says; the place in the table is a row's id."""
+        found = super().decode_cursor(request)
+        if found is not None and found.position is not None:
+            try:
+                incoming.whole_in_words(found.position)
+            except incoming.Refused:
+                raise NotFound(self.invalid_cursor_message) from None
+        return found
+
 
 def _filtered(rows, request, filters: dict):
     for name, value in request.query_params.items():
@@ -48,8 +59,8 @@ def _filtered(rows, request, filters: dict):
         if name not in filters:
             raise BadRequest(f"Unknown parameter {name!r}; known are {', '.join(filters)}")
         lookup, allowed = filters[name]
-        if (allowed is not None and value not in allowed) or "\0" in value:
-            raise BadRequest(f"{name} must be one of {', '.join(allowed or ())}")
+        if allowed is not None and value not in allowed:
+            raise BadRequest(f"{name} must be one of {', '.join(allowed)}")
         rows = rows.filter(**{lookup: _BOOLEANS[value] if allowed == ("true", "false") else value})
     return rows
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from annotation import incoming
 from annotation.models import Draft, Job, Project, User
 from annotation.services import jobs
 from annotation.services.draft_kinds import DraftKind, as_words, drafts_of
@@ -49,6 +50,8 @@ def cleaned(kind: DraftKind, given: Mapping[str, str]) -> dict[str, str]:
     if not any(parts.values()):
         raise ReviewError(f"Write something: this {kind.one} is empty")
     for name, text in parts.items():
+        if not incoming.is_storable(text):
+            raise ReviewError(f"The {name} {incoming.BAD_CHARACTER}")
         if len(text) > PART_CHARS:
             raise ReviewError(f"The {name} has {len(text):,} characters; at most {PART_CHARS:,} are stored")
     return parts

@@ -6,7 +6,7 @@ from functools import wraps
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation import incoming
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
 from annotation.formats import FormatError, Source, detect, get_format
 from annotation.formats.spreadsheets import needs_escape
@@ -39,7 +40,10 @@ def refuse_oversized(view):
     @login_required
     @wraps(view)
     def wrapped(request, *args, **kwargs):
-        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.UPLOAD_LIMIT + FORM_SLACK:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or len(length) > incoming.MAX_DIGITS:
+            raise BadRequest("Content-Length must be a whole number")
+        if int(length) > settings.UPLOAD_LIMIT + FORM_SLACK:
             limit = settings.UPLOAD_LIMIT // 1024**2
             return render(request, "annotation/imports/too_large.html", {"limit": limit}, status=413)
         return csrf_protect(view)(request, *args, **kwargs)

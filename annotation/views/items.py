@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation import incoming
 from annotation.access import ADJUDICATOR, RESEARCHER, project_for, project_with_labels_for, roles_of, sees_labels
 from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
@@ -25,6 +26,8 @@ MAX_MOVED = 50_000
 def _chosen_items(request, project: Project, values):
     """Filter, search and the items they find, as named in `values`; a filter that is not offered is refused."""
     chosen, search = values.get("filter", ""), values.get("search", "").strip()[:400]
+    if not incoming.is_storable(search):
+        raise BadRequest(f"search {incoming.BAD_CHARACTER}")
     if chosen in queries.LABEL_FILTERS and not sees_labels(request.user, project):
         raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
     if chosen in queries.LABEL_FILTERS:
