@@ -23,6 +23,7 @@ app.conf.task_create_missing_queues = False
 app.autodiscover_tasks()
 app.conf.beat_schedule = {"sweep": {"task": "annotation.sweep", "schedule": float(settings.SWEEP_SECONDS)}}
 app.conf.beat_scheduler = "config.clock:Clock"
+app.steps["worker"].add("config.clock:ClockKeeper")
 app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")
 
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
@@ -50,10 +51,11 @@ def share_the_processor(processes: int | str | None) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 
+@signals.worker_process_init.connect
 @signals.beat_embedded_init.connect
 def end_with_the_worker(**kwargs) -> None:
-    """The clock inside a worker would outlive one that is killed, and go on beside that of the next for good. (Pool
-    processes end by themselves when their pipe closes.)"""
+    """Where a worker is killed, the clock inside it would go on beside that of the next for good, and a pool process
+    until what it has in hand is done."""
     worker = os.getppid()
 
     def watch() -> None:

@@ -1,11 +1,19 @@
-"""The clock of the sweep, which does the sweep itself.
+"""The clock of the sweep, which does the sweep itself, and is started again where it dies inside a worker.
 
 As a message the sweep would wait behind the very work that it is there to set going again, and where every worker is
 busy for hours such messages would pile up. It is short, and it needs no broker.
 """
 
-from celery.beat import PersistentScheduler
+import logging
+import threading
+
+from celery import bootsteps
+from celery.beat import EmbeddedService, PersistentScheduler
+from celery.worker.components import Beat
 from django.db import close_old_connections
+
+logger = logging.getLogger(__name__)
+LOOK_SECONDS = 1.0
 
 
 class Clock(PersistentScheduler):
@@ -18,3 +26,37 @@ class Clock(PersistentScheduler):
             return self.app.tasks[entry.task].apply(args=entry.args, kwargs=entry.kwargs)
         finally:
             close_old_connections()
+
+
+class ClockKeeper(bootsteps.StartStopStep):
+    """Of a worker with `-B`: without its clock, what was forgotten waits for good, and nothing would say so."""
+
+    requires = (Beat,)
+
+    def __init__(self, worker, **kwargs):
+        super().__init__(worker, **kwargs)
+        self._is_ending = threading.Event()
+
+    def include_if(self, worker) -> bool:
+        return worker.beat is not None
+
+    def start(self, worker) -> None:
+        threading.Thread(target=self._keep, args=[worker], name="clock-keeper", daemon=True).start()
+
+    def stop(self, worker) -> None:
+        self._is_ending.set()
+
+    close = terminate = stop
+
+    def _keep(self, worker) -> None:
+        first = worker.beat
+        while not self._is_ending.wait(LOOK_SECONDS):
+            # A signal to all of a worker's processes ends the clock a little before it says here that all is to end.
+            if not worker.beat.is_alive() and not self._is_ending.wait(LOOK_SECONDS):
+                logger.warning("The clock's process has ended; starting it again")
+                worker.beat = EmbeddedService(
+                    worker.app, schedule_filename=worker.schedule_filename, scheduler_cls=worker.scheduler
+                )
+                worker.beat.start()
+        if worker.beat is not first:  # Celery itself ends the first one, and knows of no other
+            worker.beat.stop()

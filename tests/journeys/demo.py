@@ -1,4 +1,4 @@
-"""Assay as a newcomer gets it: scripts/demo.sh with a port and a data folder of its own, started and stopped."""
+"""Assay as a newcomer gets it: scripts/demo.py with a port and a data folder of its own, started and stopped."""
 
 import contextlib
 import os
@@ -16,6 +16,8 @@ from filelock import FileLock
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 240  # demo data included, on a machine that has other things to do
 STOP_SECONDS = 30
+KEY = "only-for-tests-" + "x" * 40
+COMMAND = [".venv/bin/python", "scripts/demo.py"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +63,16 @@ def free_port() -> int:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """This process's, without what tests set for Assay itself."""
+    """This process's, without what tests set for Assay itself. With a key, nothing reads a file of this folder."""
     own = ("ASSAY_", "DATABASE_URL", "CELERY_", "DJANGO_", "PYTEST_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
-    return kept | {"ASSAY_DATA_DIR": str(folder)} | more
+    return kept | {"ASSAY_DATA_DIR": str(folder), "ASSAY_SECRET_KEY": KEY} | more
 
 
 def script(folder: Path, port: int | str, **more: str) -> subprocess.CompletedProcess:
     """Run the script where it is expected to end by itself."""
     return subprocess.run(
-        ["scripts/demo.sh"],
+        COMMAND,
         cwd=ROOT,
         env=environment(folder, PORT=str(port), **more),
         capture_output=True,
@@ -81,12 +83,10 @@ def script(folder: Path, port: int | str, **more: str) -> subprocess.CompletedPr
 
 def manage(folder: Path, *arguments: str, **more: str) -> str:
     """A management command on the data in `folder`. Returns what it printed; fails with what it complained about."""
-    secret = folder / "secret-key"
-    key = secret.read_text().strip() if secret.exists() else "only-for-tests-" + "x" * 40
     done = subprocess.run(
         [".venv/bin/python", "manage.py", *arguments],
         cwd=ROOT,
-        env=environment(folder, ASSAY_SECRET_KEY=key, ASSAY_DEMO="1", ASSAY_LOG_LEVEL="WARNING", **more),
+        env=environment(folder, ASSAY_DEMO="1", ASSAY_LOG_LEVEL="WARNING", **more),
         capture_output=True,
         text=True,
         timeout=START_SECONDS,
@@ -111,7 +111,7 @@ def running_demo(folder: Path, port: int | None = None, **more: str):
     began = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ["scripts/demo.sh"],
+            COMMAND,
             cwd=ROOT,
             env=environment(folder, PORT=str(port), **more),
             stdout=output,

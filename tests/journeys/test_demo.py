@@ -6,12 +6,25 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import urllib.parse
 import urllib.request
 
 import pytest
 
-from .demo import Demo, free_port, manage, processes_of, running_demo, script, wait_until
+from .demo import (
+    COMMAND,
+    ROOT,
+    START_SECONDS,
+    Demo,
+    environment,
+    free_port,
+    manage,
+    processes_of,
+    running_demo,
+    script,
+    wait_until,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -105,6 +118,45 @@ def test_making_the_demo_again_changes_nothing(demo):
     assert "annotation.Judgement" in before
     assert manage(demo.folder, "demo") == ""
     assert counts() == before
+
+
+@contextlib.contextmanager
+def started_by(folder, *starter: str):
+    """The demo as the child of `starter`, which is yielded when the demo answers."""
+    log, port = folder / "started.log", free_port()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*starter, " ".join(COMMAND)],
+            cwd=ROOT,
+            env=environment(folder, PORT=str(port)),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: b"Assay is running" in log.read_bytes(), START_SECONDS, "the demo ran")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for leftover in processes_of(folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(leftover, signal.SIGKILL)
+
+
+def one_of(folder, words: str) -> int:
+    return next(pid for pid in processes_of(folder) if words in command_of(pid))
+
+
+@pytest.mark.parametrize("killed", ["starter", "demo"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGQUIT], ids=lambda how: how.name)
+def test_killing_the_demo_or_what_started_it_leaves_no_process(folder, demo, killed, how):
+    if demo.process.poll() is None:
+        demo.stop()
+    with started_by(folder, "sh", "-c", "$0; true") as starter:
+        supervisor = one_of(folder, COMMAND[-1])
+        os.kill(starter.pid if killed == "starter" else supervisor, how)
+        wait_until(lambda: not processes_of(folder), 30, "everything had ended")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM], ids=lambda how: how.name)
