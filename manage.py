@@ -4,8 +4,21 @@
 import os
 import sys
 
-if __name__ == "__main__":
+
+def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except DatabaseError as error:
+        from config.database import why_it_cannot_be_used
+
+        if not (reason := why_it_cannot_be_used()):
+            raise
+        raise SystemExit(reason) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,11 @@
-"""Settings come from the environment only. Every mistake is collected and told at once, by the variable's name."""
+"""Settings come from the environment, and a key and a data folder from the file that `make setup` leaves. Every mistake
+is collected and told at once, by the variable's name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,23 +14,70 @@ from django.core.exceptions import ImproperlyConfigured
 T = TypeVar("T")
 
 PREFIX = "ASSAY_"
+KEY, FOLDER = "ASSAY_SECRET_KEY", "ASSAY_DATA_DIR"
+# What gunicorn takes for an application that cannot start, and does not try again and again.
+CANNOT_START = 3
+
+
+def values_of_file(file: Path, real: Mapping[str, str]) -> dict[str, str]:
+    """What the environment file adds to the real variables: nothing where the key is one of them. ValueError where it
+    holds anything but a key and a data folder, since much else is read from the real variables alone."""
+    if KEY in real:
+        return {}
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{file} cannot be read: {error}") from None
+    values = {}
+    for number, line in enumerate(map(str.strip, lines), 1):
+        name, is_given, value = line.partition("=")
+        if not line or line.startswith("#"):
+            continue
+        if not is_given or name not in (KEY, FOLDER):
+            raise ValueError(f"{file}, line {number}: only {KEY}=… and {FOLDER}=… may stand there")
+        values[name] = value.strip("\"'")
+    if values.get(FOLDER):
+        values[FOLDER] = str(file.parent / Path(values[FOLDER]).expanduser())
+    return {name: value for name, value in values.items() if name not in real}
+
+
+def needs_key(arguments: Sequence[str]) -> bool:
+    """Whether a command line signs anything: help and what reads files alone do not."""
+    program, *given = arguments or [""]
+    if "--help" in given:
+        return False
+    if Path(program).name != "manage.py":
+        return True
+    command = given[0] if given else "help"
+    is_help = command in ("help", "version", "--version", "-h") or "-h" in given
+    is_of_files = (command == "report" and "--from-files" in given) or (command == "release" and "--check" in given)
+    return not (is_help or is_of_files)
 
 
 class Environment:
-    def __init__(self, values: dict[str, str] | None = None):
+    def __init__(self, values: Mapping[str, str] | None = None, file: Path | None = None):
         self._values = dict(os.environ if values is None else values)
         self._known: set[str] = set()
         self._problems: list[str] = []
+        if file is not None:
+            try:
+                self._values |= values_of_file(file, self._values)
+            except ValueError as error:
+                self._problems.append(str(error))
 
-    def text(self, name: str, default: str | None = None, *, allowed: tuple[str, ...] = ()) -> str:
-        """The variable's text. Without a default it must be set and not empty."""
+    def text(
+        self, name: str, default: str | None = None, *, allowed: tuple[str, ...] = (), where_from: str = ""
+    ) -> str:
+        """The variable's text. Without a default it must be set and not empty; `where_from` helps whoever lacks it."""
 
         def parse(raw: str) -> str:
             if allowed and raw not in allowed:
                 raise ValueError(f"must be one of {', '.join(allowed)}")
             return raw
 
-        return self._read(name, default, parse, missing="")
+        return self._read(name, default, parse, missing="", where_from=where_from)
 
     def boolean(self, name: str, default: bool) -> bool:
         words = {
@@ -88,14 +137,23 @@ class Environment:
             if name.startswith(PREFIX) and name not in self._known:
                 self._problems.append(f"{name} is not a setting of Assay; see docs/settings.md")
         if self._problems:
-            raise ImproperlyConfigured("The environment is not right:\n  " + "\n  ".join(self._problems))
+            raise ImproperlyConfigured("\n".join(f"Assay cannot start: {problem}" for problem in self._problems))
 
-    def _read(self, name, default, parse, missing):
+    def finish_or_end(self) -> None:
+        """Each mistake in a line, without a traceback, whichever program reads the settings. Celery and gunicorn print
+        one for every other exception."""
+        try:
+            self.finish()
+        except ImproperlyConfigured as error:
+            print(error, file=sys.stderr)
+            raise SystemExit(CANNOT_START) from None
+
+    def _read(self, name, default, parse, missing, where_from=""):
         self._known.add(name)
         raw = self._values.get(name, "").strip()
         if not raw:
             if default is None:
-                self._problems.append(f"{name} must be set")
+                self._problems.append(f"{name} must be set" + (f" ({where_from})" if where_from else ""))
                 return missing
             return default
         try:

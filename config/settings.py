@@ -1,5 +1,6 @@
-"""Django settings, from the environment only (docs/settings.md lists the variables)."""
+"""Django settings, from the environment (docs/settings.md lists the variables)."""
 
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -7,7 +8,7 @@ import dj_database_url
 
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
-from config.environment import Environment
+from config.environment import Environment, needs_key
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
@@ -15,12 +16,15 @@ from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment()
+env = Environment(file=BASE_DIR / "assay.env")
 
 # The demo has shipped accounts with one-click sign-in, so it answers on loopback names only.
 DEMO = env.boolean("ASSAY_DEMO", False)
 DEBUG = env.boolean("ASSAY_DEBUG", False)
-SECRET_KEY = env.text("ASSAY_SECRET_KEY")
+# Django refuses to sign anything with an empty one.
+SECRET_KEY = env.text(
+    "ASSAY_SECRET_KEY", None if needs_key(sys.argv) else "", where_from="`make setup` leaves one in assay.env"
+)
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
 # Checkers read the variable itself, since they know no Django.
 LEXICONS_DIR = env.path("ASSAY_LEXICONS_DIR", BASE_DIR / "models_runtime" / "lexicons")
@@ -279,5 +283,8 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }
 
-env.finish()
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+try:
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    env.problem(f"ASSAY_DATA_DIR cannot be a folder: {error}")
+env.finish_or_end()

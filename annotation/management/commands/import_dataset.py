@@ -201,7 +201,8 @@ def _owner(email: str | None, dataset: Dataset | None) -> User:
         return owner
     if dataset is not None:
         return dataset.owner
-    owner = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    # Staff run a site too, as the demo's researcher does, who is no superuser.
+    owner = User.objects.filter(is_staff=True, is_active=True).order_by("-is_superuser", "pk").first()
     if owner is None:
         raise CommandError(
             "There is no site administrator yet: make one with `manage.py create_admin EMAIL`, or name the owner, who "
