@@ -4,15 +4,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-STAMP := $(VENV)/.ready
+# What Assay needs, and with it what tests and linters need.
+RUNTIME := $(VENV)/.runtime-ready
+READY := $(VENV)/.ready
+# torch's build: left out, what fits the machine; cpu, cu128 and the like; or none (scripts/install.sh). It is remembered.
+TORCH ?= $(shell cat $(RUNTIME) 2>/dev/null)
 
 # Tests and the demo start dozens of processes: with it, each would compile every library anew, for minutes in all.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-vllm lint format bench setup clean-demo
 
-demo: setup
-	@PORT=$(PORT) exec scripts/demo.sh
+demo: $(RUNTIME) assay.env
+	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
 
 test: setup lint
 	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
@@ -34,17 +38,26 @@ format: setup
 bench: setup
 	$(BIN)/python -m benchmarks $(ARGS)
 
-setup: $(STAMP)
+setup: $(READY) assay.env
 
-# torch comes first and alone: what depends on it must find it installed, or gigabytes of CUDA libraries follow.
-$(STAMP): requirements-torch.txt requirements.txt requirements-dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Assay needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing packages into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-torch.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check uv==0.13.8
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.txt -r requirements-dev.txt
+# Another build than the one that is there.
+ifneq ($(TORCH),$(shell cat $(RUNTIME) 2>/dev/null))
+.PHONY: $(RUNTIME)
+endif
+
+$(RUNTIME): requirements-torch.txt requirements.txt
+	@PYTHON="$(PYTHON)" TORCH="$(TORCH)" scripts/install.sh runtime
+	@echo "$(TORCH)" > $@
+
+$(READY): $(RUNTIME) requirements-dev.txt
+	@TORCH="$(TORCH)" scripts/install.sh dev
 	@touch $@
+
+# A key, and the data folder for commands in this folder: the demo's. Not read where ASSAY_SECRET_KEY is set.
+assay.env:
+	@test -n "$$ASSAY_SECRET_KEY" || { umask 077 && key=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') && \
+		printf '# For commands in this folder; ignored where ASSAY_SECRET_KEY is set.\nASSAY_SECRET_KEY=%s\nASSAY_DATA_DIR=var/demo\n' "$$key" > $@.new && \
+		mv $@.new $@; }
 
 clean-demo:
 	rm -rf var/demo
