@@ -236,11 +236,9 @@ def suggestions_for(page: Page, project: Project) -> list[dict]:
 
 
 def shows_suggestions(assignment: Assignment) -> bool:
-    """Whether the assignment's holder may see suggestions now."""
+    """Whether the assignment's holder may see suggestions now: `after`, once the reply to their answer carried them."""
     arm = assignment.prefill_arm
-    return arm == Project.Prefill.SHOWN or (
-        arm == Project.Prefill.AFTER and assignment.suggestions_shown_at is not None
-    )
+    return arm == Project.Prefill.SHOWN or (arm == Project.Prefill.AFTER and bool(assignment.exposure))
 
 
 def own_answers(page: Page, rater: Rater | None) -> tuple[Revision | None, list[dict]]:

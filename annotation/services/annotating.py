@@ -69,6 +69,8 @@ class Submission:
     text_hash: str
     guideline_version: int | None
     options_version: int | None
+    suggestions_shown_at: datetime | None  # when the page first painted a suggestion on this item
+    tells_shown: bool  # whether the sender says that at all
     judgements: object
     body_hash: str
 
@@ -199,6 +201,8 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
         if "guideline_version" in body
         else assignment.guideline_acknowledged,
         whole(project_options.OPTIONS_VERSION),
+        instant("suggestions_shown_at"),
+        "suggestions_shown_at" in body,
         body.get("judgements"),
         _body_hash(assignment, comment, body.get("judgements"), free_text),
     )
@@ -239,13 +243,13 @@ def _store_first(assignment: Assignment, rater_id: int, answer: Answer, now: dat
     if assignment.rater_id != rater_id or assignment.state != Assignment.State.LEASED:
         return None
     _check_time(assignment.project, assignment, answer.submission, now)
-    changes = _shown_by_page(assignment, now)
-    suggestions = _revealed(assignment, answer.page, now, changes)
+    changes: dict = {}
+    was_shown = _was_shown(assignment, True, assignment.project, answer.submission, now, changes)
+    suggestions = _revealed(assignment, answer.page, changes)
     held = Assignment.objects.filter(pk=assignment.pk, rater=rater_id, state=Assignment.State.LEASED)
     if not held.update(state=Assignment.State.DONE, done_at=now, lease_expires_at=None, **changes):
         return None
     annotation = Annotation.objects.create(item_id=assignment.item_id, rater_id=rater_id, assignment=assignment)
-    was_shown = assignment.suggestions_shown_at is not None
     _store_revision(annotation, 1, answer, was_shown)
     if answer.page.item.state == Item.State.STUCK:
         assigning.settle_stuck(answer.page.item)
@@ -274,11 +278,10 @@ def _store_any(assignment: Assignment, rater_id: int, answer: Answer, now: datet
         )
 
     changes, suggestions = {}, []
+    was_shown = _was_shown(row, is_own, project, submission, now, changes)
     if row is not None:
         row.project = project
-        changes = _shown_by_page(row, now) if is_own else {}
-        was_shown = _was_shown(row, is_own, project)
-        suggestions = _revealed(row, answer.page, now, changes)
+        suggestions = _revealed(row, answer.page, changes)
         if row.state != Assignment.State.DONE:
             changes |= {"state": Assignment.State.DONE, "rater_id": rater_id, "done_at": now}
             changes |= {"lease_expires_at": None, "returned": False}
@@ -286,8 +289,6 @@ def _store_any(assignment: Assignment, rater_id: int, answer: Answer, now: datet
             Assignment.objects.filter(pk=row.pk).update(**changes)
         if answer.page.item.state == Item.State.STUCK:
             assigning.settle_stuck(answer.page.item)
-    else:
-        was_shown = _was_shown(row, is_own, project)
     _store_revision(annotation, number, answer, was_shown)
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
@@ -305,7 +306,7 @@ def _answer_again(before: Revision, rater_id: int, answer: Answer, project: Proj
     if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
         raise Conflict("Another answer was sent under this id already.")
     row = annotation.assignment
-    shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and row.suggestions_shown_at is not None
+    shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and bool(row.exposure)
     suggestions = pages.suggestions_for(answer.page, project) if shows else []
     return SubmitResult(before.number, annotation.is_surplus, suggestions, is_repeat=True)
 
@@ -336,30 +337,31 @@ def _check_time(project: Project, row: Assignment | None, submission: Submission
         )
 
 
-def _shown_by_page(row: Assignment, now: datetime) -> dict:
-    """A page that carried suggestions showed them, even where the browser's note of it went missing."""
-    if row.prefill_arm != Project.Prefill.SHOWN or not row.exposure or row.suggestions_shown_at is not None:
-        return {}
-    row.suggestions_shown_at = row.shown_at or now
-    return {"suggestions_shown_at": row.suggestions_shown_at}
+def _was_shown(
+    row: Assignment | None, is_own: bool, project: Project, submission: Submission, now: datetime, changes: dict
+) -> bool | None:
+    """Whether a browser had painted a suggestion on this item for the person before this revision; in `changes`, when
+    it first did, where its note of that has not come. None where nobody knows: a lost lease took the trace, or the
+    answer does not say what its page painted of the suggestions that it carried."""
+    at = submission.suggestions_shown_at
+    if row is None or not is_own:
+        arm = row.prefill_arm if row is not None else project.prefill
+        return True if at else None if arm == Project.Prefill.SHOWN else False
+    if at and row.exposure and row.suggestions_shown_at is None:
+        changes["suggestions_shown_at"] = min(at, now)
+    if at or row.suggestions_shown_at is not None:
+        return True
+    return None if row.exposure and not submission.tells_shown else False
 
 
-def _was_shown(row: Assignment | None, is_own: bool, project: Project) -> bool | None:
-    """Whether the person had seen a suggestion before this revision; None where a lost lease took the trace."""
-    if row is not None and is_own:
-        return row.suggestions_shown_at is not None
-    arm = row.prefill_arm if row is not None else project.prefill
-    return None if arm == Project.Prefill.SHOWN else False
-
-
-def _revealed(row: Assignment, page: pages.Page, now: datetime, changes: dict) -> list[dict]:
-    """After the first answer: the suggestions, and in `changes` the note that from now on they have been seen."""
+def _revealed(row: Assignment, page: pages.Page, changes: dict) -> list[dict]:
+    """After the first answer: the suggestions, and in `changes` the note that this reply carries them. Whether they
+    were seen is for the page to say, which may have gone on without them."""
     if row.prefill_arm != Project.Prefill.AFTER:
         return []
     suggestions = pages.suggestions_for(page, row.project)
     run = str(row.project.prefill_run.uuid) if suggestions else ""
     if suggestions and run not in [seen["run"] for seen in row.exposure]:  # the project may have changed its run
-        changes["suggestions_shown_at"] = row.suggestions_shown_at or now
         changes["exposure"] = [*row.exposure, {"run": run, "suggestions": len(suggestions)}]
     return suggestions
 

@@ -171,25 +171,31 @@ def expose(assignment: Assignment, run, suggestions: int) -> None:
 
 # Written by hand like those of taking: every item is shown once.
 _SHOWN = """
-UPDATE annotation_assignment SET shown_at = COALESCE(shown_at, %s), lease_expires_at = %s {more}
-WHERE id = %s AND state = 'leased'
+UPDATE annotation_assignment SET
+shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, %s) ELSE shown_at END,
+lease_expires_at = CASE WHEN state = 'leased' THEN %s ELSE lease_expires_at END {more}
+WHERE id = %s AND state IN ({states})
 AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)
 """
 
 
 def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: bool = False) -> bool:
-    """The page came to the person's eyes: from now on its lease is a whole one. False if it is no longer theirs."""
+    """The page came to the person's eyes: from now on its lease is a whole one. False if it is no longer theirs.
+
+    `suggestions`: their browser painted a suggestion. That is kept after the answer, too: it may have come with the
+    reply to it, or the note was on its way for long.
+    """
     now = timezone.now()
     at = min(at or now, now)
-    expires = now + timedelta(minutes=assignment.project.lease_minutes)
-    moments = [at, expires]
-    more = ""
+    moments = [at, now + timedelta(minutes=assignment.project.lease_minutes)]
+    more, states = "", "'leased'"
     if suggestions and assignment.exposure:
-        more = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)"
+        more, states = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)", "'leased', 'done', 'skipped'"
         moments.append(at)
     values = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
     with connection.cursor() as cursor:
-        cursor.execute(_SHOWN.format(more=more), [*values, assignment.pk, assignment.project_id, user.pk])
+        statement = _SHOWN.format(more=more, states=states)
+        cursor.execute(statement, [*values, assignment.pk, assignment.project_id, user.pk])
         return bool(cursor.rowcount)
 
 

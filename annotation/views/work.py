@@ -32,7 +32,7 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
     project = assignment.project
     page = pages.load_page(assignment.item_id, project.type)
     suggestions = pages.suggestions_for(page, project) if pages.shows_suggestions(assignment) else []
-    if suggestions and assignment.state == Assignment.State.LEASED:
+    if suggestions:
         assigning.expose(assignment, project.prefill_run, len(suggestions))
     revision, answers = pages.own_answers(page, rater) if revisit else (None, [])
     expires = assignment.lease_expires_at

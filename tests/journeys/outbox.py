@@ -56,6 +56,7 @@ def body_of(
         "text_hash": shown["text_hash"],
         "guideline_version": shown["guideline_version"],
         "options_version": shown["options_version"],
+        "suggestions_shown_at": (shown_at or None) if shown["suggestions"] else None,
         "judgements": judgements_of(sheet, said, shown),
         "want_next": True,
         "after": ahead,
@@ -64,7 +65,7 @@ def body_of(
 
 
 # What the browser measures or makes up, and what depends on how far it has come with fetching the next item.
-OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "after")
+OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "suggestions_shown_at", "after")
 
 
 def check_sent(sent: dict, expected: dict) -> None:

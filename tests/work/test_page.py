@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -135,12 +136,51 @@ def test_shown_suggestions_come_with_the_item_and_are_noted_as_seen():
     assert Revision.objects.get().suggestion_shown is True
 
 
-def test_a_page_that_carried_suggestions_showed_them_even_if_the_note_got_lost():
+@pytest.mark.parametrize(
+    ("says", "was_shown"),
+    [({"suggestions_shown_at": "2026-01-01T10:00:00Z"}, True), ({"suggestions_shown_at": None}, False), ({}, None)],
+    ids=["painted", "not painted", "does not say"],
+)
+def test_an_answer_says_what_its_page_painted_where_the_note_of_it_got_lost(says, was_shown):
     person, _ = make_person("shown")
     make_suggestions(person.project)
-    person.submit(person.next()["payload"])
-    assert Revision.objects.get().suggestion_shown is True
-    assert Assignment.objects.get(state="done").suggestions_shown_at is not None
+    person.submit(person.next()["payload"], **says)
+    assert Revision.objects.get().suggestion_shown is was_shown
+    at = Assignment.objects.get(state="done").suggestions_shown_at
+    assert at == (datetime(2026, 1, 1, 10, tzinfo=UTC) if was_shown else None)
+
+
+def test_a_note_that_comes_after_its_answer_is_kept_and_leaves_the_answer_as_it_was_given():
+    person, _ = make_person("shown")
+    make_suggestions(person.project)
+    payload = person.next()["payload"]
+    person.submit(payload, suggestions_shown_at=None)
+    person.post(payload["assignment"], "shown", {"at": timezone.now().isoformat(), "suggestions": True})
+    assert Revision.objects.get().suggestion_shown is False
+    done = Assignment.objects.get(state="done")
+    assert done.suggestions_shown_at is not None and done.shown_at is None and done.lease_expires_at is None
+    person.submit(payload, answers_to(payload, choice=1), suggestions_shown_at=None)
+    assert list(Revision.objects.order_by("number").values_list("suggestion_shown", flat=True)) == [False, True]
+
+
+def test_nobody_elses_item_and_no_item_without_suggestions_is_noted_as_painted():
+    ann, bob = make_person("shown")
+    payload = ann.next()["payload"]  # there is no run yet
+    make_suggestions(ann.project)
+    ann.post(payload["assignment"], "shown", {"suggestions": True})
+    mine = bob.next()["payload"]
+    ann.post(mine["assignment"], "shown", {"suggestions": True})
+    assert not Assignment.objects.filter(suggestions_shown_at__isnull=False).exists()
+
+
+def test_what_is_painted_is_never_in_the_future_and_never_anything_but_an_instant():
+    person, _ = make_person("shown")
+    make_suggestions(person.project)
+    payload = person.next()["payload"]
+    refused = person.submit(payload, suggestions_shown_at="9999-12-31T23:59:59-14:00")
+    assert [error["field"] for error in refused.json()["errors"]] == ["suggestions_shown_at"]
+    person.submit(payload, suggestions_shown_at="2190-01-01T00:00:00Z")
+    assert Assignment.objects.get(state="done").suggestions_shown_at <= timezone.now()
 
 
 def test_without_a_suggestion_nothing_counts_as_shown():
@@ -158,10 +198,13 @@ def test_after_the_first_answer_suggestions_come_with_the_reply_and_only_then():
     reply = person.submit(payload, **body).json()
     assert set(labels_of(reply["suggestions"]).values()) == {"not_relevant", "supports"}
     assert person.submit(payload, **body).json()["suggestions"] == reply["suggestions"]
-    again = person.submit(payload, answers_to(payload, choice=1)).json()
+    assert Assignment.objects.get(state="done").suggestions_shown_at is None  # the page may have gone on without them
+    assert person.item(payload["assignment"]).json()["payload"]["suggestions"] == reply["suggestions"]
+    at = timezone.now().isoformat()
+    again = person.submit(payload, answers_to(payload, choice=1), suggestions_shown_at=at).json()
     assert again["revision"] == 2
     assert list(Revision.objects.order_by("number").values_list("suggestion_shown", flat=True)) == [False, True]
-    assert person.item(payload["assignment"]).json()["payload"]["suggestions"] == reply["suggestions"]
+    assert Assignment.objects.get(state="done").suggestions_shown_at.isoformat() == at
 
 
 CHECKER = "checker-that-must-stay-hidden"

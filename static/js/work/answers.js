@@ -10,8 +10,11 @@ const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
 const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end;
 const NONE = [];
 
-/** `node` is the item's <article>, `payload` its description. `onChange()` is called after every change by the person. */
-export function createItem(node, payload, onChange) {
+/**
+ * `node` is the item's <article>, `payload` its description. `onChange()` is called after every change by the person,
+ * `onPainted(item)` when the browser has first painted a suggestion.
+ */
+export function createItem(node, payload, onChange, onPainted) {
   const find = (selector) => node.querySelector(selector);
   const texts = new Map([...node.querySelectorAll("[data-field]")].map((element) => [element.dataset.field, createText(element)]));
   const order = new Map([...texts.keys()].map((field, index) => [field, index]));
@@ -51,6 +54,7 @@ export function createItem(node, payload, onChange) {
     stage: "open", // open | waiting (for the suggestions that follow the first answer) | review | sent
     revision: payload.revision ?? 0,
     suggestions: payload.suggestions ?? [],
+    suggestionsShownAt: null, // when the browser first painted one of them
     isChanged: false,
     caretAt: null, // {field, start, end}: where the caret was last
   };
@@ -222,6 +226,13 @@ export function createItem(node, payload, onChange) {
       changed();
       return groups.find((group) => from.labels[group.key] !== labelOf(group) || from.spans[group.key] !== state.spans[group.key]) ?? groups[current];
     },
+    /** Whether one of the suggestions is about a question that is asked now: the others are not shown yet. */
+    hasSuggestion: () => groups.some((group) => isAsked(group) && suggestionFor(group)),
+    /** When a suggestion was painted first, the last frame included; null where none was. */
+    paintedAt() {
+      view.lookAgain();
+      return item.suggestionsShownAt;
+    },
     suggest(suggestions) {
       item.suggestions = suggestions;
       view.render();
@@ -292,7 +303,10 @@ export function createItem(node, payload, onChange) {
     },
   });
 
-  const view = createView(item);
+  const view = createView(item, () => {
+    item.suggestionsShownAt = new Date().toISOString();
+    onPainted(item);
+  });
   if (payload.answers?.length || payload.free_text_answer) item.fill(payload.answers, payload.comment ?? "", payload.free_text_answer ?? "");
   if (comment?.value) find("[data-comment-box]").open = true;
   for (const group of groups) {

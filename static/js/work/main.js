@@ -46,7 +46,7 @@ function refresh() {
   const isSeen = item.revision > 0 || item.stage === "review";
   one("[data-submit-text]", item.node).textContent = !isSeen ? "Submit" : item.isChanged ? "Send change" : item === open ? "Keep" : "Go on";
   if (item.stage === "waiting") tell("Saving your answer");
-  else if (item.stage === "review" && !item.isChanged && item.suggestions.length) tell("Saved. Keep your answer, or change it in view of the suggestion.");
+  else if (item.stage === "review" && !item.isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
   else if (isSeen) tell(item.isChanged ? "Changed, not sent yet" : "You answered this one");
   else tell(missing ? missing.message : "Complete");
   showWays();
@@ -89,14 +89,9 @@ function show(next) {
   performance.mark("assay:shown");
   if (next.stage === "open" && !next.isReported) {
     next.isReported = true;
-    setTimeout(() => reportShown(next), 0); // after the paint
+    setTimeout(() => server.shown(next.payload.assignment, { at: next.shownAt }), 0); // after the paint
   }
   announce(`${isFirst ? "New item" : "Item"}. ${next.node.getAttribute("aria-label")}`);
-}
-
-function reportShown(shown) {
-  const at = shown.stage === "review" ? now() : shown.shownAt;
-  server.shown(shown.payload.assignment, { at, suggestions: shown.suggestions.length > 0 });
 }
 
 /** Instead of the open item, which is on the screen again once the person has acknowledged them. */
@@ -192,6 +187,7 @@ function submit() {
     client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
     text_hash: answered.payload.text_hash, guideline_version: guidelines.known(),
     options_version: answered.payload.options_version,
+    suggestions_shown_at: outbox.paintedAt(assignment) ?? answered.paintedAt(),
     judgements: answered.judgements(), want_next: isOpen,
     ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
   };
@@ -232,11 +228,10 @@ function answered(entry, reply) {
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
   if (held && held === open && held.stage === "waiting") {
-    if (reply.suggestions?.length) {
+    held.suggest(reply.suggestions ?? []);
+    if (held.hasSuggestion()) {
       clearTimeout(waitTimer);
       held.stage = "review";
-      held.suggest(reply.suggestions);
-      reportShown(held);
       chooser.focus(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
       refresh();
       announce(one("[data-status]", held.node).textContent);
@@ -342,7 +337,10 @@ function undo() {
 
 // ---- buttons and keys ----
 
-const maker = createMaker(drafts, refresh);
+const maker = createMaker(drafts, refresh, (painted) => {
+  const { assignment } = painted.payload;
+  outbox.painted(assignment, server.shownUrl(assignment), painted.suggestionsShownAt);
+});
 const ahead = createAhead(server, maker.build, {
   open: () => open,
   isIdle: () => !item && !open,

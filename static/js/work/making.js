@@ -2,8 +2,8 @@
 
 import { createItem } from "./answers.js";
 
-/** `changed` is called when the person has changed an answer. */
-export function createMaker(drafts, changed) {
+/** `changed` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted. */
+export function createMaker(drafts, changed, painted) {
   const save = (item) => (item.stage !== "sent" || item.isChanged) && drafts.set(item.payload.assignment, item.draft());
 
   /** The item that `node` shows; `payload` stands in the node too, unless it came beside it. */
@@ -11,7 +11,7 @@ export function createMaker(drafts, changed) {
     const made = createItem(node, payload, () => {
       save(made);
       changed();
-    });
+    }, painted);
     if (made.revision > 0) made.stage = "sent";
     const draft = drafts.get(payload.assignment);
     if (draft) {

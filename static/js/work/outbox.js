@@ -8,8 +8,9 @@ const TIMEOUT_MS = 30000;
 const KEPT_DAYS = 30;
 const TRAIL_LENGTH = 50;
 const KEPT_ITEMS = 20;
-// Sent and tried again like answers, in their order, without a word to the person: what they have acknowledged.
-const NOTES = ["acknowledge"];
+// Sent and tried again like answers, without a word to the person: what they have acknowledged, in its place among the
+// answers, and what their browser painted, after them, since answers say that themselves.
+const NOTES = ["acknowledge", "painted"];
 
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost
@@ -140,6 +141,7 @@ export function createServer(addresses) {
   return {
     token,
     submitUrl: (assignment) => of(addresses.submitUrl, assignment),
+    shownUrl: (assignment) => of(addresses.shownUrl, assignment),
     skipUrl: (assignment) => of(addresses.skipUrl, assignment),
     item: (assignment) => getJson(of(addresses.itemUrl, assignment)),
     next: (after) => getJson(`${addresses.nextUrl}?ahead=1${after ? `&after=${after}` : ""}`),
@@ -170,10 +172,11 @@ export function createOutbox(space, token, on) {
   let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
   let timer = 0;
 
-  const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => a.created - b.created);
+  const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => (a.kind === "painted") - (b.kind === "painted") || a.created - b.created);
   const mine = (entry) => entry.tab === tab || Date.now() - Math.max(entry.created, entry.due) > ADOPT_AFTER_MS;
 
   const answers = () => entries().filter((entry) => !NOTES.includes(entry.kind));
+  const ordered = () => entries().filter((entry) => entry.kind !== "painted");
   const notes = (kind) => entries().filter((entry) => entry.kind === kind);
   const has = (assignment) => answers().some((entry) => entry.assignment === assignment && !entry.refusal);
 
@@ -181,7 +184,7 @@ export function createOutbox(space, token, on) {
     const all = answers();
     const refused = all.filter((entry) => entry.refusal);
     const waiting = all.filter((entry) => !entry.refusal);
-    const isFailing = waiting.length > 0 && entries().some((entry) => !entry.refusal && entry.tries > 0);
+    const isFailing = waiting.length > 0 && ordered().some((entry) => !entry.refusal && entry.tries > 0);
     on.state({ waiting: waiting.length, isFailing, refused, isSignedOut, isSafe: store.isSafe() });
   }
 
@@ -311,12 +314,15 @@ export function createOutbox(space, token, on) {
       return keep(kind, assignment, url, body);
     },
     acknowledge: (url, version) => keep("acknowledge", null, url, { client_id: uuid(), version, at: new Date().toISOString() }),
+    painted: (assignment, url, at) => keep("painted", assignment, url, { client_id: uuid(), at, suggestions: true }),
+    /** When a suggestion was painted on an item, if the server may not know that yet. */
+    paintedAt: (assignment) => notes("painted").find((entry) => entry.assignment === assignment)?.body.at ?? null,
     /** The newest version of the guidelines that was acknowledged here and not sent yet. */
     acknowledged: () => Math.max(0, ...notes("acknowledge").map((entry) => entry.body.version)),
     /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. One
      * that failed holds up those behind it. */
     isBusy() {
-      const waiting = entries().filter((entry) => !entry.refusal && mine(entry));
+      const waiting = ordered().filter((entry) => !entry.refusal && mine(entry));
       return waiting.some((entry) => entry.tab === tab && !NOTES.includes(entry.kind)) && waiting.every((entry) => entry.tries === 0);
     },
     isWaiting: () => answers().some((entry) => entry.tab === tab && !entry.refusal),

@@ -6,7 +6,8 @@ const QUOTED = 500; // characters of a highlight that its chip repeats
 
 let isOnlyCurrent = false; // show the current unit's highlights alone; kept from item to item
 
-export function createView(item) {
+/** `painted()` is called once a suggestion has been before the person's eyes: painted, and within the window. */
+export function createView(item, painted) {
   const { node, payload, groups, texts } = item;
   const find = (selector) => node.querySelector(selector);
   const isMany = payload.units.length > 1;
@@ -21,6 +22,14 @@ export function createView(item) {
   let caret = null; // {field, start, end}: what the keyboard's caret covers
   let pointed = NONE; // the spans that the pointer or the focus is at, from a chip or a row
   let outlined = NONE; // their marks
+  // What shows a suggestion. The browser looks at it with each frame that it paints, never while the tab is hidden.
+  const seen = new IntersectionObserver((found) => notice(found));
+
+  function notice(found) {
+    if (!found.some((one) => one.isIntersecting && one.intersectionRatio > 0)) return;
+    seen.disconnect();
+    painted();
+  }
 
   if (hasColours) {
     payload.units.forEach((unit, index) => {
@@ -45,7 +54,9 @@ export function createView(item) {
 
   function renderGroup(group, isAsked) {
     const last = shown[group.index];
-    const now = { isAsked, label: item.label(group), spans: item.spansOf(group), suggestion: item.suggestionFor(group), isOff: item.isOff(group) };
+    // A suggestion to a question that is not asked yet would give away the answer to the one before it.
+    const suggestion = isAsked ? item.suggestionFor(group) : undefined;
+    const now = { isAsked, label: item.label(group), spans: item.spansOf(group), suggestion, isOff: item.isOff(group) };
     if (Object.keys(now).every((name) => last[name] === now[name])) return;
     shown[group.index] = now;
     group.box.disabled = !isAsked;
@@ -54,13 +65,17 @@ export function createView(item) {
       const isChosen = input.value === now.label;
       if (input.checked !== isChosen) input.checked = isChosen;
     }
-    if (now.suggestion && now.suggestion !== last.suggestion) renderSuggestion(group, now.suggestion);
+    if (now.suggestion !== last.suggestion) renderSuggestion(group, now.suggestion);
     if (group.dimension.spans && (group.spans || now.spans.length)) renderChips(group, now);
   }
 
   function renderSuggestion(group, suggestion) {
     const line = group.box.querySelector("[data-suggestion]");
     if (!line) return;
+    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", input.value === suggestion?.label);
+    line.hidden = !suggestion;
+    line.replaceChildren();
+    if (!suggestion) return;
     const score = typeof suggestion.score === "number" ? ` · ${suggestion.score.toFixed(2)}` : "";
     const accept = Object.assign(document.createElement("button"), { type: "button", className: "small quiet" });
     accept.dataset.do = "accept";
@@ -69,8 +84,11 @@ export function createView(item) {
     accept.append("Accept ", key);
     const title = suggestion.title ?? item.titleOf(group, suggestion.label);
     line.replaceChildren(`${suggestion.checker} suggests `, Object.assign(document.createElement("b"), { textContent: title }), score, " ", accept);
-    line.hidden = false;
-    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", input.value === suggestion.label);
+    watch([line, ...group.box.querySelectorAll(".is-suggested")]);
+  }
+
+  function watch(elements) {
+    if (!item.suggestionsShownAt) for (const element of elements) seen.observe(element);
   }
 
   // ---- chips ----
@@ -135,7 +153,7 @@ export function createView(item) {
   // ---- marks ----
 
   function suggestedSpans(group) {
-    const suggestion = item.suggestionFor(group);
+    const suggestion = item.isAsked(group) ? item.suggestionFor(group) : undefined;
     if (!suggestion?.spans?.length) return NONE;
     if (!ranges.has(suggestion)) ranges.set(suggestion, suggestion.spans.filter((span) => texts.has(span.field)).map(item.utf16));
     return ranges.get(suggestion);
@@ -160,6 +178,7 @@ export function createView(item) {
     }
     if (caret) layers.get(caret.field).push({ start: caret.start, end: caret.end, kind: "caret", number: 0 });
     for (const [name, text] of texts) text.paint(layers.get(name));
+    if (item.suggestions.length) watch(node.querySelectorAll("mark.suggested"));
     renderWholes(whole);
     outline();
     if (only) only.setAttribute("aria-pressed", String(isOnlyCurrent));
@@ -206,6 +225,8 @@ export function createView(item) {
 
   return {
     render,
+    /** What the last frame showed and nobody was told yet. */
+    lookAgain: () => notice(seen.takeRecords()),
     setCaret(next) {
       caret = next;
       renderMarks();
