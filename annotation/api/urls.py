@@ -7,6 +7,7 @@ from . import read, work
 urlpatterns = [
     path("projects/<slug:slug>/work/next", work.next_item, name="api_work_next"),
     path("projects/<slug:slug>/guidelines/acknowledge", work.acknowledge, name="api_work_acknowledge"),
+    path("projects/<slug:slug>/work/answered", work.answered, name="api_work_answered"),
     path("assignments/<uuid:uuid>/submit", work.submit, name="api_work_submit"),
     path("assignments/<uuid:uuid>/skip", work.skip, name="api_work_skip"),
     path("assignments/<uuid:uuid>/shown", work.shown, name="api_work_shown"),

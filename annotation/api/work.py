@@ -126,6 +126,19 @@ def next_item(request, slug):
     return JsonResponse(offer(project, rater, taken, standing.acknowledged) | {"guidelines": told})
 
 
+@require_safe
+@json_view
+def answered(request, slug):
+    """The way back: which items this person answered, before the one that they have reached."""
+    project = access.project_for(request.user, slug, access.ANNOTATOR)
+    before = _taken("before", request.GET.get("before") or None, incoming.uuid_of)
+    try:
+        found, has_older = work.own_answers(rater_of(project, request.user), before)
+    except Annotation.DoesNotExist:
+        raise Http404("You have not answered that item") from None
+    return JsonResponse({"assignments": found, "has_older": has_older})
+
+
 @require_POST
 @json_view
 def submit(request, uuid):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from uuid import UUID
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Project, Rater
@@ -117,11 +119,17 @@ def is_finished(project: Project) -> bool:
     ).exists()
 
 
-def recent_assignments(rater: Rater, count: int = 20) -> list[str]:
-    """The ids of what this person answered last, oldest first."""
-    rows = (
-        Assignment.objects.filter(rater=rater, state=Assignment.State.DONE)
-        .order_by("-done_at")
-        .values_list("uuid", flat=True)[:count]
-    )
-    return [str(uuid) for uuid in reversed(rows)]
+def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tuple[list[str], bool]:
+    """Assignments whose items this person answered, oldest first: the last `count` of all, or of those before another
+    one; and whether there are older ones. Annotation.DoesNotExist where the person has not answered `before`.
+
+    The order is that of the first answers. What was kept as surplus has no place of its own: its item is opened by any.
+    """
+    own = Annotation.objects.filter(rater=rater)
+    if before is not None:
+        reached = own.filter(item__assignments__uuid=before).values_list("pk", flat=True).get()
+        own = own.filter(pk__lt=reached)
+    of_item = Assignment.objects.filter(item=OuterRef("item")).order_by("pk").values("uuid")[:1]
+    place = Coalesce("assignment__uuid", Subquery(of_item))
+    found = list(own.order_by("-pk").annotate(place=place).values_list("place", flat=True)[: count + 1])
+    return [str(uuid) for uuid in reversed(found[:count])], len(found) > count

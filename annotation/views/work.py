@@ -74,6 +74,7 @@ def _addresses(project: Project) -> dict:
         "shown": of_assignment("api_work_shown"),
         "item": of_assignment("api_work_item"),
         "acknowledge": reverse("api_work_acknowledge", args=[project.slug]),
+        "answered": reverse("api_work_answered", args=[project.slug]),
         "leave": f"/projects/{project.slug}/",
         "login": reverse("account_login"),
     }
@@ -114,6 +115,7 @@ def work_page(request, slug):
     rater = assignment.rater if assignment else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
     first = offer(project, rater, assignment, standing.acknowledged)
+    recent, has_older = work.own_answers(rater)
     return render(
         request,
         "annotation/work/page.html",
@@ -128,7 +130,8 @@ def work_page(request, slug):
             "guidelines": _acknowledged(project, standing.acknowledged),
             "newer_guidelines": guidelines_told(project, standing, standing.acknowledged),
             "questions_changed": questions_changed_for(project, request.user),
-            "recent": work.recent_assignments(rater),
+            "recent": recent,
+            "has_older": has_older,
         },
     )
 

@@ -44,6 +44,7 @@ export function createItem(node, payload, onChange, onPainted) {
 
   let state = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question
   let past = [];
+  let settled = null; // {state, comment, words} as they were sent or stored last; null before the first answer
   let current = 0;
   const comment = find("[data-comment]");
   const words = find("[data-free-text]");
@@ -55,7 +56,6 @@ export function createItem(node, payload, onChange, onPainted) {
     revision: payload.revision ?? 0,
     suggestions: payload.suggestions ?? [],
     suggestionsShownAt: null, // when the browser first painted one of them
-    isChanged: false,
     caretAt: null, // {field, start, end}: where the caret was last
   };
 
@@ -95,7 +95,6 @@ export function createItem(node, payload, onChange, onPainted) {
   }
 
   function changed() {
-    item.isChanged = true;
     view.render();
     onChange();
   }
@@ -122,6 +121,13 @@ export function createItem(node, payload, onChange, onPainted) {
     return labelOf(group) === undefined && isAsked(group) && rule.labels?.length === 1 ? rule.labels[0] : undefined;
   }
 
+  /** What an answer says about a group: highlights only under a label that carries them. */
+  const carried = ({ labels, spans }, group) => (labels[group.key] !== undefined && mayCarry(group, labels[group.key]) ? spans[group.key] ?? NONE : NONE);
+  const saysSame = (one, other, group) => {
+    const [a, b] = [carried(one, group), carried(other, group)];
+    return one.labels[group.key] === other.labels[group.key] && (a === b || (a.length === b.length && a.every((span, index) => same(span, b[index]))));
+  };
+
   const isWhole = (group, { field, start, end }) => group.dimension.spans.takes_whole_texts && start === 0 && end === texts.get(field)?.text.length;
 
   Object.assign(item, {
@@ -140,6 +146,23 @@ export function createItem(node, payload, onChange, onPainted) {
       current = group.index;
       view.moved(from, group);
       return true;
+    },
+    /** Whether it says anything else than what was sent or stored last. */
+    isChanged: () => !settled || item.comment() !== settled.comment.trim() || item.freeText() !== settled.words.trim()
+      || !(state === settled.state || groups.every((group) => saysSame(state, settled.state, group))),
+    isSettled: () => settled !== null,
+    /** As it stands it is on its way or stored. */
+    settle() {
+      settled = { state, comment: comment?.value ?? "", words: words?.value ?? "" };
+    },
+    /** Back to what was sent or stored last. */
+    revert() {
+      past = [];
+      state = settled.state;
+      if (comment) comment.value = settled.comment;
+      if (words) words.value = settled.words;
+      item.showWordsError("");
+      view.render();
     },
     groupOf: (element) => byBox.get(element),
     groupsOf: (unit) => ofUnit.get(unit) ?? NONE,
@@ -266,7 +289,7 @@ export function createItem(node, payload, onChange, onPainted) {
     freeText: () => words?.value.trim() ?? "",
     draft: () => ({
       labels: state.labels, spans: state.spans, comment: comment?.value ?? "", free_text: words?.value ?? "",
-      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash,
+      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash, revision: item.revision,
     }),
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
@@ -277,12 +300,11 @@ export function createItem(node, payload, onChange, onPainted) {
       if (words) words.value = state.words;
       item.shownAt = draft.shown_at ?? item.shownAt;
       item.timer.restore(draft.active_ms ?? 0);
-      item.isChanged = true;
       view.render();
     },
-    /** Take over judgements as they are sent and stored. */
+    /** Take over judgements as they are sent and stored, in place of what was there. */
     fill(judgements, remark = "", said = "") {
-      state = { labels: { ...state.labels }, spans: { ...state.spans }, words: said };
+      state = { labels: {}, spans: {}, words: said };
       for (const judgement of judgements ?? []) {
         const key = keyOf(judgement.unit, judgement.dimension);
         if (!byKey.has(key)) continue;
@@ -308,18 +330,15 @@ export function createItem(node, payload, onChange, onPainted) {
     onPainted(item);
   });
   if (payload.answers?.length || payload.free_text_answer) item.fill(payload.answers, payload.comment ?? "", payload.free_text_answer ?? "");
+  if (item.revision > 0) item.settle();
   if (comment?.value) find("[data-comment-box]").open = true;
   for (const group of groups) {
     for (const input of group.inputs) input.addEventListener("change", () => item.choose(group, input.value));
   }
-  const typed = () => {
-    item.isChanged = true;
-    onChange();
-  };
-  comment?.addEventListener("input", typed);
+  comment?.addEventListener("input", onChange);
   words?.addEventListener("input", () => {
     item.showWordsError("");
-    typed();
+    onChange();
   });
   // While somebody writes, the box has an undo of its own; what was written becomes one step when it is left.
   words?.addEventListener("change", () => words.value !== state.words && change({ words: words.value }));

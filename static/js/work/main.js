@@ -5,9 +5,10 @@ import { createAhead } from "./ahead.js";
 import { createChooser } from "./choosing.js";
 import { createGuidelines } from "./guidelines.js";
 import { createMaker } from "./making.js";
-import { createDrafts, createOutbox, createServer, createStore, createTrail, uuid } from "./outbox.js";
-import { afterPaint, announce, askReason, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
+import { createDrafts, createOutbox, createServer, createStore, uuid } from "./outbox.js";
+import { afterPaint, announce, askReason, askUnsent, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
+import { createTrail } from "./trail.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
@@ -20,13 +21,14 @@ const drafts = createDrafts(space);
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
 const guidelines = createGuidelines(work);
-const trail = createTrail(space, work.dataset.recent.split(" ").filter(Boolean));
+const trail = createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset);
 
 let item = null; // on the screen; null while there is nothing to label
 let open = null; // the item that is not answered yet; differs from `item` while somebody looks back
 let pollTimer = 0;
 const sent = new Set(); // assignments this page answered or skipped; an offer of one of them crossed its answer
 let waitTimer = 0;
+let saving = { waiting: 0, refused: [], isSafe: true }; // the outbox's state
 
 function tell(text, kind = "") {
   const line = item && one("[data-status]", item.node);
@@ -39,15 +41,16 @@ function tell(text, kind = "") {
 
 /** The status line and the submit button follow the item on the screen. */
 function refresh() {
+  showSaving();
   if (!item) return;
   const missing = item.missing();
   const button = one(".submit", item.node);
   button.classList.toggle("is-ready", !missing);
-  const isSeen = item.revision > 0 || item.stage === "review";
-  one("[data-submit-text]", item.node).textContent = !isSeen ? "Submit" : item.isChanged ? "Send change" : item === open ? "Keep" : "Go on";
+  const [isAnswered, isChanged] = [isSeen(item), isUnsent(item)];
+  one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === open ? "Keep" : "Go on";
   if (item.stage === "waiting") tell("Saving your answer");
-  else if (item.stage === "review" && !item.isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
-  else if (isSeen) tell(item.isChanged ? "Changed, not sent yet" : "You answered this one");
+  else if (item.stage === "review" && !isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
+  else if (isAnswered) tell(isChanged ? "Changed, not sent yet" : "You answered this one");
   else tell(missing ? missing.message : "Complete");
   showWays();
 }
@@ -55,7 +58,7 @@ function refresh() {
 /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
 function showWays() {
   for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
-  one('[data-do="back"]').disabled = position() <= 0;
+  one('[data-do="back"]').disabled = position() <= 0 && !trail.hasOlder();
   one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead.isKnown());
 }
 
@@ -74,9 +77,10 @@ function show(next) {
   clearTimeout(waitTimer);
   clearTimeout(pollTimer);
   item = next;
+  notice(unsentName(next.payload.assignment)); // it is on the screen
   stage.replaceChildren(next.node);
   const isFirst = !next.shownAt;
-  if (next.stage === "sent" && !next.isChanged) {
+  if (next.stage === "sent" && !next.isChanged()) {
     next.shownAt = null; // a later revision has its own times
     next.timer.reset();
   }
@@ -102,7 +106,7 @@ function showGuidelines() {
   item = null;
   guidelines.show(stage);
   window.scrollTo(0, 0);
-  one('[data-do="back"]').disabled = !trail.length();
+  one('[data-do="back"]').disabled = !trail.length() && !trail.hasOlder();
   one('[data-do="forward"]').disabled = true;
   announce(one("h2", stage).textContent);
 }
@@ -126,7 +130,7 @@ function showEmpty(html, retrySeconds) {
   template.innerHTML = html;
   stage.replaceChildren(template.content.cloneNode(true));
   stage.focus({ preventScroll: true });
-  one('[data-do="back"]').disabled = !trail.length();
+  one('[data-do="back"]').disabled = !trail.length() && !trail.hasOlder();
   one('[data-do="forward"]').disabled = true;
   announce(one("h2", stage)?.textContent ?? "");
   clearTimeout(pollTimer);
@@ -171,8 +175,8 @@ function submit() {
   if (!item || item.stage === "waiting") return;
   const answered = item;
   const isOpen = answered === open;
-  const isSeen = answered.revision > 0 || answered.stage === "review";
-  if (isSeen && !answered.isChanged) return isOpen ? finish(answered) : forward();
+  const isAgain = isSeen(answered);
+  if (isAgain && !answered.isChanged()) return isOpen ? finish(answered) : forward();
   const missing = answered.missing();
   if (missing) {
     tell(missing.message, "missing");
@@ -180,40 +184,111 @@ function submit() {
   }
   const { minimum_seconds: minimum = 0, assignment, prefill } = answered.payload;
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
-  if (left > 0 && !isSeen) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
+  if (left > 0 && !isAgain) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
-  const waits = prefill === "after" && isOpen && !isSeen && navigator.onLine;
-  const body = {
-    client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
-    text_hash: answered.payload.text_hash, guideline_version: guidelines.known(),
-    options_version: answered.payload.options_version,
-    suggestions_shown_at: outbox.paintedAt(assignment) ?? answered.paintedAt(),
-    judgements: answered.judgements(), want_next: isOpen,
-    ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
-  };
-  answered.isChanged = false;
+  const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
+  const body = bodyOf(answered, isOpen);
+  answered.settle();
   answered.revision += 1;
   answered.stage = waits ? "waiting" : "sent";
   if (waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
   else if (isOpen) finish(answered);
   else forward();
-  trail.add(assignment, answered);
   refresh();
-  sent.add(assignment);
   // After the page has changed: writing to the store takes time that the person would see.
-  outbox.add("submit", assignment, server.submitUrl(assignment), body);
+  queue(answered, body);
+}
+
+const bodyOf = (answered, wantsNext) => ({
+  client_id: uuid(), shown_at: answered.shownAt, submitted_at: now(), active_ms: answered.timer.total(), comment: answered.comment(),
+  text_hash: answered.payload.text_hash, guideline_version: guidelines.known(),
+  options_version: answered.payload.options_version,
+  suggestions_shown_at: outbox.paintedAt(answered.payload.assignment) ?? answered.paintedAt(),
+  judgements: answered.judgements(), want_next: wantsNext,
+  ...(answered.payload.free_text ? { free_text: answered.freeText() } : {}),
+});
+
+function queue(answered, body, isLeaving = false) {
+  const { assignment } = answered.payload;
+  trail.add(assignment);
+  trail.keep(assignment, answered);
+  sent.add(assignment);
+  outbox.add("submit", assignment, server.submitUrl(assignment), body, isLeaving);
   drafts.remove(assignment);
+}
+
+// ---- changes of what was answered: none is left behind unsent ----
+
+const isSeen = (one) => one.revision > 0 || one.stage === "review";
+const isUnsent = (one) => one !== null && one.stage !== "waiting" && isSeen(one) && one.isChanged();
+
+function sendChange(changed, isLeaving = false) {
+  const body = bodyOf(changed, false);
+  changed.settle();
+  changed.revision += 1;
+  if (changed !== open) changed.stage = "sent";
+  queue(changed, body, isLeaving);
+}
+
+/** `go()` away from the item on the screen. A changed answer is sent; where it is not complete, the person decides. */
+function leave(go) {
+  if (item?.stage === "waiting") return tell("Saving your answer");
+  if (!isUnsent(item)) return go();
+  const missing = item.missing();
+  if (!missing) {
+    sendChange(item);
+    return go();
+  }
+  const left = item;
+  return askUnsent(missing.message, {
+    keep: () => (missing.group ? chooser.focus(missing.group) : missing.element.focus()),
+    discard() {
+      drafts.remove(left.payload.assignment);
+      if (left.isSettled()) left.revert();
+      else trail.drop(left.payload.assignment);
+      if (left !== open) left.stage = "sent";
+      announce("The change is discarded");
+      go();
+    },
+  });
+}
+
+const unsentName = (assignment) => `unsent:${assignment}`;
+
+/** A change that an earlier visit left, as it was not complete. */
+function offerUnsent(assignment) {
+  notice(unsentName(assignment), "warning", "You changed an answer here and the change was not sent. The answer is stored as it was before.", [
+    ["Open the item", async () => {
+      const found = await look(assignment);
+      if (found) leave(() => show(found));
+      else offerUnsent(assignment);
+    }],
+    ["Discard the change", () => {
+      drafts.remove(assignment);
+      showSaving();
+    }],
+  ]);
+}
+
+function showSaving() {
+  const hasUnsent = isUnsent(item) || one('[data-notice^="unsent:"]') !== null;
+  showSaveState({ ...saving, hasUnsent }, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
 }
 
 function finish(answered) {
   clearTimeout(waitTimer);
+  if (answered.isChanged()) { // by somebody who went on while their answer was on its way
+    answered.stage = "review";
+    return refresh();
+  }
   answered.stage = "sent";
   drafts.remove(answered.payload.assignment);
   if (answered === open) advance();
 }
 
 function stateChanged(state) {
-  showSaveState(state, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
+  saving = state;
+  showSaving();
   if (one(".loading", stage)) fetchSoon();
   if (!state.waiting || !open) return;
   if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) finish(open); // no suggestion will come soon
@@ -252,27 +327,40 @@ function refused(entry, message) {
     open.stage = "open";
     clearTimeout(waitTimer);
   }
+  if (item?.payload.assignment !== entry.assignment) trail.drop(entry.assignment); // what it shows is not stored
   notice(entry.id, "error", `${what} was not accepted: ${message}`, [
     ...(entry.kind === "submit" ? [["Open the item", () => reopen(entry)]] : []),
-    ["Discard it", () => outbox.discard(entry.id)],
+    ["Discard it", () => discard(entry)],
   ]);
+}
+
+/** What is stored shows again where the item is on the screen. */
+async function discard(entry) {
+  outbox.discard(entry.id);
+  trail.drop(entry.assignment);
+  const shown = item;
+  if (shown?.payload.assignment !== entry.assignment || shown === open || isUnsent(shown)) return;
+  const found = await look(entry.assignment);
+  if (found && item === shown && !isUnsent(shown)) show(found);
 }
 
 async function reopen(entry) {
   const found = await look(entry.assignment);
   if (!found) return refused(entry, entry.refusal?.message ?? "the item cannot be opened now.");
-  found.fill(entry.body.judgements, entry.body.comment, entry.body.free_text);
-  found.render();
-  found.isChanged = true;
-  found.stage = "review";
-  outbox.discard(entry.id);
-  maker.save(found);
-  show(found);
-  const aboutWords = entry.refusal?.errors?.find((error) => error.field === "free_text");
-  if (aboutWords) {
-    found.showWordsError(aboutWords.message);
-    actions.words();
-  }
+  if (item?.stage === "waiting") return refused(entry, entry.refusal.message);
+  leave(() => {
+    found.fill(entry.body.judgements, entry.body.comment, entry.body.free_text);
+    found.render();
+    found.stage = "review";
+    outbox.discard(entry.id);
+    maker.save(found);
+    show(found);
+    const aboutWords = entry.refusal?.errors?.find((error) => error.field === "free_text");
+    if (aboutWords) {
+      found.showWordsError(aboutWords.message);
+      actions.words();
+    }
+  });
 }
 
 function skip(reason, isFlagged) {
@@ -311,20 +399,31 @@ async function look(assignment) {
 }
 
 async function back() {
-  const index = position() - 1;
-  if (index < 0) return tell("This is the first item that this browser remembers");
   const from = item;
+  if (position() === 0 && trail.hasOlder()) {
+    try {
+      await trail.fetchOlder();
+    } catch {
+      return tell("Earlier items cannot be fetched now", "missing");
+    }
+    if (item !== from) return undefined;
+  }
+  const index = position() - 1;
+  if (index < 0) {
+    if (item) showWays();
+    return tell("This is the first item that you answered");
+  }
   const found = await look(trail.at(index));
-  if (found && item === from) show(found);
+  return found && item === from ? leave(() => show(found)) : undefined;
 }
 
 async function forward() {
   if (item && item === open) return tell(open.missing()?.message ?? "Press Enter to submit this item first", "missing");
   const index = position() + 1;
-  if (index >= trail.length()) return open ? show(open) : advance();
+  if (index >= trail.length()) return leave(() => (open ? show(open) : advance()));
   const from = item;
   const found = await look(trail.at(index));
-  if (found && item === from) show(found);
+  return found && item === from ? leave(() => show(found)) : undefined;
 }
 
 function undo() {
@@ -337,9 +436,13 @@ function undo() {
 
 // ---- buttons and keys ----
 
-const maker = createMaker(drafts, refresh, (painted) => {
-  const { assignment } = painted.payload;
-  outbox.painted(assignment, server.shownUrl(assignment), painted.suggestionsShownAt);
+const maker = createMaker(drafts, {
+  changed: refresh,
+  waiting: (assignment) => outbox.waiting().findLast((entry) => entry.assignment === assignment)?.body,
+  painted(item) {
+    const { assignment } = item.payload;
+    outbox.painted(assignment, server.shownUrl(assignment), item.suggestionsShownAt);
+  },
 });
 const ahead = createAhead(server, maker.build, {
   open: () => open,
@@ -397,22 +500,26 @@ one("[data-single-keys]").checked = settings.get("single-keys") !== false;
 one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
 
 window.addEventListener("pagehide", () => {
-  if (item) maker.save(item);
+  if (isUnsent(item) && !item.missing()) sendChange(item, true);
+  else if (item) maker.save(item);
   ahead.giveBack();
 });
+window.addEventListener("beforeunload", (event) => isUnsent(item) && item.missing() && event.preventDefault());
 window.addEventListener("pageshow", (event) => event.persisted && ahead.fetch());
 window.addEventListener("storage", (event) => {
   // Answered in another tab, whether it is on the screen here, fetched ahead, or still on its way from the server.
   if (!event.key?.startsWith(`assay:outbox:${space}:`) || !event.newValue) return;
-  const { kind, assignment, refusal, body } = JSON.parse(event.newValue);
+  const { assignment, refusal, kind, body } = JSON.parse(event.newValue);
   if (kind === "acknowledge") return void (guidelines.acknowledgedElsewhere(body.version) && !item && goOn());
   if (refusal) return void sent.delete(assignment);
   sent.add(assignment);
+  if (kind === "submit" && body.want_next) trail.add(assignment);
   ahead.forget(assignment);
   if (open?.stage === "open" && open.payload.assignment === assignment) {
     notice("other-tab", "warning", "The item that was here has been answered in another tab.", [["Dismiss", () => {}]]);
     open.stage = "sent";
-    advance();
+    if (item === open) advance();
+    else open = null; // the person is at an earlier item
   }
 });
 
@@ -420,6 +527,7 @@ window.addEventListener("storage", (event) => {
 
 const newer = one("template[data-newer-guidelines]");
 if (newer) told({ version: Number(newer.dataset.newerGuidelines), html: newer.innerHTML });
+for (const entry of outbox.waiting()) if (entry.body.want_next) trail.add(entry.assignment); // first answers
 const first = one("[data-item]", stage);
 if (first) {
   const made = maker.make(first);
@@ -433,9 +541,12 @@ if (first) {
     ahead.fetch();
   }
 } else {
-  one('[data-do="back"]').disabled = !trail.length();
+  one('[data-do="back"]').disabled = !trail.length() && !trail.hasOlder();
   const seconds = Number(work.dataset.retrySeconds);
   if (seconds > 0) pollTimer = setTimeout(ahead.lookAgain, seconds * 1000);
 }
 stage.hidden = false;
+for (const assignment of drafts.keys()) {
+  if (drafts.get(assignment)?.revision > 0 && item?.payload.assignment !== assignment) offerUnsent(assignment);
+}
 outbox.start();

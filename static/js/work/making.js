@@ -2,9 +2,14 @@
 
 import { createItem } from "./answers.js";
 
-/** `changed` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted. */
-export function createMaker(drafts, changed, painted) {
-  const save = (item) => (item.stage !== "sent" || item.isChanged) && drafts.set(item.payload.assignment, item.draft());
+/** `changed()` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted;
+ * `waiting(assignment)` is the body of an answer that is not stored yet. */
+export function createMaker(drafts, { changed, painted, waiting }) {
+  function save(item) {
+    const { assignment } = item.payload;
+    if (item.stage === "open" || item.isChanged()) drafts.set(assignment, item.draft());
+    else drafts.remove(assignment); // changed back again
+  }
 
   /** The item that `node` shows; `payload` stands in the node too, unless it came beside it. */
   function make(node, payload = JSON.parse(node.querySelector('script[type="application/json"]').textContent)) {
@@ -12,11 +17,20 @@ export function createMaker(drafts, changed, painted) {
       save(made);
       changed();
     }, painted);
+    const said = waiting(payload.assignment);
+    if (said) {
+      made.fill(said.judgements, said.comment, said.free_text);
+      made.settle();
+      made.render();
+      made.revision = Math.max(1, made.revision);
+    }
     if (made.revision > 0) made.stage = "sent";
     const draft = drafts.get(payload.assignment);
     if (draft) {
       made.restore(draft);
-      if (made.revision > 0) made.stage = "review";
+      if (made.revision === 0) return made;
+      if (made.isChanged()) made.stage = "review";
+      else drafts.remove(payload.assignment);
     }
     return made;
   }

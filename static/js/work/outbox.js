@@ -1,4 +1,4 @@
-// What this browser keeps and how it reaches the server: answers on their way, drafts, the way back to earlier items.
+// What this browser keeps and how it reaches the server: answers on their way, and drafts.
 // Everything lies in localStorage under a key of its own, so that tabs never overwrite each other; one tab at a time
 // sends, oldest first, until the server has answered.
 
@@ -6,8 +6,7 @@ const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
 const ADOPT_AFTER_MS = 15000; // another tab's answer is sent by this one when it has waited this long
 const TIMEOUT_MS = 30000;
 const KEPT_DAYS = 30;
-const TRAIL_LENGTH = 50;
-const KEPT_ITEMS = 20;
+const SETTLED_LENGTH = 50;
 // Sent and tried again like answers, without a word to the person: what they have acknowledged, in its place among the
 // answers, and what their browser painted, after them, since answers say that themselves.
 const NOTES = ["acknowledge", "painted"];
@@ -94,36 +93,8 @@ function createSettled(space, tab) {
   const store = createAging(`assay:settled:${space}:`);
   const of = (name) => store.get(name)?.assignments ?? [];
   return {
-    add: (assignment) => store.set(tab, { assignments: [...of(tab), assignment].slice(-TRAIL_LENGTH) }),
+    add: (assignment) => store.set(tab, { assignments: [...of(tab), assignment].slice(-SETTLED_LENGTH) }),
     has: (assignment) => store.keys().some((name) => of(name).includes(assignment)),
-  };
-}
-
-/** The assignments that were answered last, oldest first, and the pages of some of them as they stand. */
-export function createTrail(space, recent) {
-  const store = createStore(`assay:trail:${space}:`);
-  const pages = new Map();
-  let trail = [...new Set([...recent, ...(store.get("") ?? [])])].slice(-TRAIL_LENGTH);
-  const keep = (assignment, item) => {
-    pages.delete(assignment);
-    pages.set(assignment, item);
-    if (pages.size > KEPT_ITEMS) pages.delete(pages.keys().next().value);
-  };
-  return {
-    keep,
-    page: (assignment) => pages.get(assignment),
-    at: (index) => trail[index],
-    indexOf: (assignment) => trail.indexOf(assignment),
-    length: () => trail.length,
-    add(assignment, item) {
-      if (!trail.includes(assignment)) trail = [...trail, assignment].slice(-TRAIL_LENGTH);
-      store.set("", trail);
-      keep(assignment, item);
-    },
-    forget(assignment) {
-      trail = trail.filter((other) => other !== assignment);
-      store.set("", trail);
-    },
   };
 }
 
@@ -144,6 +115,7 @@ export function createServer(addresses) {
     shownUrl: (assignment) => of(addresses.shownUrl, assignment),
     skipUrl: (assignment) => of(addresses.skipUrl, assignment),
     item: (assignment) => getJson(of(addresses.itemUrl, assignment)),
+    answered: (before) => getJson(`${addresses.answeredUrl}${before ? `?before=${before}` : ""}`),
     next: (after) => getJson(`${addresses.nextUrl}?ahead=1${after ? `&after=${after}` : ""}`),
     shown(assignment, body) {
       const headers = { "Content-Type": "application/json", "X-CSRFToken": token() };
@@ -309,10 +281,15 @@ export function createOutbox(space, token, on) {
   }
 
   return {
-    add(kind, assignment, url, body) {
+    /** `isLeaving`: the page is about to end, and what it begins to send now may arrive all the same. */
+    add(kind, assignment, url, body, isLeaving = false) {
+      const isFirst = !entries().some((entry) => !entry.refusal);
       settled.add(assignment);
-      return keep(kind, assignment, url, body);
+      const id = keep(kind, assignment, url, body);
+      if (isLeaving && isFirst) post(store.get(id)); // it stays in the store: sent twice, it is stored once
     },
+    /** The answers that are not stored yet, oldest first. */
+    waiting: () => entries().filter((entry) => entry.kind === "submit" && !entry.refusal),
     acknowledge: (url, version) => keep("acknowledge", null, url, { client_id: uuid(), version, at: new Date().toISOString() }),
     painted: (assignment, url, at) => keep("painted", assignment, url, { client_id: uuid(), at, suggestions: true }),
     /** When a suggestion was painted on an item, if the server may not know that yet. */

@@ -29,11 +29,12 @@ export function notice(id, kind, text, buttons = []) {
 }
 
 /** Where the answers are, from the outbox's state. `ways` has signIn() and retry(). */
-export function showSaveState({ waiting, isFailing, refused, isSignedOut, isSafe }, ways) {
+export function showSaveState({ waiting, isFailing, refused, isSignedOut, isSafe, hasUnsent }, ways) {
   const isBlocked = isSignedOut && waiting > 0;
   const [state, text] = isBlocked ? ["blocked", `Signed out: ${waiting} kept here`]
     : refused.length ? ["blocked", `${refused.length} not accepted`]
     : isFailing ? ["waiting", `${waiting} waiting to be sent`]
+    : hasUnsent ? ["waiting", "Change not sent"]
     : waiting ? ["saving", waiting > 1 ? `Saving ${waiting}` : "Saving"]
     : ["saved", "Saved"];
   one("[data-save-state]").dataset.saveState = state;
@@ -79,6 +80,15 @@ export function askReason(isFlagged, then) {
   one("[data-skip-reason]").focus();
 }
 
+let aboutUnsent = null;
+
+/** A changed answer is not complete, and somebody wants to leave it. `ways` has keep() and discard(). */
+export function askUnsent(missing, ways) {
+  aboutUnsent = ways;
+  one("[data-unsent-missing]").textContent = missing;
+  openDialog("unsent");
+}
+
 // ---- buttons ----
 
 export function listenToButtons(actions) {
@@ -96,6 +106,10 @@ export function listenToButtons(actions) {
     } else if (event.target.matches("[data-skip-form]")) {
       const chosen = new FormData(event.target).get("reason");
       withReason([chosen, one("[data-skip-reason]").value.trim()].filter(Boolean).join(": "));
+    } else if (event.target.matches("[data-unsent-form]")) {
+      event.preventDefault();
+      event.target.closest("dialog").close();
+      aboutUnsent[event.submitter.value]();
     }
   });
 }
