@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from analysis.sources import splits
 from annotation.models import (
@@ -97,9 +97,8 @@ def score_names(run: CheckerRun) -> list[str]:
 
 def references_of(project: Project) -> list[str]:
     """What can stand as the reference here: the majority always, decisions of each method that there are."""
-    methods = set(
-        Decision.objects.filter(project=project).order_by("method").values_list("method", flat=True).distinct()
-    )
+    decisions = Decision.objects.in_force().filter(project=project)
+    methods = set(decisions.order_by("method").values_list("method", flat=True).distinct())
     return ["majority", *(m for m in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED) if m in methods)]
 
 
@@ -118,9 +117,14 @@ def splits_of(project: Project) -> list[str]:
     return found
 
 
+def annotators_of(project: Project) -> QuerySet[Rater]:
+    """Raters who labelled something: others only decide, or never came to their first answer."""
+    return project.raters.filter(Exists(Annotation.objects.filter(rater=OuterRef("pk"))))
+
+
 def has_groups(project: Project) -> bool:
     """Whether members and raters of files are both here, so that either can be looked at alone."""
-    kinds = set(project.raters.order_by("kind").values_list("kind", flat=True).distinct())
+    kinds = set(annotators_of(project).order_by("kind").values_list("kind", flat=True).distinct())
     return Rater.Kind.MEMBER in kinds and len(kinds) > 1
 
 

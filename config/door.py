@@ -18,8 +18,8 @@ MAX_PARAMETERS = 1000
 
 
 class Request(WSGIRequest):
-    """Everything is UTF-8. Django would take the sender's word for any codec that Python has, also for some that decode no
-    text, which no middleware could answer any more."""
+    """Everything is UTF-8. Django would take the sender's word for any codec that Python has, also for some that decode
+    no text, which no middleware could answer any more."""
 
     def _set_content_type_params(self, meta):
         try:

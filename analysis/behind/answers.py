@@ -36,6 +36,7 @@ class Beside:
     runs: dict[int, list[Answer]]
     decisions: dict[int, list[Answer]]
     release: Release | None = None
+    shown_runs: tuple[CheckerRun, ...] = ()  # of which answers are among them
     by_decisions: str = ""  # the method of the decisions that the figure was made from
 
 
@@ -66,6 +67,7 @@ def answers_beside(report: StoredReport, figure: str, rows: list[UnitRow]) -> Be
             for key, labels in decided.items()
         },
         release=release,
+        shown_runs=tuple(runs),
         by_decisions=counted.decisions,
     )
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from analysis.behind.counted import Revision
 from analysis.models import Release
-from analysis.releases.files import ANNOTATIONS, Files, line_of
+from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
 from analysis.releases.stored import archive_path
 from annotation import models
 from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span
@@ -60,7 +60,7 @@ def _exposed(exposure: list[dict] | None, shown_at: datetime | None, checkers: d
 def decided_now(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
     """Unit's key -> dimension -> label."""
     found: dict[str, dict[str, str]] = {}
-    rows = Decision.objects.filter(project=project, method=method, unit__in=list(unit_ids))
+    rows = Decision.objects.in_force().filter(project=project, method=method, unit__in=list(unit_ids))
     for unit, dimension, label in rows.values_list("unit__key", "dimension", "label"):
         found.setdefault(unit, {})[dimension] = label
     return found
@@ -88,10 +88,15 @@ class Frozen:
 
     def decided(self, method: str, units: set[str]) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}
-        for row in self.files.rows("frames/decisions.jsonl", _lines_with("unit", units)):
-            if row["method"] == method and row["unit"] in units:
-                found.setdefault(row["unit"], {})[row["dimension"]] = row["label"]
-        return found
+        name = DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl"
+        for row in self.files.rows(name, _lines_with("unit", units)):
+            if row["method"] != method or row["unit"] not in units:
+                continue
+            of_unit = found.setdefault(row["unit"], {})
+            of_unit.pop(row["dimension"], None)  # the newest comes last, and may be that it was withdrawn
+            if row.get("label"):
+                of_unit[row["dimension"]] = row["label"]
+        return {unit: labels for unit, labels in found.items() if labels}
 
 
 def _lines_with(name: str, values: set[str]) -> re.Pattern[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 MANIFEST = "manifest.json"
 ANNOTATIONS = "annotations.jsonl"
+DECISIONS = "decisions.jsonl"
 VERSION = 1
 # Zip knows no time before; every file gets this one, so that the same files make the same zip.
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -70,7 +70,7 @@ def _items(source: Source) -> Iterator[dict]:
 
 def _raters(source: Source) -> Iterator[dict]:
     """Pseudonyms and kinds; names stay where they are."""
-    return records(source.rater_frame()[["rater", "kind"]])
+    return records(source.everybody()[["rater", "kind"]])
 
 
 def _answers(source: Source) -> Iterator[dict]:
@@ -89,18 +89,6 @@ def _answers(source: Source) -> Iterator[dict]:
             said["exposures"] = seen[row.annotation]
         if len(said) > 2:
             yield said
-
-
-def _decisions(source: Source) -> Iterator[dict]:
-    keys = _unit_keys(source)
-    rows = [
-        (keys[row.unit], row.dimension, method, row.label)
-        for method in source.decision_methods()
-        for row in source.decision_frame(method).itertuples()
-        if row.unit in keys
-    ]
-    for unit, dimension, method, label in sorted(rows):
-        yield {"unit": unit, "dimension": dimension, "method": method, "label": label}
 
 
 def _runs(source: Source) -> Iterator[dict]:
@@ -170,7 +158,6 @@ FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
     "items": _items,
     "raters": _raters,
     "answers": _answers,
-    "decisions": _decisions,
     "runs": _runs,
     "suggestions": _suggestions,
     "scores": _scores,

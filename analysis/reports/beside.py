@@ -85,12 +85,14 @@ def beside_everybody(
     runs: list[Run],
     margin: float,
     found: dict[str, dict],
+    touched: bool,
 ) -> Behind:
     """The run, the first of `runs`, beside the newest run of every other checker and beside every person; the units
     behind."""
     codes = codes_of_runs(source, kind, units, runs)
-    people = references(kind, source, reference, units, counted)
-    all_found = labellers(source, kind, units, counted, reference, codes, [side.dimension for side in sides])
+    people = references(kind, source, reference, units, counted, () if touched else runs)
+    dimensions = [side.dimension for side in sides]
+    all_found = labellers(source, kind, units, counted, reference, people, codes, dimensions)
     behind: Behind = {}
     for side in sides:
         slug = side.dimension.slug

@@ -23,7 +23,7 @@ from analysis.reports.labellers import cluster_codes
 from analysis.reports.methods_checkers import comparison as methods
 from analysis.reports.opened import UNITS, Behind, in_order, of_pair, together
 from analysis.reports.probabilities import probabilities
-from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, references
+from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, decisions_left_out, references
 from analysis.reports.score_pairs import score_pair, scored_units
 from analysis.sources import Run, Source
 from analysis.sources.base import dimensions_to_show
@@ -71,7 +71,8 @@ def compute(
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything, clean = latest(labels), untouched(source, labels, checker_run)
-    people = references(kind, source, reference, units, everything if touched else clean)
+    of_one = () if touched else (checker_run,)
+    people = references(kind, source, reference, units, everything if touched else clean, of_one)
     suggestions = with_derived_labels(kind, source.suggestion_frame(checker_run))
     sides = [
         side
@@ -82,7 +83,7 @@ def compute(
     versus_people = people
     if against is not None and not touched:
         both = untouched_by_all(source, labels, [checker_run, against])
-        versus_people = references(kind, source, reference, units, both)
+        versus_people = references(kind, source, reference, units, both, [checker_run, against])
     behind = {UNITS: units["unit"].tolist()}
     behind |= {name: ids for side in sides for name, ids in _behind(side, units).items()}
     found: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
@@ -92,7 +93,7 @@ def compute(
             behind |= beside_another(source, kind, units, sides, versus_people, against, margin, found)
         newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
         counted = everything if touched else untouched_by_all(source, labels, newest)
-        behind |= beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found)
+        behind |= beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found, touched)
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
     values = source.score_frame(checker_run, score) if score else None
@@ -115,6 +116,7 @@ def compute(
         "reference": reference,
         "reference_title": WITH_MODEL[reference],
         "touched": touched,
+        "decisions_left_out": decisions_left_out(source, reference, units, of_one),
         "score": score,
         "scores": list(checker_run.scores),
         "other_score": other_score,

@@ -29,16 +29,17 @@ def labellers(
     units: pd.DataFrame,
     counted: pd.DataFrame,
     reference: str,
+    from_everybody: dict[str, Reference],
     codes: Mapping[Run, Codes],
     dimensions: list[Dimension],
 ) -> dict[str, tuple[dict, Behind]]:
     """By dimension, with the units behind, how close every checker and every person is to the reference, to the
     posterior of Dawid-Skene, and every checker to every person.
 
-    `counted` are the people's labels that count, `codes` what each run says. Against the majority, a person is held
-    against the majority of the others, since their own label is part of it otherwise.
+    `counted` are the people's labels that count, `from_everybody` the reference made of them, `codes` what each run
+    says. Against the majority, a person is held against the majority of the others, since their own label is part of it
+    otherwise.
     """
-    from_everybody = references(kind, source, reference, units, counted)
     of_people = counted[counted["rater_kind"] != SLOT]
     who = people_of(source)
     n_labels = of_people["rater"].value_counts()

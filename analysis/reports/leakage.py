@@ -23,8 +23,8 @@ from analysis.reports.leakage_matching import (
 )
 from analysis.reports.leakage_retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.reports.leakage_texts import MEASURES, Texts
-from analysis.reports.matched import SPLIT_BY
-from analysis.reports.reference import REFERENCES
+from analysis.reports.matched import SPLIT_BY, against
+from analysis.reports.reference import REFERENCES, decisions_left_out
 from analysis.sources import Run, Source
 from annotation.models import UnitKind
 from annotation.task_types import TaskType
@@ -105,6 +105,7 @@ def compute(
     comparisons = _comparisons(source, found, checker, others.get(documents), reference)
     made = [_family(place, one, list(measures)) for place, one in enumerate(retrieved)]
     is_of_pairs = source.type.unit_kind == UnitKind.PAIR
+    left_out = decisions_left_out(source, reference, found.units, against(checker, touched))
     result = {
         "report": "leakage",
         "project": source.slug,
@@ -129,7 +130,8 @@ def compute(
         "comparisons": comparisons,
         "measures": measures,
         "families": made,
-        "notes": _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity),
+        "notes": _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity)
+        + ([left_out["words"]] if left_out else []),
         "behind": behind_generators(found)
         | behind_comparisons(found, comparisons, is_of_pairs)
         | behind_retrievals(found, retrieved, made, measures),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from analysis.reports import methods_content
 from analysis.reports.figures import figure, number
 from analysis.reports.opened import Behind, by_code, name_of, part_of
-from analysis.reports.reference import REFERENCES
+from analysis.reports.reference import REFERENCES, decisions_left_out
 from analysis.sources import Run, Source
-from analysis.sources.touched import latest, untouched
+from analysis.sources.touched import latest, untouched, untouched_decisions
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -111,6 +111,7 @@ def compute(source: Source, reference: str = "majority", run: str = "", touched:
         "checker": checker.checker if checker else "",
         "version": checker.version if checker else "",
         "touched": touched,
+        "decisions_left_out": decisions_left_out(source, reference, pairs, against(checker, touched)),
         "n_pairs": len(pairs),
         "n_pairs_of_no_document": len(every) - len(pairs),
         "pairs": {name: side.counts() for name, side in sides.items()},
@@ -129,6 +130,11 @@ def in_words(kind: TaskType, figure: str) -> str:
     return f"pairs of {group}{of} that are {verdict} by {by}"
 
 
+def against(checker: Run | None, touched: bool) -> tuple[Run, ...]:
+    """The runs whose checkers must not have touched what stands for people."""
+    return () if checker is None or touched else (checker,)
+
+
 def by_people(
     source: Source,
     dimension: Dimension,
@@ -140,7 +146,8 @@ def by_people(
     from analysis.stats import Labels, majority
 
     if reference != "majority":
-        return Side(decided(source.decision_frame(reference), dimension, pairs), UNLABELLED)
+        known = untouched_decisions(source, reference, against(checker, touched))
+        return Side(decided(known, dimension, pairs), UNLABELLED)
     labels = source.label_frame(pairs, every_revision=True)
     labels = latest(labels) if checker is None or touched else untouched(source, labels, checker)
     mine = labels[labels["dimension"] == dimension.slug]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analysis.reports.intervals import estimate, intervals
 from analysis.reports.methods_words import checker_name
 from analysis.reports.numbers import either, n_of
-from analysis.reports.tabular import Cell, Table
+from analysis.reports.tabular import Cell, Table, left_out_words
 
 
 def annotators(result: dict) -> list[Table]:
@@ -106,7 +106,7 @@ def prevalence(result: dict) -> list[Table]:
         title, responses = dimension["title"], dimension["responses"]
         counted = ("Label", *columns, "Units with both", "Checker's only")
         rows = [_prevalence(row, row, dimension) for row in dimension["labels"]]
-        tables.append(Table(f"{title}: share of units, {by}", counted, rows))
+        tables.append(Table(f"{title}: share of units, {by}", counted, rows, left_out_words(result)))
         if responses:
             counted = ("Label", *columns, "Responses with both", "Checker's only")
             partly = (

@@ -19,10 +19,10 @@ from analysis.reports.prefill_rows import (
     unseen_votes,
 )
 from analysis.reports.prefill_tables import body, in_words, methods
-from analysis.reports.reference import REFERENCES
+from analysis.reports.reference import REFERENCES, decisions_left_out
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
-from analysis.sources.touched import latest
+from analysis.sources.touched import latest, untouched_decisions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,10 @@ def compute(source: Source, run: str = "", reference: str = OTHERS) -> dict:
     n_slots = int((labels["rater_kind"] == SLOT).sum())
     labels = labels[labels["rater_kind"] != SLOT].reset_index(drop=True)
     suggested = with_derived_labels(kind, source.suggestion_frame(chosen)[["unit", "dimension", "label"]])
-    decided = None if reference == OTHERS else with_derived_labels(kind, source.decision_frame(reference))
+    decided = (
+        None if reference == OTHERS else with_derived_labels(kind, untouched_decisions(source, reference, [chosen]))
+    )
+    left_out = decisions_left_out(source, reference, units, [chosen])
     first, counts = first_answers(source, labels, chosen)
     revised = revised_answers(source, labels, chosen)
     origins, found, behind, trials = derived_from(kind), [], {UNITS: units["unit"].tolist()}, []
@@ -102,7 +105,7 @@ def compute(source: Source, run: str = "", reference: str = OTHERS) -> dict:
         **counts,
         "time": _time(source, labels, first, trials),
         "dimensions": found,
-        "notes": _what_to_do(counts, chosen) + _notes(counts, first),
+        "notes": _what_to_do(counts, chosen) + _notes(counts, first) + ([left_out["words"]] if left_out else []),
         "behind": behind,
     }
 

@@ -10,7 +10,7 @@ from analysis.reports.labellers import cluster_codes
 from analysis.reports.opened import UNITS, Behind, by_code, together
 from analysis.reports.powered import Judged, means
 from analysis.reports.prevalence_responses import are_pieces, of_responses
-from analysis.reports.reference import REFERENCES, checker_codes, references
+from analysis.reports.reference import REFERENCES, checker_codes, decisions_left_out, references
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched
@@ -44,7 +44,8 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything = latest(labels)
     counted = everything if touched else untouched(source, labels, checker_run)
-    people = references(kind, source, reference, units, counted)
+    against = () if touched else (checker_run,)
+    people = references(kind, source, reference, units, counted, against)
     said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
     has_responses = are_pieces(kind, units)
     found, behind = [], {UNITS: units["unit"].tolist()}
@@ -69,6 +70,7 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
         "reference": reference,
         "reference_title": REFERENCES[reference],
         "touched": touched,
+        "decisions_left_out": decisions_left_out(source, reference, units, against),
         "n_units": len(units),
         "unit_words": kind.units_title.lower() or "units",
         "n_responses_without": source.items_without_units() if has_responses else 0,

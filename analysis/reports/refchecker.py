@@ -16,7 +16,7 @@ from analysis.reports.refchecker_models import RULES, TIES, adjusted, labels_by_
 from analysis.reports.refchecker_opened import in_words, opened
 from analysis.reports.refchecker_tables import body, methods
 from analysis.reports.refchecker_texts import copying, knowledge, masked
-from analysis.reports.reference import REFERENCES
+from analysis.reports.reference import REFERENCES, decisions_left_out
 from analysis.sources import Source
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import TaskType
@@ -65,7 +65,7 @@ def compute(
     checkers, strict = [], {}
     for run, title in distinct_runs(source):
         clean = untouched(source, labels, run)
-        counted = people if touched else study.people(clean, reference)
+        counted = people if touched else study.people(clean, reference, [run])
         said = study.checker(run)
         checkers.append(
             {
@@ -73,6 +73,7 @@ def compute(
                 "title": title,
                 "n_labels_all": len(everything),
                 "n_labels_untouched": len(clean),
+                "decisions_left_out": decisions_left_out(source, reference, study.units, () if touched else [run]),
                 "pieces": pieces(study, counted, said),
                 "answers": answers(study, counted, said, left_out),
                 "rankings": rankings(study, counted, said),
@@ -183,6 +184,8 @@ def _notes(result: dict, study: Study) -> list[str]:
                 f"{one['title']}: {one['n_labels_untouched']:,} of {n_of(one['n_labels_all'], 'labels')} count; it "
                 "touched the others."
             )
+        if one["decisions_left_out"]:
+            notes.append(one["decisions_left_out"]["words"])
     if not is_quick() and result["copying"] is None:
         notes.append("No copy rate: the data set has no passages. Import the context of the questions to see it.")
     if not result["knowledge"]:

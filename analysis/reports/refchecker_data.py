@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,9 @@ class Study:
         """The item of each response as a number."""
         return self.responses["item"].astype("category").cat.codes.to_numpy()
 
-    def people(self, labels: pd.DataFrame, reference: str) -> np.ndarray:
-        """Codes of pieces by the reference, of these labels of people."""
-        found = references(self.kind, self.source, reference, self.units, labels)
+    def people(self, labels: pd.DataFrame, reference: str, against: Sequence[Run] = ()) -> np.ndarray:
+        """Codes of pieces by the reference, of these labels of people, as it counts against these runs."""
+        found = references(self.kind, self.source, reference, self.units, labels, against)
         return self._on_scale(found[self.dimension.slug].code)
 
     def checker(self, run: Run) -> np.ndarray:

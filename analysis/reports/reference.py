@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.reports.coding import coded_labels
 from analysis.reports.derived import with_derived_labels
+from analysis.reports.numbers import either, n_of
 from analysis.sources import Source
-from analysis.sources.base import SLOT
+from analysis.sources.base import SLOT, Run
+from analysis.sources.touched import untouched_decisions
 from annotation.models import Decision
 from annotation.task_types import Dimension, TaskType
 
@@ -53,25 +56,47 @@ class Reference:
 
 
 def references(
-    kind: TaskType, source: Source, name: str, units: pd.DataFrame, labels: pd.DataFrame
+    kind: TaskType,
+    source: Source,
+    name: str,
+    units: pd.DataFrame,
+    labels: pd.DataFrame,
+    against: Sequence[Run] = (),
 ) -> dict[str, Reference]:
     """By dimension of `kind`, the reference called `name` (a key of WITH_MODEL; anything else raises ValueError).
 
-    `labels` are the human labels that count, derived ones among them where `kind` has derived dimensions. A dimension
-    that is asked under a condition has no reference where the reference of the condition is another label, or is itself
-    tied.
+    `labels` are the human labels that count, derived ones among them where `kind` has derived dimensions. Decisions are
+    left out whose people had been shown what the checkers of the runs `against` say. A dimension that is asked under a
+    condition has no reference where the reference of the condition is another label, or is itself tied.
     """
     if name not in WITH_MODEL:
         raise ValueError(f"reference is one of {', '.join(WITH_MODEL)}, not {name!r}")
     by_people = {"majority": _majority, DAWID_SKENE: _most_probable}
     decide, rows = by_people.get(name, _decided), labels
     if name not in by_people:
-        rows = with_derived_labels(kind, source.decision_frame(name))
+        rows = with_derived_labels(kind, untouched_decisions(source, name, against))
     found: dict[str, Reference] = {}
     for dimension in kind.dimensions:
         plain = decide(dimension, units, rows)
         found[dimension.slug] = _where_asked(kind, dimension, plain, found)
     return found
+
+
+def decisions_left_out(source: Source, name: str, units: pd.DataFrame, against: Sequence[Run]) -> dict | None:
+    """How many of the decisions about these units do not count against these runs, and why in a sentence; None where
+    all do, or the reference is no decisions."""
+    if not against or name not in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED):
+        return None
+    n_all, n_left = (
+        int(found["unit"].isin(units["unit"]).sum())
+        for found in (source.decision_frame(name), untouched_decisions(source, name, against))
+    )
+    n, checkers = n_all - n_left, " or ".join(dict.fromkeys(run.checker for run in against))
+    words = (
+        f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: whoever made "
+        f"{either(n, 'it', 'them')} had been shown what {checkers} says of the item, or nobody knows whether they had."
+    )
+    return {"n": n, "n_all": n_all, "words": words} if n else None
 
 
 def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:

@@ -6,6 +6,7 @@ of the first and takes the second by its name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.reports import sufficiency_behind, sufficiency_body
@@ -13,7 +14,7 @@ from analysis.reports.behind_sets import either
 from analysis.reports.figures import figure, number
 from analysis.reports.matched import SPLIT_BY
 from analysis.reports.opened import UNITS, Behind
-from analysis.reports.reference import REFERENCES, codes_of, references
+from analysis.reports.reference import REFERENCES, codes_of, decisions_left_out, references
 from analysis.reports.shares import share_of
 from analysis.reports.sufficiency_behind import QUESTIONS, reaching
 from analysis.reports.sufficiency_curves import curves, score_of
@@ -147,10 +148,15 @@ def compute(
 
 
 def _people(
-    source: Source, dimension: Dimension, reference: str, units: pd.DataFrame, labels: pd.DataFrame
+    source: Source,
+    dimension: Dimension,
+    reference: str,
+    units: pd.DataFrame,
+    labels: pd.DataFrame,
+    against: Sequence[Run] = (),
 ) -> np.ndarray:
     """1 sufficient, 0 insufficient, -1 undecided."""
-    found = references(source.type, source, reference, units, labels)[dimension.slug].code
+    found = references(source.type, source, reference, units, labels, against)[dimension.slug].code
     return _as_sufficient(dimension, found)
 
 
@@ -185,7 +191,8 @@ def _autorater(
     from analysis.stats import detection
 
     mine = latest(labels) if touched else untouched(source, labels, run)
-    truth = _people(source, dimension, reference, units, mine)
+    against = () if touched else (run,)
+    truth = _people(source, dimension, reference, units, mine, against)
     says = _of_run(source, dimension, units, run)
     found = detection(truth, says)
     ids = units["unit"].to_numpy()
@@ -196,6 +203,7 @@ def _autorater(
         "run": run.uuid,
         "name": run.name,
         "figure": f"autorater{place}",
+        "decisions_left_out": decisions_left_out(source, reference, units, against),
         "f1": figure(found.f1),
         "precision": figure(found.precision),
         "recall": figure(found.recall),
@@ -310,6 +318,7 @@ def _notes(source: Source, result: dict, found: Graded | None) -> list[str]:
         )
     if not result["autoraters"]:
         notes.append("No autorater: run a checker on this project (llm, or nli with max-entailment and 0.05).")
+    notes += [one["decisions_left_out"]["words"] for one in result["autoraters"] if one["decisions_left_out"]]
     if found is None:
         notes.append(
             "No answers: make a project on the same data set that grades them (the task type for grades of answers), "

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from analysis.reports import association_tables, attention, drift, pairs, people_tables, run_tables, selected
 from analysis.reports.intervals import estimate, intervals
 from analysis.reports.numbers import either, n_of
-from analysis.reports.tabular import Cell, Table, linked
+from analysis.reports.tabular import Cell, Table, left_out_words, linked
 from analysis.sources.splits import as_heading, in_words, split_in
 
 CLASSIFICATION = (
@@ -176,7 +176,8 @@ def _comparison(result: dict) -> list[Table]:
         rows += [measure(f"{one['title']} with {result['score']}", one) for one in dimension["correlations"]]
         if result["gives"] != "scores":
             rows += _with_unasked(dimension)
-        tables.append(Table(f"{dimension['title']}: {result['checker']} against people", MEASURES, rows))
+        title = f"{dimension['title']}: {result['checker']} against people"
+        tables.append(Table(title, MEASURES, rows, left_out_words(result)))
         if dimension["associations"]:
             tables += association_tables.associations(result, dimension["title"], dimension["associations"])
         tables += run_tables.scores(result, dimension["title"], dimension["scores"] or [])
@@ -265,7 +266,7 @@ def _matched(result: dict) -> list[Table]:
                 bounds = (found["lowest"], found["highest"])
                 rows.append((title, side, group, *estimate(found["share"]), *counts, *bounds))
     columns = ("Source", "Judged by", "Of", *intervals("Share"), "Matched", "Not", "Undecided", "At least", "At most")
-    return [Table("Matched documents and claims", columns, rows)]
+    return [Table("Matched documents and claims", columns, rows, left_out_words(result))]
 
 
 def _difference(result: dict) -> list[Table]:

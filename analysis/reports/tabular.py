@@ -71,6 +71,12 @@ class Table:
         return replace(self, rows=[tuple(value_of(cell) for cell in row) for row in self.rows])
 
 
+def left_out_words(result: dict) -> str:
+    """Why decisions do not count, where some do not."""
+    left_out = result.get("decisions_left_out")
+    return left_out["words"] if left_out else ""
+
+
 def linked(n: int, figure: str) -> Cell:
     """A count that opens what it counts; behind 0 there is nothing to open."""
     return Linked(n, figure) if n else n

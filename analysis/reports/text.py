@@ -103,6 +103,7 @@ def _comparison(result: dict) -> list[str]:
         f"{checker_name(result)} against: {result['reference_title']}",
         f"{n_of(result['n_units'], 'units')}; labels that it touched "
         f"{'count' if result['touched'] else 'do not count'}",
+        *filter(None, [tabular.left_out_words(result)]),
     ]
     for dimension in result["dimensions"]:
         votes = dimension["votes"]

@@ -37,9 +37,11 @@ ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_rando
 SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end")
 RATER_COLUMNS = ("rater", "kind", "name")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
+DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
+ADJUDICATED = "adjudicated"
 
 
 @dataclass(frozen=True)
@@ -126,14 +128,27 @@ class Source(ABC):
 
     @abstractmethod
     def rater_frame(self) -> pd.DataFrame:
-        """RATER_COLUMNS; `rater` is the pseudonym, and so is `name` where names are not known."""
+        """RATER_COLUMNS of whoever labelled something; `rater` is the pseudonym, and so is `name` where names are not
+        known."""
+
+    def everybody(self) -> pd.DataFrame:
+        """RATER_COLUMNS, with those who labelled nothing: whoever only decided, or read the guidelines."""
+        return self.rater_frame()
 
     @abstractmethod
     def decision_frame(self, method: str) -> pd.DataFrame:
-        """Columns unit, dimension, label: decisions by one method."""
+        """Columns unit, dimension, label: decisions by one method that are in force."""
 
     @abstractmethod
     def decision_methods(self) -> list[str]: ...
+
+    def decision_history(self) -> pd.DataFrame:
+        """DECISION_COLUMNS: every decision, also those that another took the place of, by unit's key, dimension, method
+        and number. An empty label: withdrawn. `seen` is what its person had been shown of the item, None where nobody
+        knows: {"labels", "names", "runs": [{"run", "checker"}]}."""
+        import pandas as pd
+
+        return pd.DataFrame(columns=list(DECISION_COLUMNS))
 
     @abstractmethod
     def runs(self) -> list[Run]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
@@ -208,16 +208,36 @@ class DatabaseSource(Source):
         return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
 
     def rater_frame(self) -> pd.DataFrame:
+        said = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
+        found = Rater.objects.filter(Exists(said), project=self.project).values_list("pk", flat=True)
+        return self._rater_rows(self._raters[pk] for pk in found)
+
+    def everybody(self) -> pd.DataFrame:
+        return self._rater_rows(self._raters.values())
+
+    @staticmethod
+    def _rater_rows(rows: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame.from_records(sorted(self._raters.values()), columns=list(base.RATER_COLUMNS))
+        return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        rows = Decision.objects.filter(project=self.project, method=method)
+        rows = Decision.objects.in_force().filter(project=self.project, method=method)
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
 
+    def decision_history(self) -> pd.DataFrame:
+        import pandas as pd
+
+        paths = ("unit_id", *base.DECISION_COLUMNS[1:5], "decided_by__pseudonym", *base.DECISION_COLUMNS[6:])
+        rows = Decision.objects.filter(project=self.project).values_list("unit__key", *paths)
+        found = pd.DataFrame.from_records(
+            rows.iterator(chunk_size=AT_ONCE), columns=["key", *base.DECISION_COLUMNS], coerce_float=False
+        )
+        order = ["key", "dimension", "method", "number"]
+        return found.sort_values(order, kind="stable", ignore_index=True)[list(base.DECISION_COLUMNS)]
+
     def decision_methods(self) -> list[str]:
-        rows = Decision.objects.filter(project=self.project).order_by("method")
+        rows = Decision.objects.in_force().filter(project=self.project).order_by("method")
         return list(rows.values_list("method", flat=True).distinct())
 
     def runs(self) -> list[Run]:

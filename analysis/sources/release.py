@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.releases.files import ANNOTATIONS, Files, ReleaseError
+from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from analysis.sources import base
 from analysis.sources.base import Run, Source
 from analysis.sources.content_rows import NUMBERS, content_columns
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the annotations say, surplus ones left out; `annotators` gave them or surplus ones."""
+
+    labels: pd.DataFrame  # of every revision
+    answers: pd.DataFrame
+    spans: pd.DataFrame
+    revisions: pd.DataFrame
+    annotators: set[str]
 
 
 class ReleaseSource(Source):
@@ -79,15 +91,18 @@ class ReleaseSource(Source):
         return {key: place for place, key in enumerate(self._items["item_key"].tolist())}
 
     @cached_property
-    def _said(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        """Labels of every revision, answers, spans and revisions, all read in one go; surplus ones left out."""
-        kinds = dict(zip(self.rater_frame()["rater"], self.rater_frame()["kind"], strict=True))
+    def _said(self) -> _Said:
+        """All read in one go."""
+        everybody = self.everybody()
+        kinds = dict(zip(everybody["rater"], everybody["kind"], strict=True))
+        annotators: set[str] = set()
         labels: list[tuple] = []
         spans: list[tuple] = []
         revisions: list[tuple] = []
         latest: dict[tuple[str, str], tuple[int, dict]] = {}
         numbers: dict[tuple[str, str], int] = {}
         for line in self.files.rows(ANNOTATIONS):
+            annotators.add(line["annotator"])
             if line["surplus"]:
                 continue
             item, rater, revision = line["item"], line["annotator"], line["revision"]
@@ -110,11 +125,12 @@ class ReleaseSource(Source):
         newest = {annotation: line["revision"] for annotation, line in latest.values()}
         rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
-        return (
+        return _Said(
             _table(rows, base.LABEL_COLUMNS),
             self._answers_of(latest),
             _table(marked, base.SPAN_COLUMNS),
             _table(revisions, base.REVISION_COLUMNS),
+            annotators,
         )
 
     def _answers_of(self, latest: dict[tuple[str, str], tuple[int, dict]]) -> pd.DataFrame:
@@ -138,24 +154,24 @@ class ReleaseSource(Source):
         return _table(rows, base.ANSWER_COLUMNS).astype({"seconds": float})
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        labels = self._said[0]
+        labels = self._said.labels
         if not every_revision:
             labels = labels[labels["is_latest"].astype(bool)]
         return base.in_order(labels, units, self.type)
 
     def revision_frame(self) -> pd.DataFrame:
-        return self._said[3].copy()
+        return self._said.revisions.copy()
 
     def answer_frame(self) -> pd.DataFrame:
-        return self._said[1].copy()
+        return self._said.answers.copy()
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
-        return base.in_order(self._said[2], units, self.type)
+        return base.in_order(self._said.spans, units, self.type)
 
     def exposure_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        answers = self._said[1]
+        answers = self._said.answers
         keys = self._items["item_key"].tolist()
         numbers = {
             (keys[row.item], row.rater): row.annotation for row in answers[["item", "rater", "annotation"]].itertuples()
@@ -170,20 +186,38 @@ class ReleaseSource(Source):
         return frame
 
     def rater_frame(self) -> pd.DataFrame:
+        everybody = self.everybody()
+        return everybody[everybody["rater"].isin(self._said.annotators)].reset_index(drop=True)
+
+    def everybody(self) -> pd.DataFrame:
         frame = self._frame("raters", ("rater", "kind"))
         return frame.assign(name=frame["rater"])
 
+    def decision_history(self) -> pd.DataFrame:
+        return self._decisions.copy()
+
     @cached_property
     def _decisions(self) -> pd.DataFrame:
-        frame = self._frame("decisions", ("unit", "dimension", "label", "method"))
-        return frame.assign(unit=frame["unit"].map(self._unit_numbers))
+        """What a release was frozen with before decisions had a history says nothing but what was in force."""
+        rows = [
+            row
+            | {"unit": self._unit_numbers[row["unit"]], "number": row.get("number", 1), "label": row.get("label", "")}
+            | {"note": row.get("note", ""), "decided_at": instant(row.get("decided_at"))}
+            for row in self.files.rows(DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl")
+        ]
+        return frame_of(rows, base.DECISION_COLUMNS)
+
+    @cached_property
+    def _in_force(self) -> pd.DataFrame:
+        newest = self._decisions.drop_duplicates(["unit", "dimension", "method"], keep="last")
+        return newest[newest["label"] != ""]
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        found = self._decisions[self._decisions["method"] == method]
+        found = self._in_force[self._in_force["method"] == method]
         return found[["unit", "dimension", "label"]].reset_index(drop=True)
 
     def decision_methods(self) -> list[str]:
-        return sorted(self._decisions["method"].unique().tolist())
+        return sorted(self._in_force["method"].unique().tolist())
 
     def runs(self) -> list[Run]:
         return list(self._runs)

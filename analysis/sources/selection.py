@@ -297,8 +297,14 @@ class SelectedSource(Source):
     def rater_frame(self) -> pd.DataFrame:
         return self.inner.rater_frame()
 
+    def everybody(self) -> pd.DataFrame:
+        return self.inner.everybody()
+
     def decision_frame(self, method: str) -> pd.DataFrame:
         return self._about_units(self.inner.decision_frame(method))
+
+    def decision_history(self) -> pd.DataFrame:
+        return self._about_units(self.inner.decision_history())
 
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()

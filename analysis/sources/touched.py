@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analysis.sources.base import MEMBER, Run, Source
+from analysis.sources.base import ADJUDICATED, MEMBER, Run, Source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,30 @@ def untouched_by_all(source: Source, labels: pd.DataFrame, runs: list[Run]) -> p
         labels = labels[labels["number"] <= labels["annotation"].map(newest)]
     newest = labels.groupby("annotation")["number"].transform("max")
     return labels[labels["number"] == newest]
+
+
+def untouched_decisions(source: Source, method: str, runs: Sequence[Run]) -> pd.DataFrame:
+    """Decisions in force (unit, dimension, label) whose people had been shown nothing by the checkers of these runs.
+
+    Of an adjudication it must be known what its person had been shown: until that was stored, the page that they decide
+    on showed what every checker says. Decisions that a file brought without saying were made elsewhere.
+    """
+    decided = source.decision_frame(method)
+    if not runs or not len(decided):
+        return decided
+    checkers = {run.checker for run in runs}
+    history = source.decision_history()
+    newest = history[history["method"] == method].drop_duplicates(["unit", "dimension"], keep="last")
+    touched = [_has_seen(seen, method, checkers) for seen in newest["seen"]]
+    places = set(newest.loc[touched, ["unit", "dimension"]].itertuples(index=False, name=None))
+    kept = [place not in places for place in decided[["unit", "dimension"]].itertuples(index=False, name=None)]
+    return decided[kept].reset_index(drop=True)
+
+
+def _has_seen(seen: object, method: str, checkers: set[str]) -> bool:
+    if not isinstance(seen, dict):
+        return method == ADJUDICATED
+    return any(one.get("checker") in (*checkers, None) for one in seen.get("runs", ()))
 
 
 def _shown_only_other_checkers(source: Source, run: Run) -> set[int]:

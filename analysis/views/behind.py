@@ -17,6 +17,7 @@ from analysis.views.behind_words import in_words
 from analysis.views.frame import TABS, as_query
 from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
+from annotation.services import showing
 from annotation.services.label_access import PAGE
 
 PER_PAGE = 50
@@ -41,6 +42,8 @@ def project_behind(request, slug, name):
         beside = answers_beside(report, figure, rows)
     except ReleaseError as error:
         raise Http404(str(error)) from None
+    shown = [row.item for row in rows if row.item]
+    showing.showed(project, request.user, shown, beside.shown_runs, labels=any(beside.people.values()))
     return render(
         request,
         "analysis/behind.html",

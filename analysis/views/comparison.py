@@ -75,7 +75,7 @@ def project_comparison(request, slug):
 def _references(project) -> dict[str, str]:
     """Where somebody who labelled has a name, a model of the people too."""
     here = queries.references_of(project)
-    if project.raters.exclude(kind=Rater.Kind.SLOT).exists():
+    if queries.annotators_of(project).exclude(kind=Rater.Kind.SLOT).exists():
         here = [*here, DAWID_SKENE]
     return {name: title for name, title in WITH_MODEL.items() if name in here}
 

@@ -107,7 +107,10 @@ def scope_context(asked: Asked) -> dict:
             for dimension in project.type.dimensions
             for label in dimension.labels
         ],
-        "scope_raters": project.raters.exclude(kind=Rater.Kind.SLOT).order_by("name").values_list("pseudonym", "name"),
+        "scope_raters": queries.annotators_of(project)
+        .exclude(kind=Rater.Kind.SLOT)
+        .order_by("name")
+        .values_list("pseudonym", "name"),
         "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
     }
 

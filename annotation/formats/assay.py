@@ -10,7 +10,8 @@ recognised by its columns, and content is read first. The manifest may be among 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,12 +20,13 @@ from annotation import incoming
 from .cells import BadCell, SeenKeys, row_error, to_key
 from .detection import detect
 from .manifests import data_files, read_manifest
-from .records import AnnotationRecord, FormatError, JudgementRecord, Record, RowError, SpanRecord
+from .records import AnnotationRecord, DecisionRecord, FormatError, JudgementRecord, Record, RowError, SpanRecord
 from .sources import Options, Source
 from .tables import open_tables
 
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
+DECISION_SIGN = "method"
 KIND_TITLES = {str: "a text", bool: "true or false"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 
@@ -46,25 +48,52 @@ def read(sources: list[Source], options: Options) -> Iterator[Record]:
         if slug != "assay" and slug not in CONTENT_FORMATS:
             raise FormatError(f"{source.label}: is neither annotations nor content in the layout of an Assay export")
         by_format.setdefault(slug, []).append(source)
+    said = by_format.get("assay", [])
+    is_decision = _told_by_labels(said, options)
     for slug in CONTENT_FORMATS:
-        if slug in by_format:
-            yield from get_format(slug).read(by_format[slug], options)
-    if "assay" in by_format:
-        yield from read_annotations(by_format["assay"], options)
+        for record in get_format(slug).read(by_format[slug], options) if slug in by_format else ():
+            if not isinstance(record, DecisionRecord) or is_decision(record):
+                yield record
+    if said:
+        yield from read_labels(said, options)
+
+
+def _told_by_labels(sources: list[Source], options: Options) -> Callable[[DecisionRecord], bool]:
+    """Which of the content's decided labels are decisions: none where the decisions have a file of their own. In an
+    export without one, a label that is the majority of the annotations is nobody's decision."""
+    votes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    latest: dict[tuple[str, str], AnnotationRecord] = {}
+    for record in read_labels(sources, options):
+        if isinstance(record, DecisionRecord):
+            return lambda decided: False
+        if isinstance(record, AnnotationRecord):
+            known = latest.get((record.item, record.rater))
+            if known is None or known.revision < record.revision:
+                latest[record.item, record.rater] = record
+    for annotation in latest.values():
+        for judgement in () if annotation.surplus else annotation.judgements:
+            votes[judgement.unit, judgement.dimension][judgement.label] += 1
+    majorities = {
+        place: most[0][0]
+        for place, counted in votes.items()
+        for most in (counted.most_common(2),)
+        if len(most) == 1 or most[0][1] > most[1][1]
+    }
+    return lambda decided: majorities.get((decided.unit, decided.dimension)) != decided.label
 
 
 def task_type_of(sources: list[Source]) -> str:
     """The identifier of the task type that the annotations name, or else the manifest; "" where neither is there."""
-    annotations = [source for source in data_files(sources) if detect(source) == "assay"]
-    for record in read_annotations(annotations, Options()):
+    said = [source for source in data_files(sources) if detect(source) == "assay"]
+    for record in read_labels(said, Options()):
         if getattr(record, "task_type", ""):
             return record.task_type
     named = (read_manifest(sources) or {}).get("task_type")
     return named if isinstance(named, str) else ""
 
 
-def read_annotations(sources: list[Source], options: Options) -> Iterator[AnnotationRecord | RowError]:
-    """The annotation files alone."""
+def read_labels(sources: list[Source], options: Options) -> Iterator[AnnotationRecord | DecisionRecord | RowError]:
+    """The files of annotations and of decisions alone; a line's columns tell which it is."""
     seen = SeenKeys()
     for table in open_tables(sources, options):
         seen.start(table.name)
@@ -74,12 +103,17 @@ def read_annotations(sources: list[Source], options: Options) -> Iterator[Annota
                 continue
             line, cells = row
             try:
-                annotation = _annotation(cells, options.limits.key_chars)
-                seen.add(f"{annotation.item}\n{annotation.rater}\n{annotation.revision}", "revision", line)
+                if DECISION_SIGN in cells and "judgements" not in cells:
+                    record = _decision(cells, options.limits.key_chars)
+                    key = ("decision", record.unit, record.dimension, record.method, str(record.number))
+                    seen.add("\n".join(key), "number", line)
+                else:
+                    record = _annotation(cells, options.limits.key_chars)
+                    seen.add(f"{record.item}\n{record.rater}\n{record.revision}", "revision", line)
             except BadCell as problem:
                 yield row_error(table.name, line, problem)
             else:
-                yield annotation
+                yield record
 
 
 def _annotation(cells: dict, limit: int) -> AnnotationRecord:
@@ -103,10 +137,42 @@ def _annotation(cells: dict, limit: int) -> AnnotationRecord:
         active_ms=_whole(cells, "active_ms", None, incoming.MAX_ACTIVE_MS),
         guideline_version=_whole(cells, "guideline_version", None),
         suggestion_shown=_take(cells, "suggestion_shown", bool, None),
+        labels_seen=_take(cells, "labels_seen", bool, None),
         comment=_take(cells, "comment", str, ""),
         metadata={name: value for name, value in cells.items() if name not in LINE_KEYS},
         task_type=_take(cells, "task_type", str, ""),
         surplus=_take(cells, "surplus", bool, False),
+    )
+
+
+def _decision(cells: dict, limit: int) -> DecisionRecord:
+    number, label, seen = _whole(cells, "number", 1), _take(cells, "label", str, ""), cells.get("seen")
+    if number < 1:
+        raise BadCell("number", number, "is less than 1")
+    if label:
+        to_key(label, "label", limit)
+    elif "number" not in cells:
+        raise BadCell("label", label, "is missing")
+    if seen is not None and not _is_seen(seen):
+        raise BadCell("seen", seen, 'is not a JSON object with "runs", a list of objects with "run" and "checker"')
+    return DecisionRecord(
+        unit=to_key(cells.get("unit"), "unit", limit),
+        dimension=to_key(cells.get("dimension"), "dimension", limit),
+        label=label,
+        method=to_key(cells.get(DECISION_SIGN), DECISION_SIGN, limit),
+        number=number,
+        rater=_take(cells, "rater", str, ""),
+        note=_take(cells, "note", str, ""),
+        seen=seen,
+        decided_at=_instant(cells, "decided_at"),
+    )
+
+
+def _is_seen(seen: object) -> bool:
+    runs = seen.get("runs", []) if isinstance(seen, dict) else None
+    return isinstance(runs, list) and all(
+        isinstance(one, dict) and isinstance(one.get("run"), str) and isinstance(one.get("checker"), str)
+        for one in runs
     )
 
 
@@ -173,6 +239,7 @@ LINE_KEYS = frozenset(
         "active_ms",
         "guideline_version",
         "suggestion_shown",
+        "labels_seen",
         "surplus",
         "comment",
         "judgements",
@@ -191,8 +258,11 @@ def instant_text(instant: datetime | None) -> str | None:
 
 def line_of(annotation: AnnotationRecord) -> str:
     """The canonical line of one revision, without line feed."""
+    # Files from before it was stored do not have it, and come out as they went in.
+    labels_seen = {} if annotation.labels_seen is None else {"labels_seen": annotation.labels_seen}
     return _ENCODE(
         annotation.metadata
+        | labels_seen
         | {
             "item": annotation.item,
             "task_type": annotation.task_type,
@@ -220,6 +290,21 @@ def line_of(annotation: AnnotationRecord) -> str:
             ],
         }
     )
+
+
+def line_of_decision(decision: DecisionRecord) -> str:
+    """The canonical line of one decision, without line feed. What is not known is left out."""
+    more = {"rater": decision.rater or None, "note": decision.note or None, "seen": decision.seen}
+    more |= {"label": decision.label or None, "decided_at": instant_text(decision.decided_at)}
+    return _ENCODE(
+        {"unit": decision.unit, "dimension": decision.dimension, "method": decision.method, "number": decision.number}
+        | {name: value for name, value in more.items() if value is not None}
+    )
+
+
+def decision_key(decision: DecisionRecord) -> tuple[bytes, str, str, int]:
+    """The order of decisions in an export."""
+    return decision.unit.encode(), decision.dimension, decision.method, decision.number or 1
 
 
 def sort_key(annotation: AnnotationRecord) -> tuple[bytes, bytes, int]:

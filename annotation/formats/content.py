@@ -6,8 +6,9 @@ where there are any; a line of pairs alone needs neither question nor claim. `do
 An object's `id` is its key. Left out, it is made from the parent's id and the place in the list; a question and a claim
 always have one. Lines about the same question or claim, and objects of the same id, are put together: what stands again
 may say less than the first time and must not say anything else. A question, claim or response that is named by its id
-alone stands for what the data set has. `labels` are decided labels of the unit that the object is; `derived` is what an
-export adds for its readers and is passed over. Values that the format does not know are kept as metadata.
+alone stands for what the data set has. `labels` are decided labels of the unit that the object is, and `methods` what
+made each of them; `derived` is what an export adds for its readers and is passed over. Values that the format does not
+know are kept as metadata.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from itertools import islice
 from sys import intern
 
 from .cells import BadCell, Places, digest, row_error, to_key, unknown_label
-from .content_parts import DERIVED, LABELS, PARTS, PIECES, Met, make, take, take_id
+from .content_parts import DERIVED, LABELS, METHODS, PARTS, PIECES, Met, make, take, take_id
 from .content_write import as_object, line_object, write
 from .records import DecisionRecord, FormatError, Record, RowError, response_aspect_key
 from .sources import Options, Source
 from .tables import listed, open_tables
 
 ROOTS = ("claim", "question")
+IMPORTED, MAJORITY = "imported", "majority"
 LISTS = ("passages", "aspects", "responses", "pairs")
 LINE_KEYS = (*ROOTS, *LISTS)
 NEEDS = {
@@ -152,15 +154,16 @@ class _Lines(Places):
         if not isinstance(value, dict):
             raise BadCell(path, value, "is not a JSON object")
         for name in value:
-            if name not in ("id", LABELS, DERIVED):
-                raise BadCell(f"{path}.{name}", value[name], f"is none of id, {LABELS}, {DERIVED}")
+            if name not in ("id", LABELS, METHODS, DERIVED):
+                raise BadCell(f"{path}.{name}", value[name], f"is none of id, {LABELS}, {METHODS}, {DERIVED}")
         key = take_id(value.get("id", ""), f"{path}.id", self.limit)
         met = self.met["aspects"]
         is_another = not met.is_under(key, "question", question) if met.knows(key) else self._is_here(question)
         if is_another:
             raise BadCell(f"{path}.id", key, f"is no aspect of question {question}")
         _only_once(here, key, path)
-        yield from self._decisions(RESPONSE_ASPECT, response_aspect_key(response, key), value.get(LABELS), path)
+        unit = response_aspect_key(response, key)
+        yield from self._decisions(RESPONSE_ASPECT, unit, value.get(LABELS), value.get(METHODS), path)
 
     def _is_here(self, question: str) -> bool:
         return self.met["question"].knows(question)
@@ -202,12 +205,16 @@ class _Lines(Places):
                 raise BadCell(f"{path}.id", taken.key, reason)
             met.first(record, self.line)
             yield record
-        yield from self._decisions(part.kind, taken.key, taken.labels, path)
+        yield from self._decisions(part.kind, taken.key, taken.labels, taken.methods, path)
         return taken
 
-    def _decisions(self, kind: str, unit: str, labels: object, path: str) -> Iterator[DecisionRecord]:
+    def _decisions(self, kind: str, unit: str, labels: object, methods: object, path: str) -> Iterator[DecisionRecord]:
+        """What somebody decided; a label that is only the majority of people's is looked at and passed over."""
         if labels is None:
             return
+        if methods is not None and not isinstance(methods, dict):
+            raise BadCell(f"{path}.{METHODS}", methods, "is not a JSON object with a dimension as each key")
+        by = methods or {}
         path = f"{path}.{LABELS}"
         if not isinstance(labels, dict):
             raise BadCell(path, labels, "is not a JSON object with a dimension as each key")
@@ -232,8 +239,11 @@ class _Lines(Places):
             if first[1] != label:
                 raise BadCell(where, label, f"differs from {first[1]} on {self.describe(first[0])}")
             self.found.add((kind, dimension, label))
-            if first[0] == self.base + self.line:
-                yield DecisionRecord(unit, dimension, label)
+            method = by.get(dimension, IMPORTED)
+            if not isinstance(method, str) or not method:
+                raise BadCell(f"{path.removesuffix(LABELS)}{METHODS}.{dimension}", method, "is not a text")
+            if first[0] == self.base + self.line and method != MAJORITY:
+                yield DecisionRecord(unit, dimension, label, method)
 
 
 def _list(value: object, path: str) -> list:

@@ -26,7 +26,7 @@ from .records import (
     TripletRecord,
 )
 
-LABELS, DERIVED, METADATA, INDEX = "labels", "derived", "metadata", "index"
+LABELS, METHODS, DERIVED, METADATA, INDEX = "labels", "methods", "derived", "metadata", "index"
 PIECES = ("triplets", "sub_sentences", "atomic_claims")
 
 
@@ -213,12 +213,13 @@ PART_OF_RECORD = {part.record: part for part in PARTS.values()}
 
 @dataclass(slots=True)
 class Taken:
-    """An object taken apart. `given` is what it says, by the record's names; `labels` and `children` as they stand."""
+    """An object taken apart. `given` is what it says, by the record's names; the rest as it stands."""
 
     key: str
     path: str
     given: dict[str, object]
     labels: object
+    methods: object
     children: dict[str, object]
     made_key: bool  # the file left the id out
 
@@ -238,7 +239,7 @@ def take(part: Part, value: object, path: str, parent: str, place: int, limit: i
         key = f"{parent}/{part.mark}{place}"
     else:
         raise BadCell(f"{path}.id", "", "is missing")
-    taken = Taken(key, path, {}, value.get(LABELS), {}, value.get("id") is None)
+    taken = Taken(key, path, {}, value.get(LABELS), value.get(METHODS), {}, value.get("id") is None)
     extra = {}
     for name, inner in value.items():
         if name in part.fields:
@@ -253,7 +254,7 @@ def take(part: Part, value: object, path: str, parent: str, place: int, limit: i
             extra |= inner or {}
         elif name == INDEX and part.has_index:
             taken.given[INDEX] = _whole(inner, f"{path}.{name}")
-        elif name not in ("id", LABELS, DERIVED):
+        elif name not in ("id", LABELS, METHODS, DERIVED):
             extra[name] = inner
     if extra:
         taken.given[METADATA] = extra

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from .content_parts import DERIVED, INDEX, LABELS, METADATA, PART_OF_RECORD
+from .content_parts import DERIVED, INDEX, LABELS, METADATA, METHODS, PART_OF_RECORD
 from .records import Record
 from .spreadsheets import write_json_lines
 
@@ -35,11 +35,17 @@ def as_object(
     return found | labelled(labels, derived)
 
 
-def labelled(labels: Mapping[str, str] | None, derived: Mapping[str, str] | None = None) -> dict:
-    """What an object says of the labels of the unit that it is; nothing where there are none."""
+def labelled(
+    labels: Mapping[str, str] | None,
+    derived: Mapping[str, str] | None = None,
+    methods: Mapping[str, str] | None = None,
+) -> dict:
+    """What an object says of the labels of the unit that it is, and what made each; nothing where there are none."""
     found = {}
     if labels:
         found[LABELS] = dict(labels)
+    if methods:
+        found[METHODS] = dict(methods)
     if derived:
         found[DERIVED] = dict(derived)
     return found

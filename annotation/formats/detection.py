@@ -15,6 +15,7 @@ from .tables import SNIFFED_BYTES, open_tables
 # Columns that only this format has together; the first match wins.
 SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("assay", frozenset({"item", "annotator", "judgements"})),
+    ("assay", frozenset({"unit", "dimension", "method", "number"})),
     ("climate-fever", frozenset({"claim_id", "claim", "evidences"})),
     ("druid", frozenset({"id", "claim_id", "claim", "evidence", "evidence_source", "factcheck_verdict"})),
 )

@@ -157,6 +157,7 @@ class AnnotationRecord:
     active_ms: int | None = None
     guideline_version: int | None = None
     suggestion_shown: bool | None = None
+    labels_seen: bool | None = None
     comment: str = ""
     metadata: dict = field(default_factory=dict)
     task_type: str = ""  # identifier, where the file says it
@@ -165,12 +166,21 @@ class AnnotationRecord:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A label that stands for the unit without naming who gave it, such as DRUID's `evidence_stance`."""
+    """A label that stands for the unit, such as DRUID's `evidence_stance`.
+
+    A file that knows the history of its decisions numbers them by unit, dimension and method; an empty label is then a
+    decision that was withdrawn. `seen` is what its person had been shown, None where that is not known.
+    """
 
     unit: str
     dimension: str
     label: str
     method: str = "imported"
+    number: int | None = None
+    rater: str = ""
+    note: str = ""
+    seen: dict | None = None
+    decided_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

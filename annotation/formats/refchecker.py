@@ -55,7 +55,8 @@ NAMES = ("setting", "model", "dataset")
 ROW_KEYS = frozenset({"id", "response", "question", "context", *NAMES})
 # A label that stands for the triplet without naming who gave it: Assay's exports have it, RefChecker's files do not.
 DECIDED = "decided_label"
-TRIPLET_KEYS = frozenset({"triplet", "claim", "human_label", DECIDED})
+METHOD = "decided_method"  # what made it; `majority` is nobody's decision
+TRIPLET_KEYS = frozenset({"triplet", "claim", "human_label", DECIDED, METHOD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,11 @@ def _triplets_of(
         if label := _label_of(entry, "human_label", path, labels):
             judgements.append(JudgementRecord(key, "entailment", label))
         if label := _label_of(entry, DECIDED, path, labels):
-            decisions.append(DecisionRecord(key, "entailment", label))
+            method = entry.get(METHOD) or "imported"
+            if not isinstance(method, str):
+                raise BadCell(f"{path}.{METHOD}", method, "is not a text")
+            if method != "majority":
+                decisions.append(DecisionRecord(key, "entailment", label, method))
     return triplets, tuple(judgements), decisions
 
 

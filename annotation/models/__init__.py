@@ -19,7 +19,7 @@ from .content import (
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
-from .judgements import Annotation, Decision, Judgement, Revision, Span
+from .judgements import Annotation, Decision, Judgement, Revision, Shown, Span
 from .people import Invitation, User
 from .projects import (
     Guideline,
@@ -75,6 +75,7 @@ __all__ = [
     "RunFailure",
     "RunSample",
     "Score",
+    "Shown",
     "Span",
     "StagedChange",
     "SubSentence",

@@ -91,27 +91,80 @@ class Span(models.Model):
         return f"{self.field}[{self.start}:{self.end}]"
 
 
+class DecisionQuerySet(models.QuerySet):
+    def in_force(self) -> "DecisionQuerySet":
+        """The newest row of each place and method, where it is not withdrawn."""
+        return self.filter(is_latest=True, is_withdrawn=False)
+
+
 class Decision(models.Model):
-    """A label that stands for the unit, each with the method that made it."""
+    """A label that stands for the unit, with the method that made it. Rows are only added: whoever decides anew, or
+    withdraws, adds the next one."""
 
     class Method(models.TextChoices):
         ADJUDICATED = "adjudicated"
-        MAJORITY = "majority"
         IMPORTED = "imported"
+        RULE = "rule"
+        MAJORITY = "majority"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="decisions")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="decisions")
     dimension = models.CharField(max_length=40)
-    label = models.CharField(max_length=80)
     method = models.CharField(max_length=40, choices=Method.choices)
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    number = models.PositiveIntegerField(default=1)  # 1, 2, ... of the unit, dimension and method
+    is_latest = models.BooleanField(default=True)
+    is_withdrawn = models.BooleanField(default=False)
+    label = models.CharField(max_length=80, blank=True)  # empty: withdrawn
+    decided_by = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="decisions")
     note = models.TextField(blank=True)
+    # What Assay had shown the person of this item: {"labels": others' labels, "names": of whom, "runs": [{"run",
+    # "checker"}]}; null: not known.
+    seen = models.JSONField(null=True)
+    decided_at = models.DateTimeField(null=True)  # null: not known, as in most files
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = DecisionQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["project", "unit", "dimension", "method"], name="one_decision_per_method")
+            models.UniqueConstraint(
+                fields=["project", "unit", "dimension", "method", "number"], name="decision_number_once"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "unit", "dimension", "method"],
+                condition=Q(is_latest=True),
+                name="one_latest_decision_per_method",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_withdrawn=True, label="") | (Q(is_withdrawn=False) & ~Q(label="")),
+                name="withdrawn_decision_has_no_label",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.dimension}: {self.label} ({self.method})"
+        return f"{self.dimension}: {self.label or 'withdrawn'} ({self.method})"
+
+
+class Shown(models.Model):
+    """That Assay showed a person something about an item besides its texts: others' labels with their names, or the
+    suggestions of a run. It decides which adjudications are held against which checkers."""
+
+    LABELS = "labels"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    # None: of every item, as a release's files do.
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, null=True, related_name="+")
+    what = models.CharField(max_length=36)  # the run's UUID, or LABELS
+    first_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "item", "what"], name="shown_once"),
+            models.UniqueConstraint(
+                fields=["user", "project", "what"], condition=Q(item=None), name="shown_of_every_item_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.what} to {self.user_id}"

@@ -12,17 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.db.models.functions import Collate
 
-from annotation.formats.assay import sort_key
-from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
+from annotation.formats.assay import decision_key, sort_key
+from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
 from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
 # Where several decisions stand for a unit, the first of these is the one exported.
-DECISION_ORDER = (Decision.Method.ADJUDICATED, Decision.Method.IMPORTED, Decision.Method.MAJORITY)
+DECISION_ORDER = (
+    Decision.Method.ADJUDICATED,
+    Decision.Method.IMPORTED,
+    Decision.Method.RULE,
+    Decision.Method.MAJORITY,
+)
 KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
 
 
@@ -33,9 +38,13 @@ REVISION_FIELDS = (
     "active_ms",
     "guideline_version",
     "suggestion_shown",
+    "labels_seen",
     "comment",
     "metadata",
 )
+
+
+DECISION_FIELDS = ("note", "seen", "decided_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,8 @@ class ExportedItem:
     raters: int = 0
     # (unit key, dimension) -> label -> how many last revisions have it, surplus ones left out
     votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
-    decisions: dict[tuple[str, str], str] = field(default_factory=dict)  # (unit key, dimension) -> label
+    # (unit key, dimension) -> the decision's label and method
+    decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
         """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
@@ -69,7 +79,7 @@ class ExportedItem:
         A dimension that is asked under a condition has none where the condition's label is another one, or where only
         a majority could tell and people are divided about the condition.
         """
-        decided = self.decisions.get((unit_key, dimension.slug))
+        decided, _ = self.decisions.get((unit_key, dimension.slug), (None, ""))
         condition = dimension.asked_when
         if condition is not None:
             before = kind.dimension(condition.dimension)
@@ -79,6 +89,10 @@ class ExportedItem:
             if label is None and decided is None and (unit_key, before.slug) in self.votes:
                 return None
         return decided if decided is not None else majority(self.votes.get((unit_key, dimension.slug), {}))
+
+    def method(self, unit_key: str, dimension: Dimension) -> str:
+        """What made the unit's one label."""
+        return self.decisions.get((unit_key, dimension.slug), ("", Decision.Method.MAJORITY.value))[1]
 
     def count_votes(self) -> None:
         latest = {annotation.rater: annotation for annotation in self.annotations}
@@ -98,9 +112,8 @@ def majority(votes: dict[str, int]) -> str | None:
     return top[0] if len(top) == 1 else None
 
 
-def exported_items(project: Project) -> Iterator[list[ExportedItem]]:
+def exported_items(project: Project, moment: Moment) -> Iterator[list[ExportedItem]]:
     """Batches of the items that are not retired, in the byte order of their keys."""
-    moment = Moment.now(project)
     bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
     rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
     # All ids at once, which is little, so that no query stays open while others write.
@@ -111,6 +124,20 @@ def exported_items(project: Project) -> Iterator[list[ExportedItem]]:
     }
     for start in range(0, len(ids), BATCH):
         yield _read(ids[start : start + BATCH].tolist(), project, moment, raters)
+
+
+def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]:
+    """Every decision about units that are not retired, with those that another took the place of, in the order of an
+    export."""
+    items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    rows = Decision.objects.filter(project=project, pk__lte=moment.decision, unit__in=items.values("unit"))
+    columns = ("unit__key", "dimension", "label", "method", "number", "decided_by__pseudonym", *DECISION_FIELDS)
+    found = [
+        DecisionRecord(*plain, rater or "", *more)
+        for *plain, rater, note, seen, decided_at in rows.values_list(*columns).iterator(chunk_size=10_000)
+        for more in ((note, seen, decided_at),)
+    ]
+    return sorted(found, key=decision_key)
 
 
 def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tuple[str, str]]) -> list[ExportedItem]:
@@ -181,32 +208,36 @@ def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> 
 
 
 def _add_decisions(project: Project, moment: Moment, item_of_unit: dict[int, ExportedItem]) -> None:
-    rank = {method: place for place, method in enumerate(DECISION_ORDER)}
-    decisions = Decision.objects.filter(project=project, unit__in=item_of_unit, pk__lte=moment.decision)
-    rows = sorted(decisions.values_list("unit_id", "dimension", "label", "method"), key=lambda row: -rank[row[3]])
-    for unit, dimension, label, _ in rows:
+    found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=item_of_unit))
+    for (unit, dimension), of_place in found.items():
         entry = item_of_unit[unit]
-        entry.decisions[entry.unit_keys[unit], dimension] = label
+        entry.decisions[entry.unit_keys[unit], dimension] = of_place[0].label, of_place[0].method
+
+
+def decisions_at(moment: Moment, rows: QuerySet[Decision]) -> dict[tuple[int, str], list[Decision]]:
+    """By unit and dimension the decisions that were in force then, the one that stands for the unit first."""
+    newest = {
+        (row.unit_id, row.dimension, row.method): row for row in rows.filter(pk__lte=moment.decision).order_by("number")
+    }
+    found: dict[tuple[int, str], list[Decision]] = defaultdict(list)
+    for row in sorted(newest.values(), key=lambda row: DECISION_ORDER.index(row.method)):
+        if not row.is_withdrawn:
+            found[row.unit_id, row.dimension].append(row)
+    return found
 
 
 def _record(
     item: str, rater: tuple[str, str], judgements: tuple, said: list, task_type: str, surplus: bool
 ) -> AnnotationRecord:
-    number, shown_at, submitted_at, active_ms, guideline_version, suggestion_shown, comment, metadata = said
     pseudonym, kind = rater
+    number, *more = said
     return AnnotationRecord(
         item=item,
         rater=pseudonym,
         judgements=judgements,
         rater_kind=kind,
         revision=number,
-        shown_at=shown_at,
-        submitted_at=submitted_at,
-        active_ms=active_ms,
-        guideline_version=guideline_version,
-        suggestion_shown=suggestion_shown,
-        comment=comment,
-        metadata=metadata,
         task_type=task_type,
         surplus=surplus,
+        **dict(zip(REVISION_FIELDS[1:], more, strict=True)),
     )

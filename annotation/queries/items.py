@@ -72,7 +72,7 @@ def _disagreeing(items: QuerySet, *, decided: bool = True) -> QuerySet:
     if not decided:
         differing = differing.exclude(
             Exists(
-                Decision.objects.filter(
+                Decision.objects.in_force().filter(
                     project=OuterRef("revision__annotation__item__project"),
                     unit=OuterRef("unit"),
                     dimension=OuterRef("dimension"),
@@ -205,7 +205,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         runs[suggestion.run_id] = suggestion.run
         suggested[suggestion.run_id, suggestion.unit_id, suggestion.dimension] = suggestion
     decisions = defaultdict(list)
-    for decision in Decision.objects.filter(project=project, unit__in=units).select_related("decided_by"):
+    for decision in Decision.objects.in_force().filter(project=project, unit__in=units).select_related("decided_by"):
         decisions[decision.unit_id, decision.dimension].append(decision)
     # What the project hides is shown where somebody said or decided something about it.
     known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}

@@ -18,7 +18,7 @@ from annotation.models import (
     Unit,
     UnitKind,
 )
-from annotation.queries.exports import DECISION_ORDER, Moment, majority
+from annotation.queries.exports import Moment, decisions_at, majority
 from annotation.task_types import TaskType
 
 # What a unit hangs below, seen from it: the claim or question. Units of one group share texts, and are trained on or
@@ -106,10 +106,8 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
 
 
 def _decisions(project: Project, moment: Moment) -> dict[tuple[int, str], str]:
-    rank = {method: place for place, method in enumerate(DECISION_ORDER)}
-    rows = Decision.objects.filter(project=project, pk__lte=moment.decision)
-    ordered = sorted(rows.values_list("unit_id", "dimension", "label", "method"), key=lambda row: -rank[row[3]])
-    return {(unit, dimension): label for unit, dimension, label, _ in ordered}
+    found = decisions_at(moment, Decision.objects.filter(project=project))
+    return {place: of_place[0].label for place, of_place in found.items()}
 
 
 def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touched: bool) -> Votes:

@@ -127,13 +127,14 @@ class _Batch:
         return found | (self._labels(item, record.key) if is_unit else {})
 
     def _labels(self, item: ExportedItem, unit: str) -> dict:
-        labels, derived = {}, {}
+        labels, methods, derived = {}, {}, {}
         for dimension in self.kind.dimensions:
             label = item.label(self.kind, unit, dimension)
             if label is not None:
                 labels[dimension.slug] = label
+                methods[dimension.slug] = item.method(unit, dimension)
                 derived |= {each.slug: each.label_for(label) for each in dimension.derived}
-        return labelled(labels, derived)
+        return labelled(labels, derived, methods)
 
 
 # --- rows as records ------------------------------------------------------------------------------------------------

@@ -92,17 +92,19 @@ def _response_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dic
                 context=tuple(passages[response.question_id]),
                 extractor=metadata.pop("extractor", "claude2"),
                 triplets=[
-                    _triplet(triplets[unit], item.label(kind, key, dimension)) for unit, key in item.unit_keys.items()
+                    _triplet(triplets[unit], item.label(kind, key, dimension), item.method(key, dimension))
+                    for unit, key in item.unit_keys.items()
                 ],
                 metadata=metadata,
             )
         )
 
 
-def _triplet(values: list, label: str | None) -> tuple:
+def _triplet(values: list, label: str | None, method: str) -> tuple:
     """The decided label goes under a name of its own: `human_label` would come back as one more rater."""
     head, relation, tail, metadata = values
-    return head, relation, tail, None, metadata | ({refchecker.DECIDED: label} if label else {})
+    decided = {refchecker.DECIDED: label, refchecker.METHOD: method} if label else {}
+    return head, relation, tail, None, metadata | decided
 
 
 def _fits_refchecker(project: Project) -> bool:

@@ -27,9 +27,15 @@ REVISION_FIELDS = (
     "active_ms",
     "guideline_version",
     "suggestion_shown",
+    "labels_seen",
     "comment",
     "metadata",
 )
+
+
+# What a decision says: label, rater, note, what they had seen, and when.
+DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at")
+Place = tuple[int, str, str]  # unit, dimension and method of decisions
 
 
 @dataclass(slots=True)
@@ -86,8 +92,8 @@ class _Labels:
                 Project.objects.filter(pk=self.project.pk).update(label_version=F("label_version") + 1)
         self.annotations, self.decisions = [], []
 
-    def _rater(self, record: AnnotationRecord) -> int:
-        name = (record.rater, record.rater_kind)
+    def _rater(self, rater: str, kind: str) -> int:
+        name = (rater, kind)
         if name not in self.raters:
             self.raters[name] = self._find_rater(*name).pk
         return self.raters[name]
@@ -124,7 +130,9 @@ class _Labels:
             item = items.get(record.item)
             if item is None:
                 raise JobError(f"The project has no page for {record.item}, which the file has labels of")
-            wanted[item, self._rater(record)].append((record, _judgements_of(record, item, units)))
+            wanted[item, self._rater(record.rater, record.rater_kind)].append(
+                (record, _judgements_of(record, item, units))
+            )
         known = self._known(wanted)
 
         new_annotations, new_revisions, no_longer_latest = [], [], []
@@ -189,35 +197,56 @@ class _Labels:
             .filter(dataset=self.project.dataset_id, kind=self.unit_kind, key__in={r.unit for r in self.decisions})
             .values_list("key", "pk")
         )
-        known = {
-            (unit, dimension, method): (pk, label)
-            for pk, unit, dimension, method, label in Decision.objects.filter(
-                project=self.project, unit__in=units.values()
-            ).values_list("pk", "unit_id", "dimension", "method", "label")
-        }
-        new: dict[tuple, str] = {}
-        changed = []
+        known = self._known_decisions(units.values())
+        added: dict[Place, list[int]] = defaultdict(list)
         for record in self.decisions:
-            method = record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED
             if record.unit not in units:
                 raise JobError(f"The data set has no {self.unit_kind} {record.unit}, which the file has a label of")
+            method = record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED
             place = (units[record.unit], record.dimension, method)
-            stored = known.get(place)
-            if stored is None:
-                new[place] = record.label
-            elif stored[1] == record.label:
+            stored = known[place]
+            rater = self._rater(record.rater, "person") if record.rater else None
+            said = (record.label, rater, record.note, record.seen, record.decided_at)
+            last = max(stored, default=0)
+            if record.number is None:  # the file knows no history: it says what is in force
+                is_known = bool(last) and stored[last][0] == record.label
+            else:
+                is_known = said in (stored.get(record.number), stored.get(last))
+            if is_known:
                 self.done.decisions_unchanged += 1
             else:
-                changed.append(Decision(pk=stored[0], label=record.label))
+                number = last + 1 if record.number is None or record.number in stored else record.number
+                stored[number] = said
+                added[place].append(number)
+        for place, numbers in added.items():
+            is_new = len(numbers) == len(known[place])
+            self.done.decisions += is_new
+            self.done.decisions_changed += not is_new
+        latest = Decision.objects.filter(project=self.project, is_latest=True, unit__in={unit for unit, *_ in added})
+        latest = latest.values_list("pk", "unit_id", "dimension", "method")
+        replaced = [pk for pk, *place in latest if tuple(place) in added]
+        Decision.objects.filter(pk__in=replaced).update(is_latest=False)
         bulk_insert(
             Decision,
-            [(self.project.pk, *place, label) for place, label in new.items()],
-            ["project_id", "unit_id", "dimension", "method", "label"],
+            [
+                (self.project.pk, *place, number, number == max(known[place]), not said[0], *said)
+                for place, numbers in added.items()
+                for number in numbers
+                for said in (known[place][number],)
+            ],
+            ["project_id", "unit_id", "dimension", "method", "number", "is_latest", "is_withdrawn", *DECISION_FIELDS],
         )
-        Decision.objects.bulk_update(changed, ["label"], batch_size=500)
-        self.done.decisions += len(new)
-        self.done.decisions_changed += len(changed)
-        return bool(new or changed)
+        return bool(added)
+
+    def _known_decisions(self, units: Iterable[int]) -> dict[Place, dict[int, tuple]]:
+        """What is stored: number -> what it says, by unit, dimension and method."""
+        found: dict[Place, dict[int, tuple]] = defaultdict(dict)
+        rows = Decision.objects.filter(project=self.project, unit__in=list(units))
+        for unit, dimension, method, number, *said in rows.values_list(
+            "unit_id", "dimension", "method", "number", *DECISION_FIELDS
+        ):
+            found[unit, dimension, method][number] = tuple(said)
+        return found
 
 
 @dataclass(slots=True)

@@ -110,7 +110,12 @@ class LabelCheck:
             yield from self._not_asked(unit, of_unit)
 
     def _of_decision(self, record: DecisionRecord) -> Iterator[Problem]:
-        yield from self._of_label(record.dimension, record.label)
+        if record.label:
+            yield from self._of_label(record.dimension, record.label)
+        elif record.dimension not in {each.slug for each in self.task_type.dimensions}:
+            yield "dimension", record.dimension, "is none of the task type's dimensions"
+        if len(record.rater) > RATER_CHARS:
+            yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
 
     def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
         known = {each.slug: each.values for each in self.task_type.dimensions}

@@ -98,7 +98,8 @@ class ContentPass:
                 self.findings.add_label(judgement.dimension, judgement.label)
         else:
             self.findings.decisions += 1
-            self.findings.add_label(record.dimension, record.label)
+            if record.label:  # else one that was withdrawn
+                self.findings.add_label(record.dimension, record.label)
         if self.labels.task_type is not None:
             self.waiting_labels.append(record)
             if len(self.waiting_labels) >= 2 * BATCH_RECORDS:

@@ -31,4 +31,4 @@ def others_said(user, project: Project, item: Item | None = None) -> bool:
     decisions = Decision.objects.filter(project=project)
     if item:
         decisions = decisions.filter(unit__item_units__item=item)
-    return labels.exclude(rater__user=user).exists() or decisions.exclude(decided_by=user).exists()
+    return labels.exclude(rater__user=user).exists() or decisions.exclude(decided_by__user=user).exists()

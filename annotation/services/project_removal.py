@@ -23,6 +23,7 @@ from annotation.models import (
     ProjectOptions,
     Rater,
     Revision,
+    Shown,
     Span,
 )
 
@@ -36,6 +37,7 @@ TABLES = (
     (Revision, "annotation__item__project"),
     (Annotation, "item__project"),
     (Decision, "project"),
+    (Shown, "project"),
     (Assignment, "project"),
     (ItemUnit, "item__project"),
     (Item, "project"),

@@ -20,13 +20,14 @@ from django.db import transaction
 from annotation.formats import assay
 from annotation.formats.spreadsheets import write_json_lines
 from annotation.models import Artifact, Chunk, Item, Job, Project
-from annotation.queries.exports import exported_items
+from annotation.queries.exports import Moment, exported_decisions, exported_items
 from annotation.services.carried_settings import settings_of
 from annotation.services.export_layouts import kinds_for, layout_of
 from annotation.services.jobs import JobError, Lease, create_job
 from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
+DECISIONS = "decisions.jsonl"  # where there are any
 MANIFEST = "manifest.json"
 MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values; charset=utf-8",
@@ -56,10 +57,12 @@ def write_export(
     total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 
+    moment = Moment.now(project)
+
     with open(folder / ANNOTATIONS, "w", encoding="utf-8", newline="") as annotations:
 
         def objects() -> Iterator[dict]:
-            for items in exported_items(project):
+            for items in exported_items(project, moment):
                 for item in items:
                     annotations.writelines(assay.line_of(annotation) + "\n" for annotation in item.annotations)
                     counts["units"] += len(item.unit_keys)
@@ -71,6 +74,12 @@ def write_export(
 
         lines = folder / f"{layout.stem}.jsonl"
         write_json_lines(lines, objects())
+
+    decisions = exported_decisions(project, moment)
+    counts["decisions"] = len(decisions)
+    if decisions:
+        with open(folder / DECISIONS, "w", encoding="utf-8", newline="") as out:
+            out.writelines(assay.line_of_decision(decision) + "\n" for decision in decisions)
 
     for name in kinds:
         convert = layout.kinds[name]

@@ -13,7 +13,7 @@ from annotation.access import project_with_labels_for
 from annotation.forms.exports import ExportForm
 from annotation.models import Artifact, Job
 from annotation.queries.jobs import progress_of
-from annotation.services import releasing
+from annotation.services import releasing, showing
 from annotation.services.label_access import FILE, labels_served
 
 SHOWN = 20
@@ -48,6 +48,8 @@ def artifact_download(request, uuid):
     if not location.is_file():
         raise Http404("The file is gone; export again")
     labels_served(request, artifact.job.project, FILE)
+    if request.method == "GET" and artifact.media_type != "application/json":  # a manifest says nothing of anybody
+        showing.handed_out(request.user, artifact)
     response = _part(request, location, artifact) or FileResponse(location.open("rb"))
     response["Content-Type"] = artifact.media_type
     response["Content-Disposition"] = f'attachment; filename="{artifact.file_name}"'

@@ -16,7 +16,7 @@ from annotation.access import ADJUDICATOR, RESEARCHER, project_for, project_with
 from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.queries import items as queries
-from annotation.services import adjudicating, assigning
+from annotation.services import adjudicating, assigning, showing
 from annotation.services.label_access import labels_served
 
 # More items than this are moved by whoever makes the project: by its order.
@@ -90,11 +90,14 @@ def item_detail(request, slug, uuid):
     item = _item(project, uuid)
     labels_served(request, project, item=None if _kept_filter(request) in queries.LABEL_FILTERS else item)
     before, after = queries.neighbours(project, item, filter=_kept_filter(request))
+    view = queries.item_view(project, item)
+    others = any(revision.annotation.rater.user_id != request.user.pk for revision in view.revisions)
+    showing.showed(project, request.user, [item], view.runs, labels=others)
     context = {
         "project": project,
         "item": item,
         "type": project.type,
-        "view": queries.item_view(project, item),
+        "view": view,
         "roles": roles_of(request.user, project),
         "before": before,
         "after": after,
@@ -148,7 +151,7 @@ def item_decide(request, slug, uuid):
     if unit is None:
         raise Http404("No such unit in this item")
     if request.POST.get("withdraw"):
-        adjudicating.withdraw(project, unit, values["dimension"])
+        adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
     else:
         adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
     messages.success(request, "Stored")

@@ -13,7 +13,7 @@ from annotation.queries import costs, draft_sources, run_samples
 from annotation.queries import runs as queries
 from annotation.queries.doubtful_runs import doubtful_units
 from annotation.queries.queues import long_wait, queue_states
-from annotation.services import checker_inputs, running_every, suggesting, trained_models
+from annotation.services import checker_inputs, running_every, showing, suggesting, trained_models
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
@@ -115,6 +115,8 @@ def run_detail(request, uuid):
             "failed": run_samples.failures_of(run, kind),
             "others": queries.others_of(run),
         }
+        told = project.items.filter(item_units__unit__key__in=[one.key for one in context["sample"].object_list])
+        showing.showed(project, request.user, told, [run], labels=False)
     return render(request, "annotation/runs/detail.html", context)
 
 

@@ -100,7 +100,7 @@ def test_a_figure_of_a_release_shows_its_labels_and_nobody_who_came_later(settin
     for item in items:
         say(item, anna, NO)
     Decision.objects.create(
-        project=project, unit=items[0].anchor, dimension="relevance", label=NO, method="adjudicated"
+        project=project, unit=items[0].anchor, dimension="relevance", label=NO, method="adjudicated", seen={"runs": []}
     )
     make_suggestions(project, labels={"relevance": YES, "stance": "supports"})
     frozen(project, settings, tmp_path)

@@ -29,7 +29,7 @@ def project():
         if number % 2:
             show(say(item, people[number % 3], YES, "insufficient-supports", shown=True), run, "after")
         Decision.objects.create(
-            project=project, unit=item.anchor, dimension="relevance", label=NO, method="adjudicated"
+            project=project, unit=item.anchor, dimension="relevance", label=NO, method="adjudicated", seen={"runs": []}
         )
     make_scores(run, "overlap", {item.anchor_id: 0.125 for item in items_of(project)})
     Evidence.objects.filter(pk=items_of(project)[1].anchor.evidence_id).update(text=LONG)

@@ -2,15 +2,20 @@
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 
+from analysis.releases import freezing
 from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import tables_of
+from analysis.sources.files import source_of_files
 from annotation.models import Annotation, Decision, Item, Project
+from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator, answers_to
 
+UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
 SUGGESTED = {"relevance": YES, "stance": "supports"}
@@ -175,7 +180,9 @@ def test_decisions_are_a_reference_of_their_own(method):
     run = make_suggestions(project, labels=SUGGESTED)
     one, two = items_of(project)
     say(one, make_rater(project), NO)
-    Decision.objects.create(project=project, unit=one.anchor, dimension="relevance", label=YES, method=method)
+    Decision.objects.create(
+        project=project, unit=one.anchor, dimension="relevance", label=YES, method=method, seen=UNSEEN
+    )
     other = {"imported": "adjudicated", "adjudicated": "imported"}[method]
     Decision.objects.create(project=project, unit=two.anchor, dimension="relevance", label=NO, method=other)
     report = comparison(run, reference=method)
@@ -280,3 +287,39 @@ def test_the_command_prints_a_table_with_both_numbers_of_labels(capsys):
     assert "Relevance: 2 untouched of 2 labels" in printed
     assert "2 decided (2 by one label), 0 tied, 0 not asked, 0 without labels" in printed
     assert "Accuracy" in printed and "Imported" not in printed
+
+
+def test_decisions_that_saw_the_checker_do_not_count_against_it_and_are_said(tmp_path, client):
+    """Of four adjudications one was made by somebody who had been shown this checker's suggestion, one shown another's,
+    one nothing, and of one nobody knows. From files as from the database, on the page, and for checkers alone."""
+    project = project_of(4)
+    run = make_suggestions(project, checker="first", labels=SUGGESTED)
+    other = make_suggestions(project, checker="second", labels=SUGGESTED)
+    items = items_of(project)
+    seen = [{"runs": [{"run": str(one.uuid), "checker": one.checker}]} for one in (run, other)]
+    for item, shown in zip(items, [*seen, UNSEEN, None], strict=True):
+        place = {"project": project, "unit": item.anchor, "dimension": "relevance", "label": YES}
+        Decision.objects.create(**place, method="adjudicated", seen=shown)
+        Decision.objects.create(**place, method="imported")
+    report = comparison(run, reference="adjudicated")
+    assert of_dimension(report, "relevance")["votes"]["decided"] == 2
+    assert (report["decisions_left_out"]["n"], report["decisions_left_out"]["n_all"]) == (2, 4)
+    assert of_dimension(comparison(other, reference="adjudicated"), "relevance")["votes"]["decided"] == 2
+    both = comparison(run, reference="adjudicated", other=str(other.uuid))
+    assert len(both["behind"]["relevance/of/versus"]) == 1
+    everything = comparison(run, reference="adjudicated", touched=True)
+    assert of_dimension(everything, "relevance")["votes"]["decided"] == 4 and not everything["decisions_left_out"]
+    elsewhere = comparison(run, reference="imported")  # made without this Assay's checkers
+    assert of_dimension(elsewhere, "relevance")["votes"]["decided"] == 4
+    freezing.write_release(project, tmp_path / "release")
+    from_files = get_report("comparison").compute(
+        source_of_files(tmp_path / "release"), run=str(run.uuid), reference="adjudicated"
+    )
+    assert from_files["decisions_left_out"] == report["decisions_left_out"]
+    assert from_files["dimensions"] == report["dimensions"]
+    client.force_login(project.created_by)
+    address = reverse("project_comparison", args=[project.slug]) + f"?run={run.uuid}&reference=adjudicated"
+    client.get(address)
+    for job in project.jobs.filter(kind="report"):
+        jobs.run_here(job)
+    assert "2 of 4 decisions are left out" in client.get(address).content.decode()

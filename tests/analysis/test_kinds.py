@@ -22,6 +22,7 @@ from tests.analysis.world import items_of, make_rater, of_dimension, of_name
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import IDENTIFIERS, answer_all, bring_in, make_kind_dataset, make_kind_project, records
 
+UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db
 GRADES = ("perfect", "acceptable", "incorrect", "missing")
 P, A, W, M = GRADES
@@ -115,7 +116,9 @@ def test_a_checker_is_compared_on_grades_and_on_what_follows_from_them(graded):
     assert outcome["macro_f1"]["estimate"] == pytest.approx((2 * 3 / (3 + 6) + 0 + 0) / 3)
     assert outcome["derived_from"] == "grade"
     for item in items_of(graded):
-        Decision.objects.create(project=graded, unit=item.anchor, dimension="grade", method="adjudicated", label=P)
+        Decision.objects.create(
+            project=graded, unit=item.anchor, dimension="grade", method="adjudicated", label=P, seen=UNSEEN
+        )
     decided = get_report("comparison").compute(graded, run=str(run.uuid), reference="adjudicated")
     assert of_dimension(decided, "grade")["accuracy"]["estimate"] == 0.0
     assert of_dimension(decided, "grade.outcome")["accuracy"]["estimate"] == 1.0

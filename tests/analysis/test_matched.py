@@ -12,6 +12,7 @@ from tests.analysis.world import make_rater, project_of, say
 from tests.factories import make_project, make_suggestions
 from tests.pairing.harbour import bring_in, line, make
 
+UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db
 E, N, C, NO = "entailment", "neutral", "contradiction", "non-entailment"
 
@@ -88,7 +89,9 @@ def test_labels_other_than_entailment_count_together(dataset):
 def test_decisions_and_a_checker_stand_beside_people(dataset):
     project = make_project(dataset, "nli/two-way/1")
     unit = Unit.objects.get(kind="pair", pair__hypothesis="E one.")
-    Decision.objects.create(project=project, unit=unit, dimension="entailment", label=E, method="adjudicated")
+    Decision.objects.create(
+        project=project, unit=unit, dimension="entailment", label=E, method="adjudicated", seen=UNSEEN
+    )
     run = make_suggestions(project, labels={"entailment": NO})
     Suggestion.objects.filter(run=run, unit__pair__hypothesis="B one.").update(label=E)
     Suggestion.objects.filter(run=run, unit__pair__hypothesis="D one.").delete()

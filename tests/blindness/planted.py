@@ -10,6 +10,7 @@ from django.db.models import CharField, F, TextField, Value
 from django.db.models.functions import Concat
 
 from annotation.models import (
+from annotation.services.raters import rater_of
     Annotation,
     Aspect,
     AtomicClaim,
@@ -83,7 +84,7 @@ def make_planted(identifier: str, *, prefill: str = "off", **fields) -> SimpleNa
             dimension=dimension.slug,
             label=dimension.values[number % len(dimension.values)],
             method=method,
-            decided_by=adjudicator,
+            decided_by=rater_of(project, adjudicator),
             note=marker("decision", "note"),
         )
         for number, unit in enumerate(project.items.values_list("item_units__unit", flat=True).exclude(item_units=None))
@@ -103,7 +104,9 @@ def make_planted(identifier: str, *, prefill: str = "off", **fields) -> SimpleNa
     if prefill == "off":
         Suggestion.objects.update(label=marker("suggestion"))
     others = Rater.objects.filter(project=project).exclude(user=annotator)
-    others.update(name=marker("rater", "name"), pseudonym=marker("rater", "pseudonym"))
+    for rater in others:
+        rater.name, rater.pseudonym = (f"{marker('rater', name)}-{rater.pk}" for name in ("name", "pseudonym"))
+        rater.save()
     for person in (adjudicator, *(rater.user for rater in others)):
         person.name, person.email = marker("person", "name"), f"{marker('person', 'mail')}{person.pk}@example.org"
         person.username = person.email

@@ -12,6 +12,7 @@ from analysis.models import StoredReport
 from analysis.releases.freezing import start_freezing
 from annotation.models import Artifact, Job, LabelAccess, Membership, Project, Rater, Revision
 from annotation.services import jobs, releasing
+from annotation.services.raters import rater_of
 from tests import factories
 from tests import test_role_matrix as matrix
 from tests.blindness.planted import marker
@@ -144,7 +145,7 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
     project.assignments.filter(state="leased").update(state="cancelled", rater=None, lease_expires_at=None)
     project.decisions.create(
         unit=world.item.anchor, dimension="stance", label="supports", method="adjudicated",
-        decided_by=world.people["adjudicator"], note=marker("decision"),
+        decided_by=rater_of(project, world.people["adjudicator"]), note=marker("decision"),
     )  # fmt: skip
     jobs.run_here(releasing.start_export(project, world.people["researcher"], ["jsonl"]))
     jobs.run_here(start_freezing(project, world.people["researcher"], "").job)

@@ -65,7 +65,7 @@ def test_every_type_comes_out_of_an_empty_assay_as_it_went_in(tmp_path, dataset)
         projects[folder], first[project.slug] = project, export(project, folder)
     for folder, project in projects.items():
         found = first[project.slug]
-        assert list(found) == ["annotations.jsonl", "content.jsonl", "manifest.json"]
+        assert list(found) == ["annotations.jsonl", "content.jsonl", "decisions.jsonl", "manifest.json"]
         description = project.type
         items = ITEMS.get(f"{description.anchor_kind}-{description.anchor_parent}") or ITEMS[description.anchor_kind]
         assert sorted(project.items.values_list("key", flat=True), key=str.encode) == items, folder
@@ -133,6 +133,7 @@ def test_the_line_of_a_grade_says_what_it_comes_to(tmp_path, dataset):
                     "id": "Q2/r0",
                     "text": "Yes 👍🏽.",
                     "labels": {"grade": "acceptable"},
+                    "methods": {"grade": "adjudicated"},
                     "derived": {"outcome": "correct"},
                 }
             ],

@@ -44,7 +44,7 @@ def start(project, kinds=None):
 def test_a_job_makes_files_with_their_size_and_hash():
     job = jobs.run_here(start(exported()))
     assert job.state == Job.State.DONE, job.message
-    assert job.result["counts"] == {"annotations": 3, "items": 3, "revisions": 3, "units": 3}
+    assert job.result["counts"] == {"annotations": 3, "decisions": 0, "items": 3, "revisions": 3, "units": 3}
     artifacts = {artifact.file_name.removeprefix(f"{job.project.slug}-"): artifact for artifact in job.artifacts.all()}
     assert set(artifacts) == {"annotations.jsonl", "claims.jsonl", "claims.tsv", "claims.parquet", "manifest.json"}
     for artifact in artifacts.values():
@@ -64,8 +64,8 @@ def test_only_the_chosen_kinds_are_kept():
 def test_cancelling_leaves_no_files(monkeypatch):
     job = start(exported())
 
-    def cancel_at_once(project):
-        for batch in real(project):
+    def cancel_at_once(project, moment):
+        for batch in real(project, moment):
             jobs.request_cancel(Job.objects.get(pk=job.pk))
             yield batch
 

@@ -220,7 +220,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q1"}, "responses": [{"id": "r1", "aspects": [{"id": "x", "text": "a"}]}]},
             "responses[0].aspects[0].text",
-            "is none of id, labels, derived",
+            "is none of id, labels, methods, derived",
         ),
         (
             {"claim": {"id": "c", "text": "C"}, "responses": [{"text": "D", "aspects": [{"id": "x"}]}]},

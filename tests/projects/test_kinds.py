@@ -204,7 +204,7 @@ def test_every_unit_can_be_decided_and_the_decision_taken_back(identifier):
             label = project.type.dimension(dimension).labels[-1]
             sent = {"unit": unit, "dimension": dimension, "label": label.value, "note": "Looked twice."}
             assert client.post(f"{address}decide/", sent).status_code == 302
-        decided = Decision.objects.filter(project=project, unit__item_units__item=item)
+        decided = Decision.objects.in_force().filter(project=project, unit__item_units__item=item)
         assert {(one.unit.key, one.dimension) for one in decided.select_related("unit")} == set(places)
         assert f"{label.title} " in words_of(client.get(address)) and "Looked twice." in words_of(client.get(address))
         client.post(f"{address}decide/", sent | {"withdraw": "1"})

@@ -1,0 +1,33 @@
+"""Remembers what was shown to whom about items besides their texts (`Shown`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from annotation.models import Artifact, CheckerRun, Item, Job, Project, Shown, User
+
+
+def showed(project: Project, user: User, items: Iterable[Item], runs: Iterable[CheckerRun], *, labels: bool) -> None:
+    """That a page shows this person suggestions of the runs on the items, and others' `labels`. To be called before
+    the page is sent. Writes only what is new."""
+    what = [*(str(run.uuid) for run in runs), *([Shown.LABELS] if labels else [])]
+    ids = {item.pk for item in items}
+    known = set(Shown.objects.filter(user=user, item__in=ids, what__in=what).values_list("item_id", "what"))
+    _add(project, user, [(item, one) for item in sorted(ids) for one in what if (item, one) not in known])
+
+
+def handed_out(user: User, artifact: Artifact) -> None:
+    """That a file of labels was given to this person; a release holds what finished runs said, too."""
+    project, what = artifact.job.project, {Shown.LABELS}
+    if artifact.job.kind == Job.Kind.RELEASE:
+        runs = project.checker_runs.filter(job__state=Job.State.DONE, created_at__lte=artifact.created_at)
+        what |= {str(uuid) for uuid in runs.values_list("uuid", flat=True)}
+    known = set(Shown.objects.filter(user=user, project=project, item=None).values_list("what", flat=True))
+    _add(project, user, [(None, one) for one in sorted(what - known)])
+
+
+def _add(project: Project, user: User, rows: list[tuple[int | None, str]]) -> None:
+    if rows:
+        Shown.objects.bulk_create(
+            [Shown(project=project, user=user, item_id=item, what=one) for item, one in rows], ignore_conflicts=True
+        )
