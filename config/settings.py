@@ -11,7 +11,7 @@ from config.corpora import parse_corpora
 from config.environment import Environment, needs_key
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
-from models_runtime import outside
+from models_runtime import allowed_models, outside
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 
@@ -269,6 +269,9 @@ SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
 # Checkers from outside; their modules are imported here, so that a slip in one is told at start.
 CHECKERS = env.parsed(outside.VARIABLE, (), outside.parse_checkers)
+# What else than the models that Assay itself names a run may name, and the largest that a worker loads.
+MODELS = env.parsed(allowed_models.VARIABLE, allowed_models.Allowed(), allowed_models.parse_models)
+MODEL_LIMIT_GB = env.integer(allowed_models.LIMIT_VARIABLE, 40, minimum=1)
 # What runs cost in money, where it is known; endpoints bring their own prices, in the same currency.
 HOUR_PRICES = env.parsed(HOUR_PRICES_VARIABLE, {}, parse_hour_prices)
 CURRENCY = env.parsed(CURRENCY_VARIABLE, "USD", parse_currency)

@@ -188,7 +188,7 @@ class ParameterInfo:
 
     name: str
     title: str
-    kind: str  # float | int | str | prompt (or empty) | endpoint (a name, or empty) | bool
+    kind: str  # float | int | str | model (a name or folder) | prompt (or empty) | endpoint (a name, or empty) | bool
     default: float | int | str | bool
     low: float | None = None
     high: float | None = None

@@ -11,6 +11,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+from .allowed_models import check_size
 from .contracts import ModelError
 from .text import hide_long_runs
 
@@ -52,6 +53,8 @@ def _load(model: str) -> Any:
             f"the spaCy model {model!r} is not installed: python -m spacy download {model}   Or give the absolute path "
             "of a folder that holds one."
         )
+    if Path(model).is_absolute():
+        check_size(model, sum(path.stat().st_size for path in Path(model).rglob("*") if path.is_file()))
     try:
         pipeline = spacy.load(model, exclude=_UNUSED)
     except Exception as error:

@@ -6,12 +6,21 @@ import functools
 import gc
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from . import quick_deberta, quick_linear
+from . import allowed_models, quick_deberta, quick_linear
 from .contracts import ModelError
-from .model_files import WANTED_FILES, cached_folder, check_safetensors, fetch_command, is_hub_name, weights_hash
+from .model_files import (
+    WANTED_FILES,
+    cached_folder,
+    check_safetensors,
+    fetch_command,
+    is_hub_name,
+    no_model,
+    weights_hash,
+)
 
 # What a model does -> the library's class that loads it, and how its architectures end.
 TASKS = {
@@ -51,19 +60,28 @@ def find_folder(model: str) -> Path:
     if path.is_absolute():
         if path.is_dir():
             return path
-        raise ModelError(f"there is no folder {model} on this machine")
+        raise no_model(model)
     if not is_hub_name(model):
         raise ModelError(f"model {model!r} is neither the absolute path of a local folder nor a hub name (owner/name)")
-    return cached_folder(model) or _fetch(model)
+    revision = allowed_models.revision_of(model)
+    return cached_folder(model, revision) or _fetch(model, revision)
 
 
-def _fetch(model: str) -> Path:
-    from huggingface_hub import constants, snapshot_download
+def _fetch(model: str, revision: str) -> Path:
+    from huggingface_hub import HfApi, constants, snapshot_download
 
     problem = "the hub is switched off by HF_HUB_OFFLINE"
     if not constants.is_offline_mode():
         try:
-            return Path(snapshot_download(model, allow_patterns=list(WANTED_FILES), etag_timeout=5))
+            told = HfApi().model_info(model, revision=revision or None, timeout=10, files_metadata=True).siblings or ()
+            wanted = [one for one in told if any(fnmatch(one.rfilename, pattern) for pattern in WANTED_FILES)]
+            allowed_models.check_size(model, sum(one.size or 0 for one in wanted))
+            found = snapshot_download(
+                model, revision=revision or None, allow_patterns=list(WANTED_FILES), etag_timeout=5
+            )
+            return Path(found)
+        except ModelError:
+            raise
         except Exception as error:  # of the network, the hub or the disk: each fails in its own way
             problem = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
     raise ModelError(
@@ -146,7 +164,7 @@ def _check_architecture(task: str, name: str, folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         architectures = [str(architecture) for architecture in config.get("architectures") or ()]
     except (OSError, ValueError, AttributeError):
-        raise ModelError(f"{name} has no config.json of transformers in {folder}") from None
+        raise no_model(folder) from None
     _, ending, words = TASKS[task]
     if architectures and not any(architecture.endswith(ending) for architecture in architectures):
         raise ModelError(f"{name} is {', '.join(architectures)}; what is needed is {words} (…{ending})")

@@ -12,6 +12,7 @@ import os
 import re
 from pathlib import Path
 
+from .allowed_models import check_size
 from .contracts import ModelError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -36,12 +37,14 @@ def hub_cache() -> Path:
     return Path(home).expanduser() / "hub"
 
 
-def cached_folder(model: str) -> Path | None:
-    """The folder of a hub model that was fetched to this machine, or None."""
+def cached_folder(model: str, revision: str = "") -> Path | None:
+    """The folder of a hub model that was fetched to this machine, or None. `revision`: a commit, a branch or a tag."""
     kept = hub_cache() / ("models--" + model.replace("/", "--"))
     try:
-        commit = (kept / "refs" / "main").read_text("ascii").strip()
+        commit = (kept / "refs" / (revision or "main")).read_text("ascii").strip()
     except (OSError, ValueError):
+        commit = revision
+    if not commit:
         return None
     folder = kept / "snapshots" / commit
     return folder if (folder / "config.json").exists() and any(folder.glob("*.safetensors")) else None
@@ -54,10 +57,21 @@ def is_here(model: str) -> bool:
     return Path(model).is_absolute() and Path(model).is_dir()
 
 
+def no_model(folder: Path | str, needed: str = "config.json of transformers") -> ModelError:
+    """The same whether the folder is missing or holds something else, which is nobody's business who starts a run."""
+    return ModelError(
+        f"there is no folder {folder} with a model on this machine: it needs {needed} and .safetensors weights; other "
+        "kinds of weights are not loaded"
+    )
+
+
 def check_safetensors(folder: Path) -> None:
-    """ModelError unless the weights in `folder` are safetensors, with no pickle that might be read in their place."""
-    if not any(folder.rglob("*.safetensors")):
-        raise ModelError(f"{folder} has no .safetensors weights; other kinds of weights are not loaded")
+    """ModelError unless the weights in `folder` are safetensors, with no pickle that might be read in their place, and
+    as small as the site wants them."""
+    weights = list(folder.rglob("*.safetensors"))
+    if not weights:
+        raise no_model(folder)
+    check_size(str(folder), sum(path.stat().st_size for path in weights))
     for weights in folder.rglob("*.bin"):
         if not any(weights.parent.glob("*.safetensors")):
             raise ModelError(f"{weights} is a pickle; only .safetensors weights are loaded")

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import model_files, outside
+from . import allowed_models, model_files, outside
 from .contracts import (
     Checker,
     CheckerError,
@@ -91,6 +91,11 @@ def endpoint_names() -> tuple[str, ...]:
         return tuple(endpoints.configured())
     except ValueError:
         return ()
+
+
+def allowed_in_words() -> str:
+    """The models that a parameter of the kind `model` may name; empty where that is anything."""
+    return allowed_models.described()
 
 
 def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage | None:
@@ -193,6 +198,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "int": (int,),
     "str": (str,),
+    "model": (str,),
     "prompt": (str,),
     "endpoint": (str,),
     "bool": (bool,),
@@ -204,6 +210,8 @@ def _checked(parameter: ParameterInfo, value: Any) -> float | int | str | bool:
         raise ParameterError(parameter.name, f"{value!r} is not of type {parameter.kind}")
     if parameter.kind == "endpoint" and value and value not in endpoint_names():
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(endpoint_names()) or 'none'}")
+    if parameter.kind == allowed_models.KIND and (problem := allowed_models.problem_of(value)):
+        raise ParameterError(parameter.name, problem)
     if parameter.kind == "prompt" and value.strip():
         prompts.own(value, parameter.must_hold)
     if parameter.choices and value not in parameter.choices:

@@ -8,6 +8,8 @@ os.environ.setdefault("ASSAY_DEBUG", "1")
 os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
 os.environ.setdefault("ASSAY_STATIC_ROOT", tempfile.mkdtemp(prefix="assay-tests-static-"))
 os.environ.setdefault("ASSAY_CHUNK_RETRY_SECONDS", "0")
+# Tests make their models in folders of their own; what a site allows is in tests/models_runtime/test_allowed_models.py.
+os.environ.setdefault("ASSAY_MODELS", "*")
 # Tests run side by side: threads of numpy and torch would only wait for each other, which took half as long again.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

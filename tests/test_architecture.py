@@ -17,6 +17,7 @@ ALLOWED = {
     "config": (
         "analysis",
         "annotation",
+        "models_runtime.allowed_models",
         "models_runtime.contracts",
         "models_runtime.llm.endpoints",
         "models_runtime.outside",

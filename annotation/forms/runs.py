@@ -55,6 +55,8 @@ def parameter_field(parameter: ParameterInfo) -> forms.Field:
         return forms.CharField(
             required=False, strip=False, max_length=TEXT_LENGTH, widget=forms.Textarea(attrs={"rows": 8}), **options
         )
-    if parameter.kind == "str":
+    if parameter.kind == "model" and (allowed := registry.allowed_in_words()):
+        options["help_text"] = f"{parameter.hint} This site allows: {allowed}.".strip()
+    if parameter.kind in ("str", "model"):
         return forms.CharField(required=bool(parameter.default), strip=False, max_length=400, **options)
     return NUMBERS[parameter.kind](min_value=parameter.low, max_value=parameter.high, **options)

@@ -13,6 +13,7 @@ from annotation.services.training import (
     TrainingRequest,
     language_model,
 )
+from models_runtime import registry
 
 
 class TrainingForm(forms.Form):
@@ -76,6 +77,7 @@ class TrainingForm(forms.Form):
         self.fields["hidden_model"].help_text = (
             "A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
             "machine with config.json, .safetensors weights and tokenizer."
+            + (f" This site allows: {allowed}." if (allowed := registry.allowed_in_words()) else "")
             + (f" {model} is not on this machine yet; fetch it with: {command}" if command else "")
         )
 

@@ -39,7 +39,7 @@ from ..labelling import (
     without_answer,
 )
 from ..loading import release_memory
-from ..model_files import check_safetensors, weights_hash
+from ..model_files import check_safetensors, no_model, weights_hash
 from ..text import sentence_offsets, words
 from . import cues
 
@@ -235,14 +235,14 @@ def load_model(folder: str, device: str):
 
 def check_model_folder(folder: Path) -> None:
     """ModelError unless `folder` is a sentence-transformers model that loads without pickles and code of its own."""
-    if not folder.is_absolute() or not folder.is_dir():
+    if not folder.is_absolute():
         raise ModelError(f"model {str(folder)!r} is neither {PACKAGED_MODEL} nor the absolute path of a local folder")
     check_safetensors(folder)
     try:
         modules = json.loads((folder / "modules.json").read_text("utf-8"))
         kinds = [str(module["type"]) for module in modules]
     except (OSError, ValueError, KeyError, TypeError):
-        raise ModelError(f"{folder} has no modules.json of sentence-transformers") from None
+        raise no_model(folder, "modules.json of sentence-transformers") from None
     foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
     if foreign:
         raise ModelError(f"{folder} wants to run code of its own ({', '.join(foreign)}), which is not done")

@@ -85,7 +85,7 @@ def entries(
                     ParameterInfo(
                         "model",
                         "Model",
-                        "str",
+                        "model",
                         "all-MiniLM-L6-v2",
                         hint="Or the absolute path of a local model folder.",
                     ),

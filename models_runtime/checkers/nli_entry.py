@@ -26,7 +26,7 @@ def entries(*packages: Package) -> tuple[tuple[CheckerInfo, str], ...]:
                     ParameterInfo(
                         "model",
                         "Model",
-                        "str",
+                        "model",
                         MODEL,
                         hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
                         "machine.",

@@ -33,7 +33,7 @@ _DENSE = (
     ParameterInfo(
         "model",
         "Model",
-        "str",
+        "model",
         _MODEL,
         hint="Of sentence-transformers: a name on the Hugging Face Hub, or the absolute path of a folder on the "
         "workers' machine.",
@@ -49,7 +49,7 @@ _RERANKING = (
     ParameterInfo(
         "reranker",
         "Cross-encoder that orders again",
-        "str",
+        "model",
         "",
         hint="A name on the Hugging Face Hub or an absolute path: a classifier with a single score. Empty: none.",
     ),
@@ -106,7 +106,7 @@ GROUNDING = (
     ParameterInfo(
         "model",
         "Model for inference",
-        "str",
+        "model",
         NLI_MODEL,
         hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
     ),
@@ -114,7 +114,7 @@ GROUNDING = (
     ParameterInfo(
         "embeddings",
         "Model that ranks",
-        "str",
+        "model",
         _MODEL,
         hint="Of dense: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
     ),

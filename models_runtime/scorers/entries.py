@@ -10,7 +10,7 @@ _MODEL_PARAMETERS = (
     ParameterInfo(
         "model",
         "Model",
-        "str",
+        "model",
         _MODEL,
         hint="A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the "
         "workers' machine with config.json, .safetensors weights and tokenizer.",
@@ -113,7 +113,7 @@ def entries(
                     ParameterInfo(
                         "entity_model",
                         "Model that finds names",
-                        "str",
+                        "model",
                         "en_core_web_sm",
                         hint="A spaCy model by name, or the absolute path of its folder. Without en_core_web_sm "
                         "installed, or left empty, the overlap of names is undefined.",
@@ -272,7 +272,7 @@ def entries(
                     ParameterInfo(
                         "model",
                         "Model of BERTScore",
-                        "str",
+                        "model",
                         "all-MiniLM-L6-v2",
                         hint="An encoder: a name on the Hugging Face Hub, or the absolute path of a folder on the "
                         "workers' machine. Left empty, BERTScore is undefined.",

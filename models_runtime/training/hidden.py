@@ -18,6 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from .. import allowed_models
 from ..batching import Batcher, Outcome
 from ..contracts import InputError, ModelError, ParameterError
 from ..loading import load_model, release_memory
@@ -44,6 +45,8 @@ class HiddenStates:
     def __post_init__(self) -> None:
         if not (is_hub_name(self.model) or Path(self.model).is_absolute()):
             raise ParameterError("model", f"{self.model!r} is neither the absolute path of a folder nor a hub name")
+        if problem := allowed_models.problem_of(self.model):
+            raise ParameterError("model", problem)
         if self.pooling not in POOLINGS:
             raise ParameterError("pooling", f"{self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.layers.strip() != ALL:

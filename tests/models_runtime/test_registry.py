@@ -124,7 +124,7 @@ def test_a_model_folder_with_pickles_or_code_of_its_own_is_refused(tmp_path):
     with pytest.raises(ModelError, match="neither all-MiniLM-L6-v2 nor"):
         load("embedding", STANCE, {"model": "somebody/some-model"})
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80")
-    with pytest.raises(ModelError, match="no .safetensors"):
+    with pytest.raises(ModelError, match="it needs .*.safetensors"):
         load("embedding", STANCE, {"model": str(tmp_path)})
     (tmp_path / "dense").mkdir()
     (tmp_path / "dense" / "model.safetensors").write_bytes(b"")

@@ -105,6 +105,7 @@ READERS = {
     "float": float,
     "int": int,
     "str": str,
+    "model": str,
     "prompt": str,
     "endpoint": str,
     "bool": lambda raw: WORDS[raw.lower()],
