@@ -10,7 +10,6 @@ from django.db.models import CharField, F, TextField, Value
 from django.db.models.functions import Concat
 
 from annotation.models import (
-from annotation.services.raters import rater_of
     Annotation,
     Aspect,
     AtomicClaim,
@@ -31,6 +30,7 @@ from annotation.services.raters import rater_of
     Triplet,
     Unit,
 )
+from annotation.services.raters import rater_of
 from tests import factories
 from tests.kinds import answer_all, make_kind_project
 

@@ -251,5 +251,8 @@ def test_a_refused_change_that_was_discarded_does_not_look_stored(page, ann):
     page.is_saved()
     back(page)
     assert page.chosen() == ["relevant", "supports"]
-    assert json.loads(page.page.evaluate("JSON.stringify(Object.keys(localStorage).filter(k => k.includes('outbox')))")) == []
+    assert (
+        json.loads(page.page.evaluate("JSON.stringify(Object.keys(localStorage).filter(k => k.includes('outbox')))"))
+        == []
+    )
     assert Revision.objects.count() == 1
