@@ -2,7 +2,8 @@
 
 /**
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
- * `isAnswered(assignment)` by this browser, `isSending()` an answer), and is told to `advance()`, that the ways out of
+ * `isAnswered(assignment)` by this browser, `isSending()` an answer, `aside()` the assignment of one that is not sent by
+ * itself any more), and is told to `advance()`, that the ways out of
  * the item have `changed()`, what the server has `told(…)` of guidelines, and that the server is `unreachable(error)`.
  */
 export function createAhead(server, build, page) {
@@ -20,7 +21,7 @@ export function createAhead(server, build, page) {
     } else {
       const { assignment } = offer.payload;
       const isDone = page.isAnswered(assignment);
-      if (isDone && page.isIdle() && !page.isSending()) setTimeout(lookAgain, 200); // no answer brings another one
+      if (isDone && page.isIdle() && !page.isSending()) setTimeout(lookAgain, page.aside() ? 5000 : 200); // no answer brings another one
       if (isDone || holds(assignment) || page.open()?.payload.assignment === assignment) return;
       if (held?.item) return void server.release(assignment);
       held = { item: build(offer.html, offer.payload) };
@@ -34,7 +35,8 @@ export function createAhead(server, build, page) {
 
   function fetch() {
     if (held?.item || fetching) return;
-    fetching = server.next(page.open()?.payload.assignment)
+    // The server goes on offering an item whose answer is set aside, unless it is told.
+    fetching = server.next(page.open()?.payload.assignment ?? page.aside())
       .then((offer) => {
         fetching = null;
         page.told(offer.guidelines);

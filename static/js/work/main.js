@@ -6,7 +6,7 @@ import { createChooser } from "./choosing.js";
 import { createGuidelines } from "./guidelines.js";
 import { createMaker } from "./making.js";
 import { createDrafts, createOutbox, createServer, createStore, uuid } from "./outbox.js";
-import { afterPaint, announce, askReason, askUnsent, listenToButtons, listenToKeys, notice, one, openDialog, showProgress, showSaveState } from "./shell.js";
+import { afterPaint, announce, askReason, askUnsent, copy, listenToButtons, listenToKeys, notice, one, openDialog, showAside, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
 import { createTrail } from "./trail.js";
 
@@ -28,7 +28,7 @@ let open = null; // the item that is not answered yet; differs from `item` while
 let pollTimer = 0;
 const sent = new Set(); // assignments this page answered or skipped; an offer of one of them crossed its answer
 let waitTimer = 0;
-let saving = { waiting: 0, refused: [], isSafe: true }; // the outbox's state
+let saving = { waiting: 0, refused: [], aside: [], isSafe: true }; // the outbox's state
 
 function tell(text, kind = "") {
   const line = item && one("[data-status]", item.node);
@@ -289,6 +289,11 @@ function finish(answered) {
 function stateChanged(state) {
   saving = state;
   showSaving();
+  showAside(state.aside, {
+    again: outbox.again,
+    copy: (answers, button) => copy(JSON.stringify(answers.map(({ kind, assignment, body }) => ({ kind, assignment, ...body })), null, 2), button),
+    discard: (answers) => answers.filter((entry) => entry.isAside).forEach(discard), // later ones go on
+  });
   if (one(".loading", stage)) fetchSoon();
   if (!state.waiting || !open) return;
   if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) finish(open); // no suggestion will come soon
@@ -320,6 +325,11 @@ function answered(entry, reply) {
   else next();
 }
 
+/** The item of an answer that waits for the person counts as shown: so the server gives another one to go on with. */
+function wasSetAside({ assignment, body }) {
+  server.shown(assignment, { at: body.shown_at ?? now(), suggestions: false });
+}
+
 function refused(entry, message) {
   const what = entry.kind === "skip" ? "A skip" : "An answer";
   sent.delete(entry.assignment);
@@ -337,6 +347,7 @@ function refused(entry, message) {
 /** What is stored shows again where the item is on the screen. */
 async function discard(entry) {
   outbox.discard(entry.id);
+  if (!outbox.has(entry.assignment)) sent.delete(entry.assignment);
   trail.drop(entry.assignment);
   const shown = item;
   if (shown?.payload.assignment !== entry.assignment || shown === open || isUnsent(shown)) return;
@@ -449,12 +460,15 @@ const ahead = createAhead(server, maker.build, {
   isIdle: () => !item && !open,
   isAnswered: (assignment) => sent.has(assignment) || outbox.has(assignment),
   isSending: () => outbox.isWaiting(),
+  aside: () => outbox.aside(),
   advance,
   told,
   changed: () => item && showWays(),
   unreachable: showUnreachable,
 });
-const outbox = createOutbox(space, server.token, { answered, refused, newest: ahead.newest, state: stateChanged });
+const outbox = createOutbox(space, server.token, {
+  answered, refused, wasSetAside, newest: ahead.newest, state: stateChanged, isServing: server.isServing,
+});
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 

@@ -7,6 +7,7 @@ const ADOPT_AFTER_MS = 15000; // another tab's answer is sent by this one when i
 const TIMEOUT_MS = 30000;
 const KEPT_DAYS = 30;
 const SETTLED_LENGTH = 50;
+const TRIES = 3; // how often the server may fail on one answer before it is set aside and the others are sent
 // Sent and tried again like answers, without a word to the person: what they have acknowledged, in its place among the
 // answers, and what their browser painted, after them, since answers say that themselves.
 const NOTES = ["acknowledge", "painted"];
@@ -116,6 +117,8 @@ export function createServer(addresses) {
     skipUrl: (assignment) => of(addresses.skipUrl, assignment),
     item: (assignment) => getJson(of(addresses.itemUrl, assignment)),
     answered: (before) => getJson(`${addresses.answeredUrl}${before ? `?before=${before}` : ""}`),
+    /** Whether it answers requests that have nothing to do with what is sent. */
+    isServing: () => getJson(addresses.answeredUrl).then(() => true, (error) => Number(error.message) < 500),
     next: (after) => getJson(`${addresses.nextUrl}?ahead=1${after ? `&after=${after}` : ""}`),
     shown(assignment, body) {
       const headers = { "Content-Type": "application/json", "X-CSRFToken": token() };
@@ -131,9 +134,12 @@ export function createServer(addresses) {
 }
 
 /**
- * The queue. `on` has answered(entry, reply), refused(entry, message) and state({waiting, isFailing, refused, isSignedOut, isSafe}),
- * and knows the `newest()` assignment that the page was given: the server is told to give another one.
- * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, refusal}.
+ * The queue. `on` has answered(entry, reply), refused(entry, message), wasSetAside(entry) and state({waiting, isFailing,
+ * refused, aside, isSignedOut, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
+ * assignment that the page was given: the server is told to give another one; and asks whether the server
+ * `isServing()` other requests.
+ * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, failures,
+ * isAside, refusal}.
  */
 export function createOutbox(space, token, on) {
   const store = createStore(`assay:outbox:${space}:`);
@@ -147,6 +153,16 @@ export function createOutbox(space, token, on) {
   const entries = () => store.keys().map((key) => store.get(key)).filter(Boolean).sort((a, b) => (a.kind === "painted") - (b.kind === "painted") || a.created - b.created);
   const mine = (entry) => entry.tab === tab || Date.now() - Math.max(entry.created, entry.due) > ADOPT_AFTER_MS;
 
+  /** What is said about one item goes in its order, whichever tab said it: a later answer never overtakes. */
+  const before = (entry, all) => (NOTES.includes(entry.kind) ? [] : all.filter((other) => other.assignment === entry.assignment
+    && !NOTES.includes(other.kind) && !other.refusal && other.created < entry.created));
+  const isHeld = (entry, all) => entry.isAside || before(entry, all).some((other) => other.isAside);
+  /** What may be sent, in its order. */
+  function sendable() {
+    const all = entries();
+    return all.filter((entry) => !entry.refusal && !entry.isAside && !before(entry, all).length);
+  }
+
   const answers = () => entries().filter((entry) => !NOTES.includes(entry.kind));
   const ordered = () => entries().filter((entry) => entry.kind !== "painted");
   const notes = (kind) => entries().filter((entry) => entry.kind === kind);
@@ -155,9 +171,11 @@ export function createOutbox(space, token, on) {
   function report() {
     const all = answers();
     const refused = all.filter((entry) => entry.refusal);
-    const waiting = all.filter((entry) => !entry.refusal);
-    const isFailing = waiting.length > 0 && ordered().some((entry) => !entry.refusal && entry.tries > 0);
-    on.state({ waiting: waiting.length, isFailing, refused, isSignedOut, isSafe: store.isSafe() });
+    const waiting = all.filter((entry) => !entry.refusal && !isHeld(entry, all));
+    const isFailing = waiting.length > 0 && ordered().some((entry) => !entry.refusal && !isHeld(entry, all) && entry.tries > 0);
+    const held = all.filter((entry) => !entry.refusal && isHeld(entry, all));
+    const aside = [...new Set(held.map((entry) => entry.assignment))].map((assignment) => held.filter((entry) => entry.assignment === assignment));
+    on.state({ waiting: waiting.length, isFailing, refused, aside, isSignedOut, isSafe: store.isSafe() });
   }
 
   /** One tab at a time, where the browser can say so; elsewhere a lock with an end, and the server knows client ids. */
@@ -227,8 +245,16 @@ export function createOutbox(space, token, on) {
       on.refused(kept, message);
       return true;
     }
+    // A server that is away or restarts fails on everything; only what fails while the rest works is the answer's own.
+    const isOwn = status === 500 || (status > 500 && (await on.isServing()));
+    const failures = (entry.failures ?? 0) + (isOwn ? 1 : 0);
+    if (failures >= TRIES) {
+      store.set(id, { ...entry, failures: 0, tries: 0, due: 0, isAside: true });
+      if (!NOTES.includes(entry.kind)) on.wasSetAside(entry);
+      return true;
+    }
     const delay = wait > 0 ? wait * 1000 : RETRY_MS[Math.min(entry.tries, RETRY_MS.length - 1)] * (0.8 + Math.random() * 0.4);
-    store.set(id, { ...entry, tries: entry.tries + 1, due: Date.now() + delay });
+    store.set(id, { ...entry, failures, tries: entry.tries + 1, due: Date.now() + delay });
     schedule(delay);
     return false;
   }
@@ -248,7 +274,7 @@ export function createOutbox(space, token, on) {
     try {
       await alone(async () => {
         for (;;) {
-          const next = entries().find((entry) => !entry.refusal && (isUrgent || mine(entry)));
+          const next = sendable().find((entry) => isUrgent || mine(entry));
           if (!next || (!isUrgent && next.due > Date.now()) || !(await send(next.id))) break;
         }
       });
@@ -260,7 +286,7 @@ export function createOutbox(space, token, on) {
       isWanted = false;
       return pump(true);
     }
-    const left = entries().filter((entry) => !entry.refusal);
+    const left = sendable();
     if (left.length) {
       const soonest = Math.min(...left.map((entry) => (entry.tab === tab ? entry.due - Date.now() : ADOPT_AFTER_MS)));
       schedule(Math.max(200, soonest));
@@ -268,7 +294,11 @@ export function createOutbox(space, token, on) {
   }
 
   window.addEventListener("online", () => pump(true));
-  window.addEventListener("storage", (event) => event.key?.startsWith(store.prefix) && report());
+  window.addEventListener("storage", (event) => {
+    if (!event.key?.startsWith(store.prefix)) return;
+    report();
+    if (!event.newValue) pump(); // what another tab had before ours is done
+  });
   document.addEventListener("visibilitychange", () => document.hidden || pump(isSignedOut));
   window.addEventListener("beforeunload", (event) => store.isSafe() || event.preventDefault());
 
@@ -299,16 +329,29 @@ export function createOutbox(space, token, on) {
     /** Whether an answer of this tab is under way for the first time, which usually brings the next item back. One
      * that failed holds up those behind it. */
     isBusy() {
-      const waiting = ordered().filter((entry) => !entry.refusal && mine(entry));
+      const all = ordered();
+      const waiting = all.filter((entry) => !entry.refusal && !isHeld(entry, all) && mine(entry));
       return waiting.some((entry) => entry.tab === tab && !NOTES.includes(entry.kind)) && waiting.every((entry) => entry.tries === 0);
     },
-    isWaiting: () => answers().some((entry) => entry.tab === tab && !entry.refusal),
+    isWaiting() {
+      const all = answers();
+      return all.some((entry) => entry.tab === tab && !entry.refusal && !isHeld(entry, all));
+    },
+    /** The assignment of an answer that is set aside, or nothing. */
+    aside: () => answers().find((entry) => entry.isAside)?.assignment,
+    /** Sends what is set aside about one item. */
+    again(assignment) {
+      for (const entry of answers()) if (entry.isAside && entry.assignment === assignment) store.set(entry.id, { ...entry, isAside: false, tab });
+      report();
+      pump(true);
+    },
     has,
     /** Whether this browser answered or skipped it: that is on its way or stored, unless the server refused it. */
     isSettled: (assignment) => has(assignment) || (settled.has(assignment) && !answers().some((entry) => entry.assignment === assignment)),
     discard(id) {
       store.remove(id);
       report();
+      pump(); // what waited behind it
     },
     retry: () => pump(true),
     start() {
@@ -317,6 +360,7 @@ export function createOutbox(space, token, on) {
         if (entry.refusal.status === 404) store.set(entry.id, { ...entry, refusal: null, due: 0 });
         else on.refused(entry, entry.refusal.message);
       }
+      for (const entry of entries()) if (entry.isAside && NOTES.includes(entry.kind)) store.set(entry.id, { ...entry, isAside: false });
       report();
       pump(true);
     },

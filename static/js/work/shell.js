@@ -9,7 +9,10 @@ export function announce(text) {
   one("[data-announce]").textContent = text;
 }
 
-/** A message above the item under a name of its own; an empty text takes it away. `buttons` are [title, act] pairs. */
+export const STAYS = Symbol("the message stays");
+
+/** A message above the item under a name of its own; an empty text takes it away. `buttons` are [title, act] pairs: the
+ * message goes when one is pressed, unless `act(button)` says STAYS. */
 export function notice(id, kind, text, buttons = []) {
   one(`[data-notice="${CSS.escape(id)}"]`)?.remove();
   if (!text) return;
@@ -19,20 +22,18 @@ export function notice(id, kind, text, buttons = []) {
   box.append(Object.assign(document.createElement("p"), { textContent: text }));
   for (const [title, act] of buttons) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: title });
-    button.addEventListener("click", () => {
-      box.remove();
-      act();
-    });
+    button.addEventListener("click", () => act(button) === STAYS || box.remove());
     box.append(button);
   }
   one("[data-notices]").append(box);
 }
 
 /** Where the answers are, from the outbox's state. `ways` has signIn() and retry(). */
-export function showSaveState({ waiting, isFailing, refused, isSignedOut, isSafe, hasUnsent }, ways) {
+export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut, isSafe, hasUnsent }, ways) {
   const isBlocked = isSignedOut && waiting > 0;
   const [state, text] = isBlocked ? ["blocked", `Signed out: ${waiting} kept here`]
     : refused.length ? ["blocked", `${refused.length} not accepted`]
+    : aside.length ? ["blocked", `${aside.flat().length} set aside`]
     : isFailing ? ["waiting", `${waiting} waiting to be sent`]
     : hasUnsent ? ["waiting", "Change not sent"]
     : waiting ? ["saving", waiting > 1 ? `Saving ${waiting}` : "Saving"]
@@ -48,6 +49,40 @@ export function showSaveState({ waiting, isFailing, refused, isSignedOut, isSafe
     notice("signed-out", "error", signedOut, [["Sign in", ways.signIn], ["Try again", ways.retry]]);
   }
   if (one('[data-notice="unsafe"] p')?.textContent !== unsafe) notice("unsafe", "error", unsafe);
+}
+
+/** One message for each item whose answers are set aside. `ways` has again(assignment), copy(answers, button) and discard(answers). */
+export function showAside(aside, ways) {
+  const names = aside.map(([first]) => `aside:${first.assignment}`);
+  for (const box of document.querySelectorAll('[data-notice^="aside:"]')) if (!names.includes(box.dataset.notice)) box.remove();
+  aside.forEach((answers, index) => {
+    const [{ assignment, kind }, ...later] = answers;
+    const what = kind === "skip" ? "a skip" : "an answer";
+    const more = later.length ? ` What you said later about the same item waits with it (${later.length}).` : "";
+    const text = `The server failed three times on ${what} of yours. It is set aside and kept in this browser; everything else is sent.${more}`;
+    if (one(`[data-notice="${CSS.escape(names[index])}"] p`)?.textContent === text) return;
+    notice(names[index], "error", text, [
+      ["Try again", () => ways.again(assignment)],
+      ["Copy it", (button) => {
+        ways.copy(answers, button);
+        return STAYS;
+      }],
+      ["Discard it", () => ways.discard(answers)],
+    ]);
+  });
+}
+
+/** To the clipboard, or where the browser allows no page to, into a dialog from which it can be copied by hand. */
+export async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+    announce("Copied");
+  } catch {
+    one("[data-copied]").value = text;
+    openDialog("copy");
+    one("[data-copied]").select();
+  }
 }
 
 const numbers = new Intl.NumberFormat("en");
