@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from analysis.models import Release
 from analysis.sources import Source
+from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
-from analysis.sources.selection import ARMS, NAMES, SelectedSource, Selection
+from analysis.sources.selection import ARMS, NAMES, Selection
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project, Revision
 
@@ -58,7 +59,7 @@ def scoped(project: Project, scope: dict) -> Source:
 
         source = release_source(Release.objects.select_related("project", "job").get(project=project, uuid=uuid))
     selection = Selection.of(scope.get("selection", {}))
-    return SelectedSource(source, selection) if selection else source
+    return looked_at(source, selection)
 
 
 def as_query(project: Project, scope: dict) -> dict[str, str]:

@@ -15,6 +15,7 @@ from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
 
 NOT_ASKED = "no label"
+AFTER_LABELS = "does not count: given or changed after they had been served others' labels"
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class People:
         # What came in after the figure was computed is told, and did not count.
         then = [one for one in revisions if one.received_at is None or one.received_at <= self.as_of]
         since = revisions[len(then) :]
+        if not self.selection.labels_seen and any(one.labels_seen for one in then):
+            return Answer(then[-1].name, self._words(then[-1], unit), AFTER_LABELS, False)
         # An answer counts where its latest revision fits the selection.
         fits = bool(then) and is_selected(then[-1], self.selection)
         kept = [one for one in then if is_selected(one, self.selection)] if fits else []

@@ -33,6 +33,7 @@ class Revision:
     received_at: datetime | None = None
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     quotes: dict[str, list[str]] = field(default_factory=dict)
+    labels_seen: bool | None = None
 
     def is_touched_by(self, checker: str) -> bool:
         is_lost = self.suggestion_shown is None and self.kind == MEMBER

@@ -20,9 +20,10 @@ def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = F
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
     found = {
-        pk: Revision(annotation, number, *rater, shown, _exposed(exposure, at, checkers), *when)
-        for pk, annotation, number, *rater, shown, exposure, at, submitted, version, received in rows.values_list(
+        pk: Revision(annotation, number, *rater, shown, _exposed(exposure, at, checkers), *when, labels_seen=seen)
+        for pk, seen, annotation, number, *rater, shown, exposure, at, submitted, version, received in rows.values_list(
             "pk",
+            "labels_seen",
             "annotation_id",
             "number",
             "annotation__rater__pseudonym",
@@ -126,6 +127,7 @@ def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str,
         None,
         labels,
         quotes,
+        line.get("labels_seen"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from analysis.reports.methods_words import listed
+from analysis.reports.methods_words import listed, said_of_labels_seen
 from analysis.sources.selection import ELSEWHERE
 from analysis.sources.splits import in_words, split_in
 from annotation import __version__
@@ -27,7 +27,8 @@ CONDITIONS = {
 
 def paragraph(report: Report, result: dict, computed_at: datetime | None = None) -> str:
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
-    parts = [report.methods(result).strip(), _made_from(result, computed_at), _of_others(report, result)]
+    parts = [report.methods(result).strip(), _made_from(result, computed_at), said_of_labels_seen(result)]
+    parts.append(_of_others(report, result))
     return " ".join(part for part in parts if part)
 
 
@@ -37,7 +38,9 @@ def _of_others(report: Report, result: dict) -> str:
     parts = []
     if "source" in selection or "label" in selection:
         parts.append("only what comes from the same claims or questions counts (all of other data sets)")
-    if said := [CONDITIONS[name].format(value) for name, value in selection.items() if name in ELSEWHERE]:
+    if said := [
+        CONDITIONS[name].format(value) for name, value in selection.items() if name in ELSEWHERE and name in CONDITIONS
+    ]:
         parts.append(f"of their labels only {'; '.join(said)} count")
     if not others or not parts:
         return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from analysis.reports.numbers import n_of
+
 MOST_WARNINGS = 3
 
 OF_TABLE = "Clusters are those of the table's column cluster; a unit that has none there is one of its own."
@@ -86,3 +88,16 @@ def left_out_of(figure: dict) -> str:
     """What did not enter a figure, in brackets; empty where all did."""
     reasons = [f"{n:,} {reason}" for reason, n in figure["left_out"].items() if n]
     return f" (left out: {listed(reasons)})" if reasons else ""
+
+
+def said_of_labels_seen(result: dict) -> str:
+    """What became of answers whose authors had been served others' labels; empty where there are none."""
+    found = result.get("made_from", {}).get("labels_seen")
+    if not found:
+        return ""
+    several = found["answers"] != 1
+    return (
+        f"{n_of(found['answers'], 'answers')} that {'were' if several else 'was'} given or changed after "
+        f"{'their authors' if several else 'its author'} had been served others' labels of the project "
+        f"{('count' if several else 'counts') if found['counted'] else ('are left out' if several else 'is left out')}."
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.options import Option
 from analysis.sources import Source
+from analysis.sources.blind import blind
 from analysis.sources.database import DatabaseSource
 from annotation.models import Project
 
@@ -55,7 +56,7 @@ class Report:
     def compute(self, source: Source | Project, **options) -> dict:
         """The report as plain data; of a project, from the database. Unknown options and wrong values raise
         ValueError."""
-        source = source if isinstance(source, Source) else DatabaseSource(source)
+        source = blind(source if isinstance(source, Source) else DatabaseSource(source))
         known = [option.name for option in self.options]
         unknown = sorted(set(options) - set(known))
         if unknown:
@@ -78,10 +79,13 @@ class Report:
         return fits(kind) if fits else ""
 
     def body(self, result: dict) -> list[Table | Picture]:
+        from analysis.reports.methods_words import said_of_labels_seen
         from analysis.reports.tables import tables_of
+        from analysis.reports.tabular import with_note
 
         body = getattr(self.load(), "body", None)
-        return body(result) if body else [*tables_of(result), *self.pictures(result)]
+        parts = body(result) if body else [*tables_of(result), *self.pictures(result)]
+        return with_note(parts, said_of_labels_seen(result))
 
     def tables(self, result: dict) -> list[Table]:
         from analysis.reports.tabular import Table

@@ -77,6 +77,15 @@ def left_out_words(result: dict) -> str:
     return left_out["words"] if left_out else ""
 
 
+def with_note(parts: list, note: str) -> list:
+    """The parts of a report, with one more sentence below its first table."""
+    place = next((place for place, part in enumerate(parts) if isinstance(part, Table)), None)
+    if place is None or not note:
+        return parts
+    first = parts[place]
+    return [*parts[:place], replace(first, note=" ".join(filter(None, (first.note, note)))), *parts[place + 1 :]]
+
+
 def linked(n: int, figure: str) -> Cell:
     """A count that opens what it counts; behind 0 there is nothing to open."""
     return Linked(n, figure) if n else n

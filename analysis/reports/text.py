@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.reports import association_tables, run_tables, tabular
-from analysis.reports.methods_words import checker_name
+from analysis.reports.methods_words import checker_name, said_of_labels_seen
 from analysis.reports.metrics import get_report
 from analysis.reports.numbers import n_of
 from analysis.reports.tables import CLASSIFICATION
@@ -24,6 +24,7 @@ def as_text(result: dict) -> str:
     if result["report"] not in tables:  # the others are tables and nothing else
         tables = get_report(result["report"]).tables(result)
         return "\n\n".join([*lines, *result.get("notes", []), tabular.as_text(tables)])
+    lines += filter(None, [said_of_labels_seen(result)])
     lines += tables[result["report"]](result)
     return "\n".join(lines)
 

@@ -135,6 +135,11 @@ class Source(ABC):
         """RATER_COLUMNS, with those who labelled nothing: whoever only decided, or read the guidelines."""
         return self.rater_frame()
 
+    def labels_seen(self) -> set[int]:
+        """Annotations of which a revision that is not surplus was made after Assay had served its author others' labels
+        of the project. Figures leave them out (`analysis.sources.blind`)."""
+        return set()
+
     @abstractmethod
     def decision_frame(self, method: str) -> pd.DataFrame:
         """Columns unit, dimension, label: decisions by one method that are in force."""

@@ -136,6 +136,10 @@ class DatabaseSource(Source):
         frame = frame.sort_values(["item_key", "rater"], ignore_index=True)
         return frame[list(base.ANSWER_COLUMNS)]
 
+    def labels_seen(self) -> set[int]:
+        marked = Revision.objects.filter(labels_seen=True, annotation__item__project=self.project)
+        return set(marked.filter(annotation__is_surplus=False).values_list("annotation_id", flat=True))
+
     def arms(self) -> dict[int, str]:
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
         rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, assignment__isnull=False)

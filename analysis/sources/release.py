@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
+# What a canonical line has where its author had been served others' labels.
+MARKED = re.compile('"labels_seen":true')
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +170,16 @@ class ReleaseSource(Source):
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         return base.in_order(self._said.spans, units, self.type)
+
+    def labels_seen(self) -> set[int]:
+        marked = {
+            (line["item"], line["annotator"])
+            for line in self.files.rows(ANNOTATIONS, MARKED)
+            if line.get("labels_seen") and not line["surplus"]
+        }
+        keys = self._items["item_key"].tolist()
+        answers = self._said[1][["annotation", "item", "rater"]] if marked else self._said[1].head(0)
+        return {row.annotation for row in answers.itertuples() if (keys[row.item], row.rater) in marked}
 
     def exposure_frame(self) -> pd.DataFrame:
         import pandas as pd

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+INCLUDED = "included"
+
+
 @dataclass(frozen=True)
 class Selection:
     """What is looked at; an empty text is no condition.
@@ -30,6 +33,9 @@ class Selection:
     gave that label in the latest revision. `arm`, `annotator` (a pseudonym), `guidelines` (a version), `since` and
     `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known are left out
     by such a condition. An answer counts where its latest revision fits: what was replaced since does not stand for it.
+
+    `labels_seen` (INCLUDED) is no condition but takes one away: answers given or changed after their author had been
+    served others' labels count, too (`analysis.sources.blind`).
 
     Items without units, such as abstained answers, are kept where the answer itself is of the source, or has the value
     of the split. Where a label is wanted, or a value that only units have, there are none of them.
@@ -43,6 +49,7 @@ class Selection:
     guidelines: str = ""
     since: str = ""
     until: str = ""
+    labels_seen: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Selection:
@@ -58,6 +65,8 @@ class Selection:
             _wrong("split", lambda: splits.check(found.split))
         if found.guidelines and not found.guidelines.isdecimal():
             raise WrongChoice(f"guidelines is a version, such as 2, not {found.guidelines!r}", "guidelines")
+        if found.labels_seen not in ("", INCLUDED):
+            raise WrongChoice(f"labels_seen is {INCLUDED} or empty, not {found.labels_seen!r}", "labels_seen")
         if found.label and ":" not in found.label:
             raise WrongChoice(f"label is dimension:label, such as stance:supports, not {found.label!r}", "label")
         return found
@@ -92,7 +101,7 @@ class Selection:
 
 NAMES = tuple(field.name for field in fields(Selection))
 LISTED = 20
-ELSEWHERE = ("arm", "since", "until")
+ELSEWHERE = ("arm", "since", "until", "labels_seen")
 # Whether suggestions were shown when an answer was given.
 ARMS = tuple(Project.Prefill.values)
 
@@ -104,7 +113,11 @@ def _arms_of(source: Source) -> Collection[str]:
 
 def argument_of(name: str) -> str:
     """What a command calls a condition; `label` alone would be read as anything."""
-    return f"--only-{name}" if name in ("source", "label", "arm", "annotator", "guidelines") else f"--{name}"
+    return (
+        f"--only-{name}"
+        if name in ("source", "label", "arm", "annotator", "guidelines")
+        else f"--{name.replace('_', '-')}"
+    )
 
 
 def _day(name: str, text: str) -> date | None:
@@ -139,7 +152,9 @@ class SelectedSource(Source):
         return self.inner.how_to_have_runs()
 
     def described(self) -> dict:
-        return self.inner.described() | {"selection": self.selection.as_dict()}
+        made = self.inner.described() | {"selection": self.selection.as_dict()}
+        n_seen = len(self.inner.labels_seen()) if self.selection.labels_seen else 0
+        return made | ({"labels_seen": {"answers": n_seen, "counted": True}} if n_seen else {})
 
     def whole(self) -> Source:
         return self.inner.whole()

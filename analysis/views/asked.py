@@ -26,6 +26,7 @@ SCOPE_TITLES = {
     "guidelines": "Guidelines",
     "since": "From",
     "until": "to",
+    "labels_seen": "Answers after others’ labels",
 }
 
 

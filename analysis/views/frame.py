@@ -15,6 +15,7 @@ from analysis import queries, scopes
 from analysis.models import StoredReport
 from analysis.reports import coverage, stored
 from analysis.reports.methods import paragraph
+from analysis.reports.methods_words import said_of_labels_seen
 from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import named
 from analysis.sources.selection import NAMES, argument_of
@@ -48,6 +49,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
         context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
         return render(request, f"analysis/{name}.html", context, status=404)
     if report is not None:
+        context["labels_seen"] = said_of_labels_seen(report.result or {})
         if report.result:
             figures_served(request, report, PAGE)
         behind = reverse("project_behind", args=[project.slug, report.name])
@@ -100,7 +102,7 @@ def scope_context(asked: Asked) -> dict:
         "releases": [release for release in project.releases.order_by("-number") if release.is_ready],
         # Only whole pages have the form; parts of them are asked for again and again.
         "scope_splits": SimpleLazyObject(lambda: _splits(project, selected.get("split", ""))),
-        "scope_is_part": bool(set(selected) - {"split"}),
+        "scope_is_part": bool(set(selected) - {"split", "labels_seen"}),
         "scope_arms": Project.Prefill.choices,
         "scope_labels": [
             (f"{dimension.slug}:{label.value}", f"{dimension.title}: {label.title}")

@@ -50,6 +50,7 @@ class Revision(models.Model):
             models.UniqueConstraint(fields=["annotation", "number"], name="revision_number_once"),
             models.UniqueConstraint(fields=["annotation"], condition=Q(is_latest=True), name="one_latest_revision"),
         ]
+        indexes = [models.Index(fields=["annotation"], condition=Q(labels_seen=True), name="said_after_others")]
 
     def __str__(self) -> str:
         return f"{self.annotation_id}, revision {self.number}"

@@ -15,12 +15,16 @@ from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
 from analysis.scopes import scope_of, scoped
 from analysis.sources import Source
+from analysis.sources.blind import looked_at
 from analysis.sources.files import source_of_files
-from analysis.sources.selection import NAMES, SelectedSource, Selection, argument_of
+from analysis.sources.selection import NAMES, Selection, argument_of
 from annotation.models import Project
 
 TYPES = {"count": int, "number": float}
-SPLIT = "in place of the source: a kind of content and a column of it, such as evidence.article or claim.verdict"
+WORDS = {
+    "split": "in place of the source: a kind of content and a column of it, such as evidence.article or claim.verdict",
+    "labels_seen": "included: answers given or changed after their author was served others' labels count, too",
+}
 
 
 class Command(BaseCommand):
@@ -54,7 +58,7 @@ class Command(BaseCommand):
             help="tables: the labels in their order, lowest first; of several dimensions, for each of them",
         )
         for name in NAMES:
-            words = SPLIT if name == "split" else "only these labels count"
+            words = WORDS.get(name, "only these labels count")
             parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
         for option, reports in options_of_all().values():
             kind = {"type": TYPES.get(option.kind)}
@@ -113,8 +117,7 @@ class Command(BaseCommand):
     ) -> Source:
         if from_files:
             source = source_of_files(Path(subject), *how)
-            selection = Selection.of(conditions)
-            return SelectedSource(source, selection) if selection else source
+            return looked_at(source, Selection.of(conditions))
         slug, _, release = subject.partition("@")
         project = Project.objects.filter(slug=slug).first()
         if project is None:
