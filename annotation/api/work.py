@@ -28,11 +28,13 @@ MAX_REASON = 2000
 
 
 def json_view(view):
-    """Signed-in people only; whatever goes wrong is told in JSON."""
+    """Signed-in people only; whatever goes wrong is told in JSON. A page says whose it is: once somebody else has
+    signed in with the same browser, what it sends waits for the person who said it."""
 
     @wraps(view)
     def answer(request, *args, **kwargs):
-        if not request.user.is_authenticated:
+        said = request.headers.get("X-Assay-User")
+        if not request.user.is_authenticated or said not in (None, str(request.user.pk)):
             return JsonResponse({"status": "signed-out", "message": "Please sign in."}, status=401)
         try:
             return view(request, *args, **kwargs)

@@ -281,6 +281,11 @@ def _store_any(assignment: Assignment, rater_id: int, answer: Answer, now: datet
     was_shown = _was_shown(row, is_own, project, submission, now, changes)
     if row is not None:
         row.project = project
+        painted_at = submission.suggestions_shown_at
+        if not is_own and not (painted_at and painted_at == row.suggestions_shown_at):
+            # Taken back: what somebody else saw, who held it meanwhile, does not count for this person.
+            row.exposure = []
+            changes |= {"exposure": [], "suggestions_shown_at": None}
         suggestions = _revealed(row, answer.page, changes)
         if row.state != Assignment.State.DONE:
             changes |= {"state": Assignment.State.DONE, "rater_id": rater_id, "done_at": now}

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
-from annotation.models import Annotation, Assignment, Revision
+from annotation.models import Annotation, Assignment, GuidelineAcknowledgement, Revision
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.pages import HEARD, LabellingPage, eventually, has_heard, sign_in, spans, stored
 
@@ -172,6 +172,28 @@ def test_an_answer_given_while_signed_out_waits_for_the_next_sign_in(label, proj
     page.is_saved()
     expect(page.page.locator("[data-notices]")).not_to_contain_text("signed out")
     assert stored(first, ann) == {"relevance": "not_relevant"}
+
+
+def test_what_somebody_said_is_never_stored_as_somebody_elses_who_signed_in_beside(label, project, ann, live_server):
+    bob = make_user("bob")
+    join(project, bob)
+    page = label(project, ann, acknowledges=False)
+    page.page.context.route(API, lambda route: route.abort())
+    page.acknowledge()
+    expect(page.page.locator("#stage [data-item]")).to_be_visible()
+    first = page.assignment
+    page.press("2", "Enter")
+    page.gone(first)
+    sign_in(page.page.context, bob, live_server.url)
+    page.page.context.unroute(API)
+    state(page, "blocked")
+    expect(page.page.locator("[data-notices]")).to_contain_text("You are signed out. One answer is not sent yet.")
+    assert not Revision.objects.exists() and not GuidelineAcknowledgement.objects.exists()
+    sign_in(page.page.context, ann, live_server.url)
+    page.page.get_by_role("button", name="Try again").click()
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+    assert GuidelineAcknowledgement.objects.get().rater.user == ann
 
 
 def test_an_answer_that_the_server_refuses_is_kept_and_can_be_opened_again(label, project, ann):

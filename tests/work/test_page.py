@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Assignment, Evidence, Project, Revision, Unit
+from annotation.services import assigning
 from annotation.services.checker_inputs import checker_inputs
 from tests.factories import (
     make_claim_evidence,
@@ -171,6 +172,25 @@ def test_nobody_elses_item_and_no_item_without_suggestions_is_noted_as_painted()
     mine = bob.next()["payload"]
     ann.post(mine["assignment"], "shown", {"suggestions": True})
     assert not Assignment.objects.filter(suggestions_shown_at__isnull=False).exists()
+
+
+def test_what_somebody_saw_who_held_an_item_meanwhile_is_not_what_its_late_author_saw():
+    ann, bob = make_person("shown", overlap=1)
+    make_suggestions(ann.project)
+    late = ann.next()["payload"]
+    for person in (ann, bob):
+        given = person.next()["payload"]
+        assert given["assignment"] == late["assignment"]
+        if person is bob:
+            bob.post(given["assignment"], "shown", {"suggestions": True})
+        Assignment.objects.filter(uuid=late["assignment"]).update(
+            lease_expires_at=timezone.now() - timedelta(seconds=1)
+        )
+        assert assigning.return_expired_leases() == 1
+    assert ann.submit(late, suggestions_shown_at=None).json()["surplus"] is False
+    row = Assignment.objects.get(uuid=late["assignment"])
+    assert (row.exposure, row.suggestions_shown_at) == ([], None)
+    assert Revision.objects.get().suggestion_shown is None
 
 
 def test_what_is_painted_is_never_in_the_future_and_never_anything_but_an_instant():

@@ -466,7 +466,7 @@ const ahead = createAhead(server, maker.build, {
   changed: () => item && showWays(),
   unreachable: showUnreachable,
 });
-const outbox = createOutbox(space, server.token, {
+const outbox = createOutbox(space, server.headers, {
   answered, refused, wasSetAside, newest: ahead.newest, state: stateChanged, isServing: server.isServing,
 });
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });

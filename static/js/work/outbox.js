@@ -104,14 +104,17 @@ export function createServer(addresses) {
   const of = (template, assignment) => template.replace("__assignment__", encodeURIComponent(assignment));
   const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? addresses.csrf;
 
+  // Somebody else may have signed in since, in another tab: nothing may be stored as theirs.
+  const headers = () => ({ Accept: "application/json", "X-CSRFToken": token(), "X-Assay-User": addresses.user });
+
   async function getJson(url) {
-    const response = await fetch(url, { headers: { Accept: "application/json" }, redirect: "manual" });
+    const response = await fetch(url, { headers: headers(), redirect: "manual" });
     if (!response.ok) throw new Error(String(response.status || 401));
     return response.json();
   }
 
   return {
-    token,
+    headers,
     submitUrl: (assignment) => of(addresses.submitUrl, assignment),
     shownUrl: (assignment) => of(addresses.shownUrl, assignment),
     skipUrl: (assignment) => of(addresses.skipUrl, assignment),
@@ -121,8 +124,8 @@ export function createServer(addresses) {
     isServing: () => getJson(addresses.answeredUrl).then(() => true, (error) => Number(error.message) < 500),
     next: (after) => getJson(`${addresses.nextUrl}?ahead=1${after ? `&after=${after}` : ""}`),
     shown(assignment, body) {
-      const headers = { "Content-Type": "application/json", "X-CSRFToken": token() };
-      const sent = fetch(of(addresses.shownUrl, assignment), { method: "POST", keepalive: true, body: JSON.stringify(body), headers });
+      const all = { "Content-Type": "application/json", ...headers() };
+      const sent = fetch(of(addresses.shownUrl, assignment), { method: "POST", keepalive: true, body: JSON.stringify(body), headers: all });
       sent.catch(() => {}); // the submit carries the time as well
     },
     release(assignment) {
@@ -138,10 +141,10 @@ export function createServer(addresses) {
  * refused, aside, isSignedOut, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
  * assignment that the page was given: the server is told to give another one; and asks whether the server
  * `isServing()` other requests.
- * `token()` gives the CSRF token. An entry is {id, kind, assignment, url, body, tab, created, tries, due, failures,
+ * `headers()` say who sends. An entry is {id, kind, assignment, url, body, tab, created, tries, due, failures,
  * isAside, refusal}.
  */
-export function createOutbox(space, token, on) {
+export function createOutbox(space, headers, on) {
   const store = createStore(`assay:outbox:${space}:`);
   const tab = tabName();
   const settled = createSettled(space, tab);
@@ -200,7 +203,7 @@ export function createOutbox(space, token, on) {
     try {
       const response = await fetch(entry.url, {
         method: "POST",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
+        headers: { "Content-Type": "application/json", ...headers() },
         body,
         signal: stop.signal,
         keepalive: body.length < 30000, // so that closing the page right after Enter still sends it
