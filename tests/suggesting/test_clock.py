@@ -30,26 +30,28 @@ def children_of(worker: Worker) -> list[psutil.Process]:
     return psutil.Process(worker.process.pid).children(recursive=True)
 
 
+def clock_of(worker: Worker) -> psutil.Process:
+    """What it started last; its pool comes first."""
+    wait_for(lambda: len(children_of(worker)) == 3, "there were a clock and two pool processes", worker)
+    return max(children_of(worker), key=lambda child: child.create_time())
+
+
 def test_a_clock_that_dies_is_started_again(tmp_path):
     with running_worker(tmp_path, worker_environment(tmp_path, "filesystem://")) as worker:
         first = run_of(3)
         wait_for(lambda: is_done(first), "the clock found the first run", worker)
-        # Its pool has two processes more, which the worker starts anew by itself.
-        for child in children_of(worker):
-            child.kill()
+        clock_of(worker).kill()
         second = run_of(3)
         wait_for(lambda: is_done(second), "the clock found the second run", worker)
-        wait_for(lambda: len(children_of(worker)) == 3, "there were one clock and two pool processes", worker)
+        assert len(children_of(worker)) == 3
         assert worker.said().count("The clock's process has ended; starting it again") == 1
 
 
 def test_a_clock_that_was_started_again_ends_with_its_worker(tmp_path):
     with running_worker(tmp_path, worker_environment(tmp_path, "filesystem://")) as worker:
-        wait_for(lambda: len(children_of(worker)) == 3, "it had started", worker)
-        for child in children_of(worker):
-            child.kill()
+        clock_of(worker).kill()
         wait_for(lambda: "starting it again" in worker.said(), "the clock was started again", worker)
-        wait_for(lambda: len(children_of(worker)) == 3, "all were there again", worker)
+        clock_of(worker)
         children = children_of(worker)
         assert worker.stop() == 0
         assert psutil.wait_procs(children, timeout=10)[1] == []
