@@ -178,8 +178,8 @@ class ReleaseSource(Source):
             if line.get("labels_seen") and not line["surplus"]
         }
         keys = self._items["item_key"].tolist()
-        answers = self._said[1][["annotation", "item", "rater"]] if marked else self._said[1].head(0)
-        return {row.annotation for row in answers.itertuples() if (keys[row.item], row.rater) in marked}
+        answers = self._said.answers[["annotation", "item", "rater"]].itertuples() if marked else ()
+        return {row.annotation for row in answers if (keys[row.item], row.rater) in marked}
 
     def exposure_frame(self) -> pd.DataFrame:
         import pandas as pd
