@@ -46,7 +46,7 @@ def get_ready(sender, **kwargs) -> None:
 def share_the_processor(processes: int | str | None) -> None:
     """Numerical libraries start a thread per core, in every pool process; they would then only wait for each other.
     They read this when they are loaded."""
-    cores = len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = max(1, cores // max(1, processes or 1)) if processes != "auto" else 1
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 

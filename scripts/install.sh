@@ -27,7 +27,7 @@ without_torch() {
 }
 
 if [ "${1:-}" = dev ]; then
-    echo "Installing the tools for tests into $env (about 150 MB to download) ..."
+    echo "Installing the tools for tests into $env (about 70 MB to download) ..."
     without_torch -r requirements.txt -r requirements-dev.txt
     exit
 fi
@@ -35,7 +35,7 @@ fi
 "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     { echo "Assay needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
 test -x "$python" || "${PYTHON:-python3}" -m venv "$env"
-echo "Installing packages into $env (about 350 MB to download the first time, without torch) ..."
+echo "Installing packages into $env (about 400 MB to download the first time, without torch) ..."
 "$python" -m pip install -qq --disable-pip-version-check uv==0.13.8
 
 has_gpu() { nvidia-smi -L 2>/dev/null | grep -q GPU; }

@@ -23,6 +23,7 @@ PATIENCE_MS = 30_000  # for one step in a browser, on a machine that has other t
 LONGEST = (
     "test_researcher_climate_fever.py",
     "test_workers.py",
+    "test_documented_commands.py",
     "test_newcomer.py",
     "test_demo_every.py",
     "test_concurrency.py",

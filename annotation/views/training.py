@@ -10,9 +10,12 @@ from annotation.access import RESEARCHER, has_open_work, project_for, trained_mo
 from annotation.forms.training import TrainingForm
 from annotation.models import Job, TrainedModel
 from annotation.queries import training as queries
+from annotation.queries.checkers import needs_of
 from annotation.queries.jobs import progress_of
 from annotation.services import checker_inputs, suggesting, training
 from annotation.services.label_access import labels_served
+from annotation.services.trained_models import KIND
+from models_runtime.registry import get_info
 
 LISTED = 50
 
@@ -37,6 +40,7 @@ def project_training(request, slug):
     if not why_not and not is_blind:
         labels_served(request, project)
         context["counts"], context["touched"] = queries.label_counts(project, TrainedModel.Source.BOTH)
+    context["needs"] = needs_of(get_info(KIND))
     context["models"] = [] if why_not else list(queries.trained_models_of(project)[:LISTED])
     return render(request, "annotation/training/list.html", context)
 

@@ -1,6 +1,7 @@
 """Assay as a newcomer gets it: scripts/demo.py with a port and a data folder of its own, started and stopped."""
 
 import contextlib
+import http.cookiejar
 import os
 import re
 import shutil
@@ -8,6 +9,8 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.parse
+import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,3 +158,24 @@ def wait_until(condition, seconds: float, what: str):
             return value
         time.sleep(0.1)
     raise AssertionError(f"Waited {seconds} seconds in vain until {what}")
+
+
+def visitor():
+    jar = http.cookiejar.CookieJar()
+    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+
+
+def text_of(opener, address: str, data: dict | None = None) -> str:
+    body = urllib.parse.urlencode(data).encode() if data else None
+    request = urllib.request.Request(address, body, {"Referer": address})
+    with opener.open(request, timeout=30) as response:
+        return response.read().decode()
+
+
+def sign_in(demo: Demo, account: str):
+    """Somebody who is signed in, and the page that they see first."""
+    opener = visitor()
+    page = text_of(opener, f"{demo.address}/accounts/login/")
+    action = re.search(rf'action="([^"]*/{account}/?)"', page)[1]
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
+    return opener, text_of(opener, demo.address + action, {"csrfmiddlewaretoken": token})

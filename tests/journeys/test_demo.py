@@ -1,14 +1,11 @@
 """`make demo` keeps its promises: the port, the address, the sign-ins, a second start, and an end without leftovers."""
 
 import contextlib
-import http.cookiejar
 import os
 import re
 import signal
 import socket
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
 
@@ -23,6 +20,9 @@ from .demo import (
     processes_of,
     running_demo,
     script,
+    sign_in,
+    text_of,
+    visitor,
     wait_until,
 )
 
@@ -40,26 +40,6 @@ def folder(tmp_path_factory):
 def demo(folder):
     with running_demo(folder, free_port()) as demo:
         yield demo
-
-
-def visitor():
-    jar = http.cookiejar.CookieJar()
-    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-
-
-def text_of(opener, address: str, data: dict | None = None) -> str:
-    body = urllib.parse.urlencode(data).encode() if data else None
-    request = urllib.request.Request(address, body, {"Referer": address})
-    with opener.open(request, timeout=30) as response:
-        return response.read().decode()
-
-
-def sign_in(demo: Demo, account: str):
-    opener = visitor()
-    page = text_of(opener, f"{demo.address}/accounts/login/")
-    action = re.search(rf'action="([^"]*/{account}/?)"', page)[1]
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
-    return opener, text_of(opener, demo.address + action, {"csrfmiddlewaretoken": token})
 
 
 def test_the_printed_address_is_the_wanted_port_and_answers(demo):
