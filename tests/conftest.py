@@ -21,6 +21,7 @@ PATIENCE_MS = 30_000  # for one step in a browser, on a machine that has other t
 
 # Files that take longest. Begun last, one process would go on with them when the others have nothing left to do.
 LONGEST = (
+    "test_every_route.py",
     "test_researcher_climate_fever.py",
     "test_workers.py",
     "test_documented_commands.py",

@@ -1,0 +1,236 @@
+"""Every importer with hostile cells: what a dry run passes is stored, shown and exported, and nothing fails raw."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from annotation.formats import FORMATS, FormatError
+from annotation.models import ContentBatch, Job, Project
+from annotation.services import importing, jobs, releasing
+from annotation.services.content_kinds import KINDS
+from annotation.services.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
+from tests import factories
+from tests.formats import icat_samples
+from tests.importing.files import answer, druid_row
+from tests.incoming.hostile import TEXTS, as_json, changed, json_values, paths_in, pick
+from tests.world import client_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
+
+EXAMPLES = 60
+CLAIM = {"claim_id": "1", "claim": "It is hot", "claim_label": "SUPPORTS", "evidences": []}
+VOTED = {"evidence_id": "Sun:1", "evidence_label": "SUPPORTS", "article": "Sun", "evidence": "Hot.", "entropy": 0.5}
+VOTED |= {"votes": ["SUPPORTS", "REFUTES", None, None, None]}
+CONTENT = {
+    "question": {"id": "q", "text": "Who?", "date": "2024-05-31", "answers": ["me"]},
+    "passages": [{"id": "p", "text": "A passage", "title": "t", "url": "u", "gold": True, "rank": 1}],
+    "aspects": [{"id": "a", "text": "An aspect"}],
+    "responses": [
+        {
+            "id": "r",
+            "text": "Answer.",
+            "model": "m",
+            "method": "n",
+            "repetition": 0,
+            "setting": "s",
+            "triplets": [{"head": "a", "relation": "b", "tail": "c", "labels": {"entailment": "entailment"}}],
+            "metadata": {"x": [1, {"y": "z"}]},
+        }
+    ],
+    "pairs": [{"id": "pair", "premise": "p", "hypothesis": "h"}],
+}
+ANNOTATION = {
+    "item": "c0_ret_b0_g0",
+    "task_type": "claim-evidence/six-way/1",
+    "annotator": "ann",
+    "annotator_kind": "person",
+    "revision": 1,
+    "shown_at": "2024-05-31T12:00:00Z",
+    "submitted_at": "2024-05-31T12:00:09.5Z",
+    "active_ms": 9000,
+    "guideline_version": 1,
+    "suggestion_shown": False,
+    "surplus": False,
+    "comment": "c",
+    "metadata": {"a": 1},
+    "judgements": [
+        {
+            "unit": "c0_ret_b0_g0",
+            "dimension": "relevance",
+            "label": "relevant",
+            "spans": [],
+        },
+        {
+            "unit": "c0_ret_b0_g0",
+            "dimension": "stance",
+            "label": "supports",
+            "spans": [{"field": "evidence", "start": 0, "end": 6, "quote": "Report"}],
+        },
+    ],
+}
+CLAIMS = {"claim_id": "k", "claim": "A claim", "claimant": "Ann", "claim_date": "2024-05-31", "evidence_id": "e"}
+CLAIMS |= {"evidence": "It is", "evidence_date": "2024-06-01", "is_gold": "true", "stance": "supports", "more": "x"}
+RESPONSES = {"question": "Who?", "response": "Me.", "passages": '["a", "b"]', "head": "a", "relation": "b", "tail": "c"}
+RESPONSES |= {"label": "entailment", "model": "m", "setting": "s", "more": 1.5}
+PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
+
+
+def sample(name: str, row: dict, task_type: str = "", **choices) -> tuple:
+    return name, row, task_type, choices
+
+
+SAMPLES = {
+    "druid": sample("druid", druid_row(0, relevant="True", evidence_stance="supports"), "claim-evidence/six-way/1"),
+    "climate-fever": sample("climate-fever", CLAIM | {"evidences": [VOTED]}, "claim-evidence/three-way/1"),
+    "refchecker": sample("refchecker", answer(0), "triplets/-/1", setting="s", model="m"),
+    "icat": sample("icat", icat_samples.annotation(covered=(icat_samples.COFFEE[0],), model="m")),
+    "icat results": sample("icat", icat_samples.result(), model="m"),
+    "icat queries": sample("icat", icat_samples.QUERIES[0]),
+    "content": sample("content", CONTENT),
+    "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
+    **{
+        f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})
+        for names, row in (("claims", CLAIMS), ("responses", RESPONSES), ("pairs", PAIRS))
+    },
+}
+# What a sample is about, in a file of its own.
+BESIDE = {"assay": druid_row(0), "icat results": icat_samples.annotation(covered=(icat_samples.COFFEE[0],))}
+# As Parquet holds them; a column of one such value each.
+ARROW = {
+    "day": lambda pa: pa.array([2**30], pa.date32()),
+    "instant": lambda pa: pa.array([2**62], pa.timestamp("us")),
+    "midnight": lambda pa: pa.array([0], pa.timestamp("us", "UTC")),
+    "noon": lambda pa: pa.array([43_200_000_000_001], pa.timestamp("ns")),
+    "duration": lambda pa: pa.array([2**62], pa.duration("s")),
+    "nan": lambda pa: pa.array([float("nan")]),
+    "infinite": lambda pa: pa.array([float("-inf")]),
+    "nan within": lambda pa: pa.array([{"a": [float("nan"), float("inf")], "b": None}]),
+    "bytes": lambda pa: pa.array([b"\xff\0"]),
+    "large": lambda pa: pa.array([2**64 - 1], pa.uint64()),
+    "map": lambda pa: pa.array([[("a", 1.5), ("b", None)]], pa.map_(pa.string(), pa.float64())),
+    "nothing": lambda pa: pa.nulls(1),
+    "time": lambda pa: pa.array([1], pa.time64("us")),
+    "dictionary": lambda pa: pa.array(["x"]).dictionary_encode(),
+    "nul": lambda pa: pa.array(["a\0b"]),
+    "list": lambda pa: pa.array([["a\0", None]]),
+}
+
+
+def test_every_format_has_a_sample():
+    assert {name for name, *_ in SAMPLES.values()} == set(FORMATS)
+
+
+def cell_changed(draw, row: dict) -> dict:
+    return changed(row, pick(draw, list(paths_in(row))[1:]), draw(json_values))
+
+
+def written(draw, folder: Path, row: dict) -> Path:
+    """The row as one of the kinds of file that rows come in."""
+    kind = draw(st.sampled_from(["jsonl", "jsonl", "json", "tsv", "csv", "parquet"]))
+    path = folder / f"file.{kind}"
+    if kind in ("jsonl", "json"):
+        text = as_json(cell_changed(draw, row)).decode()
+        path.write_text(text if kind == "jsonl" else f"[{text}]", encoding="utf-8")
+    elif kind in ("tsv", "csv"):
+        mark = "\t" if kind == "tsv" else ","
+        cells = {name: one if isinstance(one, str) else json.dumps(one) for name, one in row.items()}
+        cells[pick(draw, list(cells))] = draw(st.sampled_from(TEXTS))
+        quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells.values()]
+        path.write_text(mark.join(cells) + "\n" + mark.join(quoted) + "\n", encoding="utf-8")
+    else:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = {name: pa.array([json.dumps(one) if isinstance(one, list) else one]) for name, one in row.items()}
+        columns[pick(draw, [*columns, "new"])] = ARROW[draw(st.sampled_from(sorted(ARROW)))](pa)
+        pq.write_table(pa.table(columns), path)
+    return path
+
+
+class Importer:
+    def __init__(self, name: str, folder: Path):
+        self.format, self.row, self.task_type, self.choices = SAMPLES[name]
+        self.name, self.folder, self.count, self.faults = name, folder, Counter(), []
+        self.owner = factories.make_user("owner", is_superuser=True, is_staff=True)
+        self.page = client_of(self.owner, raise_request_exception=False)
+        self.beside = None
+        if name in BESIDE:
+            self.beside = folder / "beside.jsonl"
+            self.beside.write_text(json.dumps(BESIDE[name]), encoding="utf-8")
+
+    def one(self, path: Path) -> None:
+        files = [path, self.beside] if self.beside else [path]
+        wish = ProjectWish("wished", task_type=self.task_type) if self.task_type else None
+        request = ImportRequest(self.format, importing.files_of_paths(files), FileChoices(**self.choices), project=wish)
+        dataset = factories.make_dataset(self.owner)
+        self.count["cells"] += 1
+        try:
+            importing.check(request, dataset)
+            findings = importing.dry_run(request, dataset)
+        except (FormatError, ImportProblem):
+            self.count["refused files"] += 1
+            return
+        json.dumps(findings.as_json(), ensure_ascii=False).encode()
+        if findings.error_count:
+            self.count["refused rows"] += 1
+            return
+        self.count["imported"] += 1
+        done = jobs.run_here(importing.start(self.owner, dataset, request, is_dry_run=False, wake_workers=False))
+        if done.state != Job.State.DONE:
+            raise AssertionError(f"passed the dry run, then {done.state}: {done.message}")
+        self.read_back(dataset)
+
+    def read_back(self, dataset) -> None:
+        assert ContentBatch.objects.filter(dataset=dataset, state=ContentBatch.State.PUBLISHED).exists()
+        for kind in KINDS:
+            json.dumps(list(kind.model.objects.filter(dataset=dataset).values()), default=str).encode()
+        addresses = [f"/datasets/{dataset.slug}/"]
+        for project in Project.objects.filter(dataset=dataset):
+            addresses += [f"/projects/{project.slug}/{page}" for page in ("", "items/", "agreement/")]
+            addresses.append(f"/api/v1/projects/{project.slug}/annotations/")
+            done = jobs.run_here(releasing.start_export(project, self.owner))
+            assert done.state == Job.State.DONE, done.message
+        for address in addresses:
+            assert self.page.get(address).status_code == 200, address
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_passes_the_dry_run_is_stored_and_read_back(name, tmp_path):
+    importer = Importer(name, tmp_path)
+
+    @seed(crc32(name.encode()))
+    @settings(
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def imported(data):
+        with transaction.atomic():
+            path = written(data.draw, tmp_path, importer.row)
+            try:
+                importer.one(path)
+            except Exception as error:
+                said = path.read_bytes()[:400] if path.suffix != ".parquet" else path.name
+                importer.faults.append(f"{name}: {said}: {type(error).__name__}: {error}"[:900])
+            transaction.set_rollback(True)
+
+    with transaction.atomic():
+        plain = tmp_path / "plain.jsonl"
+        plain.write_text(json.dumps(importer.row), encoding="utf-8")
+        importer.one(plain)
+        assert importer.count["imported"] == 1, "the sample itself is good"
+        transaction.set_rollback(True)
+    imported()
+    print(f"{name}: {dict(importer.count)} on {connection.vendor}")
+    assert not importer.faults, "\n".join(importer.faults)

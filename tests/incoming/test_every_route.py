@@ -1,0 +1,276 @@
+"""Every route and verb with hostile values as every role: no answer of 500, and all that was stored is read back.
+
+Names of parameters are those that views ask for while they are driven; forms are filled in as their pages give them.
+Routes are walked from the resolver, places in them are the role matrix's. The draws are fixed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+from zlib import crc32
+
+import pytest
+from django.db import connection, transaction
+from django.http import QueryDict
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from analysis.releases import freezing
+from analysis.reports.metrics import REPORTS
+from analysis.sources.database import DatabaseSource
+from annotation.models import Annotation, Decision, Draft, Guideline, Job, ProjectOptions, Revision
+from annotation.queries import pages
+from annotation.services import jobs, releasing
+from tests.incoming.hostile import (
+    HEADERS,
+    JSON_VALUES,
+    TYPES,
+    Forms,
+    as_json,
+    changed,
+    form_data,
+    json_body,
+    path_with,
+    paths_in,
+    pick,
+    query,
+)
+from tests.routes import all_routes
+from tests.test_role_matrix import PLACES, address_of
+from tests.world import ROLES, client_of, make_world
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
+
+VERBS = ("get", "get", "post", "post", "post", "post", "head", "put", "patch", "delete", "options")
+# Roles that see most of it are driven most.
+EXAMPLES = {"researcher": 10, "annotator": 7, "admin": 5}
+FEW = 2
+READ_BACK = (
+    "",
+    "items/",
+    "members/",
+    "settings/",
+    "options/",
+    "guidelines/",
+    "agreement/",
+    "annotators/",
+    "exports/",
+    "work/",
+)
+
+
+class Asked:
+    """The names that a view asked its query or form for."""
+
+    def __init__(self, monkeypatch):
+        self.names: set[str] = set()
+        for method in ("__getitem__", "getlist", "__contains__"):
+            monkeypatch.setattr(QueryDict, method, self._noting(getattr(QueryDict, method)))
+
+    def _noting(self, method):
+        def noted(given, name, *rest, **more):
+            if isinstance(name, str):
+                self.names.add(name)
+            return method(given, name, *rest, **more)
+
+        return noted
+
+
+class Driver:
+    def __init__(self, world, role: str, asked: Asked):
+        self.world, self.role, self.asked = world, role, asked
+        self.client = client_of(world.people.get(role), raise_request_exception=False)
+        self.signed_in = self.client.cookies.output(header="", sep=";")
+        self.admin = client_of(world.people["admin"], raise_request_exception=False)
+        self.count, self.faults = Counter(), []
+        self.forms = self._forms()
+        self.bodies = self._bodies()
+
+    def _forms(self) -> dict[str, list]:
+        """What every page of this role offers to send."""
+        found: dict[str, list] = {}
+        for pattern in all_routes():
+            if pattern.startswith("api/"):
+                continue
+            answer = self.client.get(address_of(pattern, self.world))
+            if answer.status_code == 200 and "html" in answer.get("Content-Type", "") and not answer.streaming:
+                for action, fields in Forms(answer.content.decode(), answer.request["PATH_INFO"]).found.items():
+                    found.setdefault(urlsplit(action).path, []).append(fields)
+        return found
+
+    def _bodies(self) -> dict[str, dict]:
+        """What the labelling page sends, by the last word of the address."""
+        page = pages.load_page(self.world.assignment.item_id, self.world.project.type)
+        now = datetime.now(UTC).isoformat()
+        judgements = [
+            {"unit": unit, "dimension": one.slug, "label": one.values[0], "spans": []}
+            for unit in page.unit_keys
+            for one in page.type.dimensions
+        ]
+        answer = {
+            "client_id": "",
+            "judgements": judgements,
+            "comment": "c",
+            "active_ms": 5,
+            "text_hash": page.text_hash,
+        }
+        answer |= {
+            "text_hash": page.text_hash,
+            "shown_at": now,
+            "submitted_at": now,
+            "guideline_version": 1,
+            "options_version": 0,
+        }
+        more = {"after": str(self.world.assignment.uuid), "want_next": True}
+        return {
+            "submit": answer | more,
+            "skip": {"reason": "no", "flag": True} | more,
+            "shown": {"at": now, "suggestions": True},
+            "release": {"x": 1},
+            "item": {"x": 1},
+        }
+
+    def drive(self, pattern: str, examples: int) -> None:
+        address = address_of(pattern, self.world)
+        names: set[str] = {"page", "next"}
+        pieces = [str(value) for value in _pieces(pattern, self.world)]
+
+        @seed(crc32(f"{self.role} {pattern}".encode()))
+        @settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(st.data())
+        def request(data):
+            names.update(self._one(data.draw, pattern, address, names, pieces))
+
+        with transaction.atomic():
+            before, self.changed = state(), False
+            self._one(lambda strategy: None, pattern, address, names, pieces, is_plain=True)
+            request()
+            if self.changed:
+                self._read_back(pattern, is_full=state() != before)
+            transaction.set_rollback(True)
+
+    def _one(self, draw, pattern, address, names, pieces, is_plain=False) -> set[str]:
+        self.client.cookies = SimpleCookie(self.signed_in)
+        self.asked.names = set()
+        verb, body, kind, headers, path, asked = "get", b"", "application/octet-stream", {}, address, ""
+        if not is_plain:
+            verb = draw(st.sampled_from(VERBS))
+            if pieces and not draw(st.integers(0, 5)):
+                path = path_with(draw, address, pieces)
+            asked = query(draw, sorted(names))
+            if not draw(st.integers(0, 3)):
+                name = draw(st.sampled_from(sorted(HEADERS)))
+                headers[name] = draw(st.sampled_from(HEADERS[name]))
+            if verb in ("post", "put", "patch", "delete"):
+                body, kind = self._body(draw, pattern, address, names)
+        with transaction.atomic():
+            where = f"{path}?{asked}" if asked else path
+            answer = self.client.generic(verb.upper(), where, body, content_type=kind, **headers)
+            if answer.streaming:
+                b"".join(answer.streaming_content)
+            self.count[verb] += 1
+            if answer.status_code >= 500:
+                raised = (getattr(answer, "exc_info", None) or (None, None))[1]
+                sent = f"{str(headers)[:200]} {body[:300]}"
+                self.faults.append(f"{self.role}: {verb.upper()} {where[:200]} {sent}: {raised!r}"[:800])
+            if verb == "post" and answer.status_code < 400:
+                self.changed = True
+            else:
+                transaction.set_rollback(True)
+        return self.asked.names
+
+    def _body(self, draw, pattern, address, names) -> tuple[bytes, str]:
+        if pattern.startswith("api/"):
+            return json_body(draw, self.bodies.get(pattern.rsplit("/", 1)[-1], {"x": 1})), "application/json"
+        chosen = pick(draw, self.forms.get(address) or [[]])
+        fields = form_data(draw, chosen, sorted(names))
+        match draw(st.integers(0, 9)):
+            case 0:
+                return urlencode(fields).encode()[:5000], draw(st.sampled_from(TYPES))
+            case 1 | 2:
+                return encode_multipart(BOUNDARY, dict(fields)), MULTIPART_CONTENT
+            case _:
+                return urlencode(fields).encode(), "application/x-www-form-urlencoded"
+
+    def _read_back(self, pattern: str, is_full: bool) -> None:
+        """Whatever was let in can be shown, exported, frozen and reported."""
+        project = type(self.world.project).objects.get(pk=self.world.project.pk)
+        for page in READ_BACK:
+            self._expect(pattern, f"/projects/{project.slug}/{page}")
+        for address in ("/", f"/datasets/{self.world.dataset.slug}/", f"/api/v1/projects/{project.slug}/annotations/"):
+            self._expect(pattern, address)
+        if not is_full:
+            return
+        admin = self.world.people["admin"]
+        Job.objects.filter(finished_at=None).update(state=Job.State.CANCELLED, finished_at=datetime.now(UTC))
+        for made in (releasing.start_export(project, admin), freezing.start_freezing(project, admin).job):
+            done = jobs.run_here(made)
+            if done.state != Job.State.DONE:
+                self.faults.append(f"after {self.role} on {pattern}: {done.kind} {done.state}: {done.message}")
+        source = DatabaseSource(project)
+        for name in ("agreement", "annotators"):
+            REPORTS[name].compute(source, **REPORTS[name].values(source, {}))
+
+    def _expect(self, pattern: str, address: str) -> None:
+        status = self.admin.get(address).status_code
+        if status >= 500:
+            self.faults.append(f"after {self.role} on {pattern}: GET {address} {status}")
+
+
+def _pieces(pattern: str, world):
+    for name in () if "(?P" in pattern else re.findall(r"<([^>]+)>", pattern):
+        for start, one, value in PLACES:
+            if pattern.startswith(start) and one == name:
+                yield value(world)
+                break
+
+
+def state() -> tuple:
+    tables = (Revision, Annotation, Decision, Guideline, ProjectOptions, Draft)
+    return tuple(table.objects.count() for table in tables)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_route_fails_and_all_that_is_stored_can_be_read_back(role, settings, monkeypatch):
+    settings.ACCOUNT_RATE_LIMITS = False
+    driver = Driver(make_world(), role, Asked(monkeypatch))
+    for pattern in all_routes():
+        driver.drive(pattern, EXAMPLES.get(role, FEW))
+    print(f"{role}: {sum(driver.count.values())} requests to {len(all_routes())} routes on {connection.vendor}")
+    assert not driver.faults, "\n".join(driver.faults)
+    assert sum(driver.count.values()) >= len(all_routes()) * (EXAMPLES.get(role, FEW))
+
+
+def test_every_field_of_what_the_labelling_page_sends_takes_no_hostile_value(settings, monkeypatch):
+    """All of the values in all of the places, one at a time; what was let in is exported, frozen and reported."""
+    settings.ACCOUNT_RATE_LIMITS = False
+    driver = Driver(make_world(), "annotator", Asked(monkeypatch))
+    stored = 0
+    for action in ("submit", "skip", "shown"):
+        address = f"/api/v1/assignments/{driver.world.assignment.uuid}/{action}"
+        for path in list(paths_in(driver.bodies[action]))[1:]:
+            for value in JSON_VALUES:
+                body = changed(driver.bodies[action] | {"client_id": str(uuid4())}, path, value)
+                answer = driver.client.post(address, as_json(body), content_type="application/json")
+                driver.count[answer.status_code] += 1
+                if answer.status_code not in (200, 404, 409, 422):
+                    driver.faults.append(f"{action} {path} {str(value)[:80]!r}: {answer.status_code}")
+                elif answer.status_code == 422 and not answer.json()["errors"]:
+                    driver.faults.append(f"{action} {path} {str(value)[:80]!r}: no field")
+                stored += answer.status_code == 200
+    driver._read_back("api", is_full=True)
+    print(f"labelling: {dict(driver.count)} on {connection.vendor}")
+    assert not driver.faults, "\n".join(driver.faults)
+    assert stored > 100
