@@ -111,7 +111,7 @@ def test_a_run_goes_on_after_the_server_was_killed_and_came_back(server, monkeyp
     dataset = factories.make_dataset()
     factories.make_claim_evidence(dataset, 60)
     project = factories.make_project(dataset, overlap=1)
-    parameters = {"wait_seconds": 400, "retries": 1}
+    parameters = {"wait_seconds": 5, "retries": 1}
     run = suggesting.start_run(project, project.created_by, "llm", parameters, wake_workers=False)
     problems = []
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.services]
 PAIRS = [pair(f"Ice melts at {n} degrees", f"It is {n * 7 % 40} degrees. The ice melts!", str(n)) for n in range(24)]
 PIECES = [triplet(f"ice melts at {n}", "It is warm.", "Ice melts.", key=str(n)) for n in range(12)]
 SOURCES = [Source(str(n), "When does ice melt?", f"Ice melts at {n} degrees.") for n in range(4)]
-ROUNDS = 4
+ROUNDS = 3
 # By name: the checker, its questions, parameters and inputs.
 ASKED = {
     "judge": ("llm", SPACES["six"], {}, PAIRS),
