@@ -67,7 +67,8 @@ class Supervisor:
         self.starter = os.getppid()
         self.asked: list[int] = []
         for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, lambda number, frame: self.asked.append(number))
+            if signal.getsignal(one) != signal.SIG_IGN:  # as under nohup
+                signal.signal(one, lambda number, frame: self.asked.append(number))
         self.guard = subprocess.Popen(
             ["sh", "-c", GUARD, str(STOP_SECONDS)], stdin=subprocess.PIPE, text=True, start_new_session=True
         )

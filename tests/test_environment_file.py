@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from config.environment import needs_key, values_of_file
+from tests.journeys.demo import environment
+from tests.suggesting.workers import worker_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -83,8 +85,11 @@ def test_a_missing_file_adds_nothing_and_an_unreadable_one_is_told(tmp_path):
         values_of_file(tmp_path, {})
 
 
-def test_these_tests_read_no_file_of_this_folder():
-    assert "ASSAY_SECRET_KEY" in os.environ
+def test_tests_read_no_file_of_this_folder(tmp_path):
+    environments = [os.environ, environment(tmp_path), worker_environment(tmp_path, "filesystem://")]
+    for variables in environments:
+        assert "ASSAY_SECRET_KEY" in variables
+        assert values_of_file(ROOT / "assay.env", variables) == {}
 
 
 # ---- without a key ----
