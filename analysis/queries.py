@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from analysis.sources import splits
 from annotation.models import (
@@ -124,7 +125,7 @@ def annotators_of(project: Project) -> QuerySet[Rater]:
 
 def has_groups(project: Project) -> bool:
     """Whether members and raters of files are both here, so that either can be looked at alone."""
-    kinds = set(annotators_of(project).order_by("kind").values_list("kind", flat=True).distinct())
+    kinds = set(annotators_of(project).order_by().values_list(Coalesce("origin_kind", "kind"), flat=True).distinct())
     return Rater.Kind.MEMBER in kinds and len(kinds) > 1
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.db.models.functions import Coalesce
+
 from analysis.behind.counted import Revision
 from analysis.models import Release
 from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
@@ -20,22 +22,34 @@ def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = F
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
     found = {
-        pk: Revision(annotation, number, *rater, shown, _exposed(exposure, at, checkers), *when, labels_seen=seen)
-        for pk, seen, annotation, number, *rater, shown, exposure, at, submitted, version, received in rows.values_list(
-            "pk",
-            "labels_seen",
-            "annotation_id",
-            "number",
-            "annotation__rater__pseudonym",
-            "annotation__rater__name",
-            "annotation__rater__kind",
-            "annotation__assignment__prefill_arm",
-            "suggestion_shown",
-            "annotation__assignment__exposure",
-            "annotation__assignment__suggestions_shown_at",
-            "submitted_at",
-            "guideline_version",
-            "received_at",
+        pk: Revision(
+            annotation,
+            number,
+            *rater,
+            arm or origin.get("arm"),
+            shown,
+            _exposed(exposure, at, checkers) or _exposed_before(origin),
+            *when,
+            labels_seen=seen,
+        )
+        for pk, seen, annotation, number, *rater, origin, arm, shown, exposure, at, submitted, version, received in (
+            rows.values_list(
+                "pk",
+                "labels_seen",
+                "annotation_id",
+                "number",
+                "annotation__rater__pseudonym",
+                "annotation__rater__name",
+                Coalesce("annotation__rater__origin_kind", "annotation__rater__kind"),
+                "annotation__origin",
+                "annotation__assignment__prefill_arm",
+                "suggestion_shown",
+                "annotation__assignment__exposure",
+                "annotation__assignment__suggestions_shown_at",
+                "submitted_at",
+                "guideline_version",
+                "received_at",
+            )
         )
         for when in ((submitted, version, received),)
     }
@@ -56,6 +70,11 @@ def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = F
 
 def _exposed(exposure: list[dict] | None, shown_at: datetime | None, checkers: dict[str, str]) -> tuple:
     return tuple(checkers.get(one.get("run")) for one in exposure or ()) if shown_at else ()
+
+
+def _exposed_before(origin: dict) -> tuple:
+    """The same of an answer that a release brought."""
+    return tuple(one.get("checker") for one in origin.get("exposures", ()) if one.get("shown_at"))
 
 
 def decided_now(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:

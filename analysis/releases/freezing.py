@@ -84,7 +84,7 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             "title": project.title,
             "moment": moment.isoformat().replace("+00:00", "Z"),
             "software": f"Assay {__version__}",
-            "overlap": project.overlap,
+            "overlap": project.planned_overlap,
             "multiple_share": project.multiple_share,
             "prefill": project.prefill,
             # Of all files; and of the labels alone, which do not depend on runs, arms or who is a member.

@@ -73,6 +73,10 @@ def _raters(source: Source) -> Iterator[dict]:
     return records(source.everybody()[["rater", "kind"]])
 
 
+def _acknowledgements(source: Source) -> Iterator[dict]:
+    return records(source.acknowledgement_frame())
+
+
 def _answers(source: Source) -> Iterator[dict]:
     """The arm of each answer and what its person could see. Times stand in the annotations."""
     answers = source.answer_frame()
@@ -157,6 +161,7 @@ FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
     "units": _units,
     "items": _items,
     "raters": _raters,
+    "acknowledgements": _acknowledgements,
     "answers": _answers,
     "runs": _runs,
     "suggestions": _suggestions,

@@ -37,6 +37,7 @@ ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_rando
 SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end")
 RATER_COLUMNS = ("rater", "kind", "name")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
+ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
 
@@ -146,6 +147,13 @@ class Source(ABC):
 
     @abstractmethod
     def decision_methods(self) -> list[str]: ...
+
+    def acknowledgement_frame(self) -> pd.DataFrame:
+        """ACKNOWLEDGEMENT_COLUMNS: which versions of the guidelines people acknowledged, and when, by rater and
+        version."""
+        import pandas as pd
+
+        return pd.DataFrame(columns=list(ACKNOWLEDGEMENT_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
         """DECISION_COLUMNS: every decision, also those that another took the place of, by unit's key, dimension, method

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
@@ -20,6 +22,7 @@ from annotation.models import (
     Assignment,
     CheckerRun,
     Decision,
+    GuidelineAcknowledgement,
     Item,
     ItemUnit,
     Job,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AT_ONCE = 10_000
+# The arm of an answer: its assignment's, or what the release said that brought it.
+ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
 
 
 class DatabaseSource(Source):
@@ -47,7 +52,11 @@ class DatabaseSource(Source):
     def __init__(self, project: Project, reader: User | None = None):
         self.project, self.reader = project, reader
         self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
-        self.overlap, self.multiple_share, self.prefill = project.overlap, project.multiple_share, project.prefill
+        self.overlap, self.multiple_share, self.prefill = (
+            project.planned_overlap,
+            project.multiple_share,
+            project.prefill,
+        )
 
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         import pandas as pd
@@ -119,7 +128,7 @@ class DatabaseSource(Source):
             "item": "item_id",
             "item_key": "item__key",
             "rater": "rater_id",
-            "arm": "assignment__prefill_arm",
+            "arm": ARM,
             "seconds": "revisions__active_ms",
             "shown_at": "revisions__shown_at",
             "submitted_at": "revisions__submitted_at",
@@ -142,9 +151,10 @@ class DatabaseSource(Source):
 
     def arms(self) -> dict[int, str]:
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
-        rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, assignment__isnull=False)
+        known = Q(assignment__isnull=False) | Q(origin__arm__isnull=False)
+        rows = Annotation.objects.filter(known, item__project=self.project, is_surplus=False)
         rows = rows.exclude(item__state=Item.State.RETIRED)
-        found = rows.values_list("pk", "assignment__prefill_arm").iterator(chunk_size=AT_ONCE)
+        found = rows.values_list("pk", ARM).iterator(chunk_size=AT_ONCE)
         one_of_each = {arm: arm for arm in Project.Prefill.values}  # the database makes a new text for every row
         return {pk: one_of_each.get(arm, arm) for pk, arm in found}
 
@@ -162,6 +172,14 @@ class DatabaseSource(Source):
             (annotation, shown.get("run"), checkers.get(shown.get("run")), shown_at)
             for _, _, annotation, exposure, shown_at in sorted(rows.values_list(*columns), key=lambda row: row[:2])
             for shown in exposure
+        ]
+        brought = Annotation.objects.filter(item__project=self.project, is_surplus=False)
+        brought = brought.filter(origin__exposures__isnull=False)
+        brought = brought.exclude(item__state=Item.State.RETIRED).values_list(*columns[:3], "origin")
+        found += [
+            (annotation, shown.get("run"), shown.get("checker"), shown.get("shown_at"))
+            for _, _, annotation, origin in sorted(brought, key=lambda row: row[:2])
+            for shown in origin["exposures"]
         ]
         frame = pd.DataFrame(found, columns=list(base.EXPOSURE_COLUMNS))
         frame["shown_at"] = pd.to_datetime(frame["shown_at"], utc=True)
@@ -182,6 +200,7 @@ class DatabaseSource(Source):
         # Few are asked for; counting them beside the items would look at every assignment.
         extra = Assignment.objects.filter(item__project=self.project, reason=Assignment.Reason.EXTRA)
         n_extra = Counter(extra.values_list("item_id", flat=True))
+        n_extra.update({item: n for item, n in rows.filter(extra_before__gt=0).values_list("pk", "extra_before")})
         frame["n_extra"] = [n_extra[item] for item in frame["item"].tolist()]
         return frame.sort_values("item_key", ignore_index=True)[list(base.ITEM_COLUMNS)]
 
@@ -208,7 +227,8 @@ class DatabaseSource(Source):
 
     @cached_property
     def _raters(self) -> dict[int, tuple[str, str, str]]:
-        rows = Rater.objects.filter(project=self.project).values_list("pk", "pseudonym", "kind", "name")
+        rows = Rater.objects.filter(project=self.project).annotate(kind_there=Coalesce("origin_kind", "kind"))
+        rows = rows.values_list("pk", "pseudonym", "kind_there", "name")
         return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
 
     def rater_frame(self) -> pd.DataFrame:
@@ -228,6 +248,13 @@ class DatabaseSource(Source):
     def decision_frame(self, method: str) -> pd.DataFrame:
         rows = Decision.objects.in_force().filter(project=self.project, method=method)
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
+
+    def acknowledgement_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = GuidelineAcknowledgement.objects.filter(rater__project=self.project)
+        found = sorted(rows.values_list("rater__pseudonym", "version", "acknowledged_at"))
+        return pd.DataFrame.from_records(found, columns=list(base.ACKNOWLEDGEMENT_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
         import pandas as pd
@@ -347,7 +374,7 @@ def _run(row: CheckerRun, without_labels: tuple[str, ...]) -> Run:
         version=row.version,
         parameters=row.parameters,
         provenance=row.provenance,
-        gives="scores" if row.checker in without_labels else "labels",
+        gives=row.origin.get("gives") or ("scores" if row.checker in without_labels else "labels"),
         scores=tuple(sorted(names, key=lambda name: (name != "support", name))),
         created_at=row.created_at,
     )

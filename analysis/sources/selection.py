@@ -318,6 +318,9 @@ class SelectedSource(Source):
     def decision_frame(self, method: str) -> pd.DataFrame:
         return self._about_units(self.inner.decision_frame(method))
 
+    def acknowledgement_frame(self) -> pd.DataFrame:
+        return self.inner.acknowledgement_frame()
+
     def decision_history(self) -> pd.DataFrame:
         return self._about_units(self.inner.decision_history())
 

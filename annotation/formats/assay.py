@@ -19,6 +19,7 @@ from annotation import incoming
 
 from .cells import BadCell, SeenKeys, row_error, to_key
 from .detection import detect
+from .frames import frames_in, read_content
 from .manifests import data_files, read_manifest
 from .records import AnnotationRecord, DecisionRecord, FormatError, JudgementRecord, Record, RowError, SpanRecord
 from .sources import Options, Source
@@ -49,6 +50,11 @@ def read(sources: list[Source], options: Options) -> Iterator[Record]:
             raise FormatError(f"{source.label}: is neither annotations nor content in the layout of an Assay export")
         by_format.setdefault(slug, []).append(source)
     said = by_format.get("assay", [])
+    frames = frames_in(sources)
+    if frames is not None:
+        yield from read_content(frames, options)
+        yield from read_labels(said, options)
+        return
     is_decision = _told_by_labels(said, options)
     for slug in CONTENT_FORMATS:
         for record in get_format(slug).read(by_format[slug], options) if slug in by_format else ():

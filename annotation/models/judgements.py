@@ -17,6 +17,9 @@ class Annotation(models.Model):
     # None for imported annotations and for late answers that came when all places were taken.
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, null=True, related_name="annotation")
     is_surplus = models.BooleanField(default=False)  # outside the planned number and outside default figures
+    # What a release says of an answer, which has no assignment here: {"arm", "exposures": [{"run", "checker",
+    # "shown_at"}]}, each where it is known.
+    origin = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -53,6 +53,9 @@ class Project(models.Model):
     queue_epoch = models.PositiveIntegerField(default=0)
     # Raised with every write that can change a figure: reports are cached by it.
     label_version = models.PositiveBigIntegerField(default=0)
+    # Of a project that a release made: {"release": its SHA-256, "project": its slug there, "overlap": what was planned
+    # there, beside what is asked for here}.
+    origin = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -65,6 +68,11 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def planned_overlap(self) -> int:
+        """Judgements per item, with those that were planned where the project came from."""
+        return self.origin.get("overlap", 0) + self.overlap
 
     @property
     def type(self) -> TaskType:
@@ -139,6 +147,8 @@ class Rater(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
     kind = models.CharField(max_length=10, choices=Kind.choices)
+    # What somebody of a release was there: a member there is one in figures, and nobody's account here.
+    origin_kind = models.CharField(max_length=10, choices=Kind.choices, null=True)  # noqa: DJ001 (null: is from here)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="raters")
     name = models.CharField(max_length=200)  # as shown to researchers; external: as in the file
     pseudonym = models.CharField(max_length=200, default=new_pseudonym)  # what exports show

@@ -31,6 +31,8 @@ class RetrievalRun(models.Model):
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     device_seconds = models.FloatField(default=0.0)
+    # Of a retrieval that a release brought: {"release": its SHA-256, "project", "run"}.
+    origin = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -27,6 +27,8 @@ class CheckerRun(models.Model):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     device_seconds = models.FloatField(default=0.0)
     n_reused = models.PositiveIntegerField(default=0)  # units whose answers were copied from an earlier run
+    # Of a run that a release brought and that never ran here: {"release": its SHA-256, "project", "run", "gives"}.
+    origin = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -30,6 +30,7 @@ class Item(models.Model):
     planned = models.PositiveSmallIntegerField()  # judgements this item was meant to get; 0 for an item without units
     is_multiple = models.BooleanField(default=True)  # drawn for more than one judgement
     unit_count = models.PositiveIntegerField(default=1)
+    extra_before = models.PositiveSmallIntegerField(default=0)  # judgements asked for later, where a release comes from
 
     class Meta:
         constraints = [

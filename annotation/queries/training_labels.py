@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from django.db.models.functions import Coalesce
+
 from annotation.models import (
     Annotation,
     CheckerRun,
@@ -125,7 +127,10 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
     touched: dict[int, set[int]] = defaultdict(set)
     excused = _shown_only_untrained(project)
     columns = ("unit_id", "dimension", "label", "revision__annotation_id", "revision__number")
-    columns += ("revision__suggestion_shown", "revision__annotation__rater__kind")
+    columns += (
+        "revision__suggestion_shown",
+        Coalesce("revision__annotation__rater__origin_kind", "revision__annotation__rater__kind"),
+    )
     for unit, dimension, label, annotation, number, shown, rater in rows.values_list(*columns).iterator(10_000):
         said[annotation][number].append((unit, dimension, label))
         lost = shown is None and rater == Rater.Kind.MEMBER
@@ -149,4 +154,6 @@ def _shown_only_untrained(project: Project) -> set[int]:
     rows = Annotation.objects.filter(item__project=project, assignment__suggestions_shown_at__isnull=False).values_list(
         "pk", "assignment__exposure"
     )
+    brought = Annotation.objects.filter(item__project=project, origin__exposures__isnull=False)
+    rows = [*rows, *((pk, origin["exposures"]) for pk, origin in brought.values_list("pk", "origin"))]
     return {pk for pk, exposure in rows if exposure and all(shown.get("run") in untrained for shown in exposure)}

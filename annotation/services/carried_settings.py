@@ -45,6 +45,7 @@ def settings_of(project: Project) -> dict:
     """What a manifest says of them; the options stand beside it."""
     return {
         **{name: getattr(project, name) for name in ("title", "description", "multiple_share", *NUMBERS, *CHOICES)},
+        "overlap": project.planned_overlap,
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
     }
 

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from annotation.formats import FormatError
 from annotation.models import Chunk, Job, Project
-from annotation.services import carried_settings, external_labels, importing, projects
+from annotation.services import carried_settings, external_labels, importing, projects, release_frames
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_staging import ContentPass, read_all
 from annotation.services.importing import ImportProblem, ImportRequest
@@ -107,6 +107,9 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
             guard=guard_of(lease),
             beat=lease.beat,
         )
+    frames = importing.frames_of(request)
+    if frames is not None and job.result["project"]["is_new"]:
+        release_frames.bring_in(project, frames, job.created_by, guard_of(lease))
     Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
     return asdict(done) | {"items": made.items}
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from annotation.formats import FORMATS, FormatError, Options, Source, get_format
+from annotation.formats.frames import Frames, frames_in
 from annotation.formats.manifests import read_manifest
 from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.services import jobs, uploads
@@ -116,6 +117,11 @@ def settings_in(request: ImportRequest) -> CarriedSettings | None:
         return parse(manifest) if manifest is not None else None
     except (FormatError, SettingsProblem) as error:
         raise ImportProblem(str(error)) from error
+
+
+def frames_of(request: ImportRequest) -> Frames | None:
+    """What a release among the files says beside its labels."""
+    return frames_in(sources_of(request)) if request.format == "assay" else None
 
 
 def _check_settings(request: ImportRequest, wanted: TaskType) -> None:

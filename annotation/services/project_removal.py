@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.models import (
     Annotation,
     Assignment,
+    CheckerRun,
     Decision,
     Guideline,
     GuidelineAcknowledgement,
@@ -21,10 +22,16 @@ from annotation.models import (
     Membership,
     Project,
     ProjectOptions,
+    QueryRanking,
+    RankedPassage,
     Rater,
+    RetrievalRun,
     Revision,
+    RunFailure,
+    Score,
     Shown,
     Span,
+    Suggestion,
 )
 
 AT_ONCE = 2000
@@ -36,6 +43,13 @@ TABLES = (
     (Judgement, "revision__annotation__item__project"),
     (Revision, "annotation__item__project"),
     (Annotation, "item__project"),
+    (Suggestion, "run__project"),
+    (Score, "run__project"),
+    (RunFailure, "run__project"),
+    (RankedPassage, "ranking__run__project"),
+    (QueryRanking, "run__project"),
+    (CheckerRun, "project"),
+    (RetrievalRun, "project"),
     (Decision, "project"),
     (Shown, "project"),
     (Assignment, "project"),

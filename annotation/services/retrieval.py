@@ -213,6 +213,8 @@ def _same_run(
 def retry_failures(run: RetrievalRun, *, include_permanent: bool = False) -> int:
     """Search again for the queries that failed, of a run that is done; those that would fail again only on request.
     The number of queries; 0 also when the run is not done."""
+    if run.origin:  # it never ran here
+        return 0
     return run_starting.retry(run.job, run.failures, f"{run.asks}_id", _chunks, include_permanent=include_permanent)
 
 

@@ -54,6 +54,7 @@ def find_answers(run: CheckerRun, provenance: Mapping, hashes: Mapping[int, str]
             version=run.version,
             parameters_hash=run.parameters_hash,
             job__state__in=FINISHED,
+            origin={},  # what a release brought was not computed here
         )
         .exclude(pk=run.pk)
         .order_by("-pk")[:MOST_SOURCES]

@@ -183,6 +183,8 @@ def retry_failures(run: CheckerRun, *, include_permanent: bool = False) -> int:
 
     The number of inputs; 0 also when the run is not done. A failure stays on record until its input has an answer.
     """
+    if run.origin:  # it never ran here
+        return 0
     return run_starting.retry(run.job, run.failures.all(), "unit_id", _chunks, include_permanent=include_permanent)
 
 

@@ -1,0 +1,147 @@
+"""A release, imported into an empty Assay and frozen again, is the same: its hash, and every report from its files."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from analysis.releases import freezing
+from analysis.releases.files import zipped
+from analysis.sources.database import DatabaseSource
+from analysis.sources.files import source_of_files
+from annotation.models import Decision, GuidelineAcknowledgement, Project, Rater, Revision, RunFailure, Suggestion
+from annotation.services import adjudicating, guidelines, run_reuse, suggesting
+from tests.analysis.test_old_releases import FROZEN
+from tests.analysis.test_releases import computed, lively
+from tests.exporting.world import ROOT, _empty_database, _environment
+from tests.factories import join, make_user
+
+pytestmark = pytest.mark.django_db
+
+SECOND_ASSAY = """
+import sys
+import django
+django.setup()
+from django.core.management import call_command
+from annotation.models import User
+project, source, out = sys.argv[1:]
+call_command("migrate", verbosity=0)
+User.objects.create_superuser("second", "second@example.org")
+call_command("import_dataset", source, "--format", "assay", "--dataset", "second", "--project", project,
+             "--with-settings", verbosity=0)
+call_command("release", project, out, verbosity=0)
+"""
+
+
+def through_an_empty_assay(source: Path, folder: Path, project: str, database: str = "") -> Path:
+    """The release that an Assay with a database of its own makes of what it imported from this one."""
+    folder.mkdir()
+    if not database:
+        shutil.copyfile(_empty_database(), folder / "second.sqlite3")
+    environment = _environment(folder, database or f"sqlite:///{folder / 'second.sqlite3'}")
+    command = [sys.executable, "-c", SECOND_ASSAY, project, str(source), str(folder / "release")]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "release"
+
+
+def adjudicated(identifier: str) -> Project:
+    """Answers of members with a suggestion seen, runs with scores and a failure; three adjudications by two people, one
+    of them changed and one withdrawn; an imported decision; acknowledged guidelines; a marked answer."""
+    project = lively(identifier)
+    Decision.objects.all().delete()
+    dimension = project.type.dimensions[0]
+    units = list(Suggestion.objects.order_by("unit__key").values_list("unit", flat=True).distinct())[:3]
+    units = [Suggestion.objects.filter(unit=unit).first().unit for unit in units]
+    judges = [join(project, make_user(), "adjudicator") for _ in range(2)]
+    for unit in units:
+        adjudicating.decide(project, judges[0], unit, dimension.slug, dimension.values[0], "Looked twice.")
+    adjudicating.decide(project, judges[1], units[0], dimension.slug, dimension.values[-1])
+    adjudicating.withdraw(project, judges[1], units[1], dimension.slug, "Too hasty")
+    place = {"project": project, "unit": units[2], "dimension": dimension.slug}
+    Decision.objects.create(**place, label=dimension.values[1], method="imported")
+    guidelines.publish(project, project.created_by, "Read three times.")
+    rater = project.raters.filter(annotations__isnull=False).first()
+    GuidelineAcknowledgement.objects.create(rater=rater, version=1, acknowledged_at=timezone.now())
+    some = Revision.objects.filter(annotation__item__project=project).order_by("pk")
+    some.filter(pk=some[0].pk).update(labels_seen=True, guideline_version=1)
+    run = project.checker_runs.get(checker="lexical")
+    RunFailure.objects.create(run=run, unit=units[0], reason="too-long", message="", is_permanent=True)
+    Suggestion.objects.filter(run=run, unit=units[0]).delete()
+    return project
+
+
+@pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "triplets/-/1", "aspect-coverage/-/1"])
+def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_reports(identifier, tmp_path):
+    project = adjudicated(identifier)
+    first = freezing.write_release(project, tmp_path / "first")
+    zipped(tmp_path / "first", tmp_path / "first.zip")
+    again = through_an_empty_assay(tmp_path / "first.zip", tmp_path / "second", project.slug)
+    second = json.loads((again / "manifest.json").read_text(encoding="utf-8"))
+    assert second["files"] == first["files"]
+    assert second["release"]["sha256"] == first["release"]["sha256"]
+    first = json.loads((tmp_path / "first" / "manifest.json").read_text(encoding="utf-8"))
+    for name in ("settings", "labels", "counts"):
+        assert second[name] == first[name], name
+    one, other = source_of_files(tmp_path / "first"), source_of_files(again)
+    assert one.decision_history().astype(str).equals(other.decision_history().astype(str))
+    assert len(one.decision_history()) == 6 and len(one.acknowledgement_frame()) == 1
+    assert computed(one) == computed(other) == computed(DatabaseSource(project))
+
+
+def imported(path: Path, slug: str) -> Project:
+    make_user("importer", is_superuser=True)
+    chosen = {"format": "assay", "dataset": slug, "project": slug, "with_settings": True, "verbosity": 0}
+    call_command("import_dataset", str(path), owner="importer@example.org", **chosen)
+    return Project.objects.get(slug=slug)
+
+
+def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path):
+    """Beside the project that it was frozen from: runs get ids of their own, which exposures follow; members are
+    nobody's account; a run with the same checker takes nothing from what came."""
+    project = adjudicated("claim-evidence/six-way/1")
+    freezing.write_release(project, tmp_path / "first")
+    zipped(tmp_path / "first", tmp_path / "first.zip")
+    copy = imported(tmp_path / "first.zip", "copy")
+    assert not copy.raters.exclude(user=None).exists() and not copy.raters.filter(kind=Rater.Kind.MEMBER).exists()
+    kinds = [DatabaseSource(one).everybody()[["rater", "kind"]].values.tolist() for one in (project, copy)]
+    assert kinds[0] == kinds[1] and {kind for _, kind in kinds[0]} == {"member"}
+    assert not copy.assignments.exists() and copy.memberships.filter(role="annotator").count() == 0
+    runs = {run.checker: run for run in copy.checker_runs.all()}
+    old = {run.checker: run for run in project.checker_runs.all()}
+    assert set(runs) == set(old) and {run.origin["run"] for run in runs.values()} == {str(r.uuid) for r in old.values()}
+    assert not {run.uuid for run in runs.values()} & {run.uuid for run in old.values()}
+    seen = [one for one in DatabaseSource(copy).exposure_frame().itertuples()]
+    assert [(one.run, one.checker) for one in seen] == [(str(runs["fake"].uuid), "fake")]
+    assert suggesting.retry_failures(runs["lexical"], include_permanent=True) == 0
+    assert runs["fake"].job.state == "done" and not runs["fake"].job.chunks.exists()
+    Suggestion.objects.update(input_hash="h")
+    units = [unit for unit in copy.items.values_list("item_units__unit", flat=True) if unit]
+    hashes = dict.fromkeys(units, "h")
+    assert run_reuse.find_answers(runs["lexical"], {}, hashes) == {}
+    decided = [sorted(one.decisions.values_list("unit__key", "method", "number", "label")) for one in (project, copy)]
+    assert decided[0] == decided[1]
+
+
+def test_an_old_release_comes_in_with_its_decisions_by_their_methods(tmp_path):
+    """Frozen before decisions had a history: two were adjudicated, one imported, and most units have a majority."""
+    copy = imported(FROZEN, "frozen-before")
+    assert sorted(copy.decisions.values_list("unit__key", "dimension", "method", "label")) == [
+        ("demo-01-1", "relevance", "adjudicated", "relevant"),
+        ("demo-01-2", "relevance", "adjudicated", "not_relevant"),
+        ("demo-01-3", "relevance", "imported", "relevant"),
+    ]
+    before = source_of_files(FROZEN)
+    freezing.write_release(copy, tmp_path / "again")
+    after = source_of_files(tmp_path / "again")
+    assert before.files.manifest["release"]["labels_sha256"] == after.files.manifest["release"]["labels_sha256"]
+    for name in ("runs", "suggestions", "answers", "items", "raters", "units"):
+        file = f"frames/{name}.jsonl"
+        assert before.files.manifest["files"][file] == after.files.manifest["files"][file], name
+    some = ("agreement", "annotators", "comparison", "prevalence", "prefill-trial")
+    assert computed(before, some) == computed(after, some)
