@@ -99,6 +99,11 @@ def project_with_labels_for(user: User, slug: str) -> Project:
     return project
 
 
+def sees_keys(user: User, project: Project) -> bool:
+    """Keys may tell which model wrote an answer. Researchers know; an adjudicator who still labels here must not."""
+    return RESEARCHER in roles_of(user, project) or not has_open_work(user, project)
+
+
 def label_access_of(user: User, project: Project) -> LabelAccess | None:
     """When Assay first served this person others' labels of the project; None where it never did."""
     return LabelAccess.objects.filter(project=project, user=user).first()

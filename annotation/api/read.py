@@ -116,10 +116,10 @@ def show_dimension(dimension: Dimension) -> dict:
     }
 
 
-def show_item(item: Item) -> dict:
+def show_item(item: Item, *, with_key: bool) -> dict:
     return {
         "uuid": item.uuid,
-        "key": item.key,
+        **({"key": item.key} if with_key else {}),
         "state": item.state,
         "priority": item.priority,
         "planned": item.planned,
@@ -192,7 +192,9 @@ def items(request, slug):
         done=Count("assignments", filter=Q(assignments__state=Assignment.State.DONE)),
         skipped=Count("assignments", filter=Q(assignments__state=Assignment.State.SKIPPED)),
     )
-    return _paged(rows, request, ITEM_FILTERS, show_item)
+    with_key = access.sees_keys(request.user, found)
+    filters = {name: known for name, known in ITEM_FILTERS.items() if with_key or name != "key"}
+    return _paged(rows, request, filters, lambda item: show_item(item, with_key=with_key))
 
 
 @api_view(["GET", "HEAD"])

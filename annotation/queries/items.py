@@ -83,15 +83,15 @@ def _disagreeing(items: QuerySet, *, decided: bool = True) -> QuerySet:
     return differing.values("revision__annotation__item")
 
 
-def find_items(project: Project, *, filter: str = "", search: str = "") -> QuerySet[Item]:
-    """Items in the order of work, those with `search` in their key or title.
+def find_items(project: Project, *, filter: str = "", search: str = "", searches_keys: bool = True) -> QuerySet[Item]:
+    """Items in the order of work, those with `search` in their title or, if `searches_keys`, their key.
 
     `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
     """
     items = project.items.order_by("position")
     if search:
         in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
-        items = items.filter(Q(key__icontains=search) | in_title)
+        items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
     return (FILTERS | LABEL_FILTERS)[filter][1](items)
 
 

@@ -12,7 +12,15 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import incoming
-from annotation.access import ADJUDICATOR, RESEARCHER, project_for, project_with_labels_for, roles_of, sees_labels
+from annotation.access import (
+    ADJUDICATOR,
+    RESEARCHER,
+    project_for,
+    project_with_labels_for,
+    roles_of,
+    sees_keys,
+    sees_labels,
+)
 from annotation.forms.projects import DecisionForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.queries import items as queries
@@ -34,7 +42,11 @@ def _chosen_items(request, project: Project, values):
         labels_served(request, project)
     if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
         raise BadRequest("There is no such filter")
-    return chosen, search, queries.find_items(project, filter=chosen, search=search)
+    return (
+        chosen,
+        search,
+        queries.find_items(project, filter=chosen, search=search, searches_keys=sees_keys(request.user, project)),
+    )
 
 
 @login_required
@@ -54,6 +66,7 @@ def project_items(request, slug):
         "page": page,
         "rows": queries.item_rows(project, list(page.object_list)),
         "sees_labels": labels,
+        "sees_keys": sees_keys(request.user, project),
         "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
     }
     return render(request, "annotation/projects/items.html", context)

@@ -11,7 +11,8 @@ import pytest
 from annotation.models import Claim, Decision, Evidence, Judgement, Response, Suggestion
 from annotation.queries import pages
 from tests import test_role_matrix as matrix
-from tests.blindness.planted import MARK, SEED, make_planted, shown_markers
+from tests.blindness.planted import MARK, SEED, make_planted, marker, shown_markers
+from tests.factories import join
 from tests.kinds import IDENTIFIERS
 from tests.routes import all_routes
 from tests.work.browser import Annotator, answers_to
@@ -214,3 +215,20 @@ def test_an_answer_that_waited_in_a_browser_since_before_the_upgrade_arrives():
     said = Judgement.objects.filter(revision__annotation__rater__user=planted.annotator, revision__is_latest=True)
     assert sorted(said.values_list("unit__key", flat=True)) == sorted(keys)
     assert set(said.values_list("revision__text_hash", flat=True)) == {stored}
+
+
+def test_an_adjudicator_who_still_labels_sees_no_keys():
+    planted = make_planted(IDENTIFIERS[0])
+    join(planted.project, planted.annotator, "annotator", "adjudicator")
+    person = Browser(planted.annotator, planted.project)
+    path, api = f"/projects/{planted.project.slug}/items/", f"/api/v1/projects/{planted.project.slug}/items/"
+    listed = person.keep(person.client.get(path)).content.decode()
+    assert "Item 1" in listed
+    found = person.keep(person.client.get(path, {"search": marker("key")[:7]})).content.decode()
+    assert "No such item" in found
+    assert person.keep(person.client.get(api)).json()["results"]
+    assert person.keep(person.client.get(api, {"key": "x"})).status_code == 400
+    assert not any(marker("key", kind) in text for text in person.received for kind in ("item", "unit"))
+    while (given := person.next())["state"] == "item":
+        person.skip(given["payload"])
+    assert marker("key", "item") in person.client.get(path).content.decode()  # nothing is left to be blind for
