@@ -9,6 +9,7 @@ from pathlib import Path
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
+from django.db.models import Q
 
 from annotation.formats import FORMATS, FormatError, Source, get_format
 from annotation.formats.table_mapping import guess_mapping, preview
@@ -202,7 +203,8 @@ def _owner(email: str | None, dataset: Dataset | None) -> User:
     if dataset is not None:
         return dataset.owner
     # Staff run a site too, as the demo's researcher does, who is no superuser.
-    owner = User.objects.filter(is_staff=True, is_active=True).order_by("-is_superuser", "pk").first()
+    runs_the_site = Q(is_superuser=True) | Q(is_staff=True)
+    owner = User.objects.filter(runs_the_site, is_active=True).order_by("-is_superuser", "pk").first()
     if owner is None:
         raise CommandError(
             "There is no site administrator yet: make one with `manage.py create_admin EMAIL`, or name the owner, who "
