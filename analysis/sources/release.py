@@ -206,6 +206,12 @@ class ReleaseSource(Source):
         frame = self._frame("raters", ("rater", "kind"))
         return frame.assign(name=frame["rater"])
 
+    def acknowledgement_frame(self) -> pd.DataFrame:
+        rows = self.files.rows("frames/acknowledgements.jsonl")
+        return frame_of(
+            (row | {"acknowledged_at": instant(row["acknowledged_at"])} for row in rows), base.ACKNOWLEDGEMENT_COLUMNS
+        )
+
     def decision_history(self) -> pd.DataFrame:
         return self._decisions.copy()
 
