@@ -103,7 +103,7 @@ def scored(
     cluster = clusters(rng, n_clusters) if clustered else np.arange(n_clusters)
     n = len(cluster)
     quality = (rng.normal(0, 0.7, n_clusters)[cluster] if clustered else 0) + rng.normal(0, 1, n)
-    label = np.digitize(quality, [-1.2, -0.4, 0.4, 1.2]).astype(float)
+    label = np.digitize(quality, [-1.2, -0.4, 0.4, 1.2])
     shared = rng.normal(0, 0.6, n_clusters)[cluster] if clustered else 0
     own_of_a, own_of_b = rng.standard_t(6, (2, n)) if heavy else rng.normal(0, 1.2, (2, n))
     a = quality + shared + own_of_a
@@ -122,7 +122,7 @@ def erring(rng: np.random.Generator, n_clusters: int, b_by_cluster: bool = True)
     of_a, of_b = rng.normal(0, 1.5, (2, n_clusters))
     a = quality + of_a[cluster] + rng.normal(0, 1.2, n)
     b = quality + (of_b[cluster] if b_by_cluster else rng.normal(0, 1.5, n)) + rng.normal(0, 1.2, n)
-    return Scored(a, b, np.digitize(quality, [-1.2, -0.4, 0.4, 1.2]).astype(float), cluster)
+    return Scored(a, b, np.digitize(quality, [-1.2, -0.4, 0.4, 1.2]), cluster)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from .bootstrap import NO_INFLUENCE, Estimate, divide
-from .correlation import STATISTICS, Items, WeightSample, standardised
+from .correlation import STATISTICS, Items, WeightSample, known_items, standardised
 from .swaps import PairedTest, Swaps, flip_test, swap_test, undefined_test
 
 TOO_FEW_ITEMS = "fewer than four items have both scores and a label"
@@ -65,7 +65,7 @@ def correlation_difference(
     a, b : (n_items,) float arrays
         Missing (nan) and infinite scores leave the item out.
     label : (n_items,) int or float array
-        -1 or nan where there is none.
+        As in `pearson`: -1 where there is none in whole numbers, nan in floats, whose negative values count.
     coefficient : {'pearson', 'spearman', 'kendall_tau_b'}
     cluster : (n_items,) int array, optional
         Intervals resample, and the permutation test swaps, whole clusters.
@@ -96,12 +96,10 @@ def correlation_difference(
     """
     if coefficient not in STATISTICS:
         raise ValueError(f"coefficient must be one of {', '.join(STATISTICS)}, not {coefficient!r}")
-    columns = [np.asarray(column, dtype=float) for column in (a, b, label)]
-    lengths = {len(column) for column in columns} | ({len(cluster)} if cluster is not None else set())
-    if len(lengths) > 1 or any(column.ndim != 1 for column in columns):
-        raise ValueError("a, b, label and cluster must be columns of one length")
-    has_all = np.all([np.isfinite(column) for column in columns], axis=0) & ~(columns[2] < 0)
-    of_a, of_b, of_people = (column[has_all] for column in columns)
+    a, people, with_first, _ = known_items(a, label, cluster=cluster)
+    b, _, with_second, _ = known_items(b, label)
+    has_all = with_first & with_second
+    of_a, of_b, of_people = (column[has_all] for column in (a, b, people))
     drawn_from = None if cluster is None else np.asarray(cluster)[has_all]
     n, undefined = len(of_a), ""
     if n < 4:

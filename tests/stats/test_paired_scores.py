@@ -52,6 +52,21 @@ def test_the_difference_is_that_of_the_two_correlations(coefficient, measure):
         assert found.williams.p_value < 0.001
 
 
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_ratings_below_zero_count_like_those_above(coefficient):
+    """z-scores are ratings on another scale: every figure and test is that of the same ratings moved above 0."""
+    rng = np.random.default_rng(7)
+    people = rng.normal(size=100)
+    a, b = people + rng.normal(0, 1, 100), people + rng.normal(0, 3, 100)
+    below, above = (correlation_difference(a, b, people + shift, coefficient) for shift in (0, 10))
+    assert below.difference.n_pairable == 100 and not below.difference.left_out
+    assert below.permutation.p_value == above.permutation.p_value < 0.05
+    assert below.difference.estimate == pytest.approx(above.difference.estimate)
+    missing = people.copy()
+    missing[:3] = np.nan
+    assert correlation_difference(a, b, missing, coefficient).difference.n_left_out == 3
+
+
 def test_resamples_draw_the_same_items_for_both_scores():
     """Were they drawn apart, a score and itself times two would differ in a resample."""
     rng = np.random.default_rng(4)
