@@ -25,6 +25,8 @@ NO_TEST = {
     "null": "",
     "chance_mean": None,
     "chance_high": None,
+    "n_labels": 0,
+    "n_movable": 0,
 }
 
 
@@ -120,6 +122,8 @@ def against_chance(coded: Labels, level: str) -> dict:
         "null": test.null,
         "chance_mean": number(test.chance_mean),
         "chance_high": number(test.chance_high),
+        "n_labels": test.n_labels,
+        "n_movable": test.n_movable,
         "undefined": test.undefined,
     }
 

@@ -15,6 +15,7 @@ from .correlation import FEW_PARTS, STATISTICS, Items, known_items, standardised
 from .stratified import numbered, stratified_correlation
 
 NOTHING_TO_SWAP = "no two clusters are alike in size, so nothing can be swapped"
+NOTHING_CHANGES = "what can be swapped has the same scores or the same labels, so swapping changes nothing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +104,8 @@ def correlation_test(
     Returns
     -------
     CorrelationTest
-        Undefined where the coefficient is, and where no two clusters are alike in size.
+        Undefined where the coefficient is, where no two clusters are alike in size, and where those that are have the
+        same scores or the same labels.
 
     Raises
     ------
@@ -142,6 +144,11 @@ def correlation_test(
         order, blocks = _blocks(strata, clusters)
         if not blocks.movable.any():
             undefined = NOTHING_TO_SWAP
+        elif not any(
+            _differ(blocks, score[order], group) and _differ(blocks, label[order], group)
+            for group in np.unique(blocks.group[blocks.movable])
+        ):
+            undefined = NOTHING_CHANGES
     null = _null(stratum is not None, cluster is not None)
     same = {"coefficient": coefficient, "null": null, "n_items": len(score)}
     if undefined:
@@ -167,6 +174,13 @@ def correlation_test(
         n_fixed=int(blocks.size[~blocks.movable].sum()),
         **same,
     )
+
+
+def _differ(blocks: _Blocks, column: np.ndarray, group: int) -> bool:
+    """Whether blocks of a group have different values."""
+    mine = np.flatnonzero(blocks.group == group)
+    rows = column[blocks.start[mine][:, None] + np.arange(blocks.size[mine[0]])]
+    return bool((rows != rows[0]).any())
 
 
 def _those(names: Sequence[Hashable] | np.ndarray, both: np.ndarray) -> list[Hashable]:

@@ -15,6 +15,7 @@ from .labels import code_column
 from .swaps import PairedTest, Swaps, swap_test, undefined_test
 
 NO_SHARED = "no unit has a reference and both predictions"
+NONE_DISCORDANT = "both labellers are right on the same units, so nothing tells them apart (0/0)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,7 +60,8 @@ def labeller_difference(
     Returns
     -------
     LabellerDifference
-        Undefined where no unit has all three.
+        Undefined where no unit has all three. McNemar's test is so too where both are right on the same units, and the
+        permutation test where fewer than two units or clusters have anything to swap.
 
     References
     ----------
@@ -115,11 +117,11 @@ def labeller_difference(
 
 def _mcnemar(only_a: int, only_b: int, n: int) -> PairedTest:
     name = "McNemar, exact"
-    if not n:
-        return undefined_test(name, NO_SHARED)
     discordant = only_a + only_b
+    if not discordant:
+        return undefined_test(name, NONE_DISCORDANT if n else NO_SHARED)
     # Both tails of a binomial of one half are alike, so the smaller one counts twice.
-    p = min(1.0, 2 * float(special.bdtr(min(only_a, only_b), discordant, 0.5))) if discordant else 1.0
+    p = min(1.0, 2 * float(special.bdtr(min(only_a, only_b), discordant, 0.5)))
     return PairedTest(name=name, statistic=float(only_a), p_value=p)
 
 

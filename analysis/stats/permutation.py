@@ -12,13 +12,18 @@ from .labels import Labels
 
 WITHIN_RATERS = "labels permuted within each rater"
 AMONG_ALL = "labels permuted among all, since the raters are exchangeable"
+NOTHING_MOVES = (
+    "no permutation changes agreement: nobody gave different labels to two units whose other labels differ, as where "
+    "each person labelled one unit or gave one label throughout"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PermutationTest:
     """`statistic` is alpha; `p_value` one-sided, for agreement above chance. Both nan where `undefined` gives a reason.
 
-    `chance_mean` and `chance_high` are the mean and the 95 % quantile of alpha over the permutations.
+    `chance_mean` and `chance_high` are the mean and the 95 % quantile of alpha over the permutations. Of the `n_labels`
+    of units with two labels or more, `n_movable` can change agreement where a permutation puts them elsewhere.
     """
 
     level: str
@@ -28,6 +33,8 @@ class PermutationTest:
     null: str
     chance_mean: float
     chance_high: float
+    n_labels: int = 0
+    n_movable: int = 0
     undefined: str = ""
 
 
@@ -53,8 +60,8 @@ def agreement_permutation_test(
     Returns
     -------
     PermutationTest
-        Undefined where alpha is. Units are taken as independent: where a rater's labels of one cluster hang together
-        without regard to the others', p is too small.
+        Undefined where alpha is, and where no permutation can change it. Units are taken as independent: where a
+        rater's labels of one cluster hang together without regard to the others', p is too small.
 
     Raises
     ------
@@ -79,17 +86,25 @@ def agreement_permutation_test(
         raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
     alpha = krippendorff_alpha(labels, level)
     null = AMONG_ALL if labels.exchangeable else WITHIN_RATERS
-    if alpha.undefined:
+
+    def undefined(reason: str, n_labels: int = 0) -> PermutationTest:
         nothing = dict.fromkeys(("statistic", "p_value", "chance_mean", "chance_high"), np.nan)
-        return PermutationTest(level=level, n_permutations=0, null=null, undefined=alpha.undefined, **nothing)
+        return PermutationTest(level=level, n_permutations=0, null=null, n_labels=n_labels, undefined=reason, **nothing)
+
+    if alpha.undefined:
+        return undefined(alpha.undefined)
     per_unit = np.bincount(labels.unit, minlength=labels.n_units)
     rows = per_unit[labels.unit] > 1
     rater = np.zeros(rows.sum(), dtype=int) if labels.exchangeable else labels.rater[rows]
     order = np.argsort(rater, kind="stable")
     unit, value = np.unique(labels.unit[rows], return_inverse=True)[1][order], labels.value[rows][order]
-    parts = np.split(value, np.flatnonzero(np.diff(rater[order])) + 1)
+    starts = np.flatnonzero(np.diff(rater[order], prepend=-1))
+    parts = np.split(value, starts[1:])
     distance = _distance(value, len(labels.categories), level)
     others = np.bincount(unit) - 1
+    n_movable = _n_movable(unit, value, starts, distance, others)
+    if not n_movable:
+        return undefined(NOTHING_MOVES, len(value))
     rng = np.random.default_rng(seed)
     observed = _disagreement(unit, value, distance, others)
     with one_blas_thread():
@@ -109,7 +124,29 @@ def agreement_permutation_test(
         null=null,
         chance_mean=float(chance.mean()),
         chance_high=float(np.quantile(chance, 0.95)),
+        n_labels=len(value),
+        n_movable=n_movable,
     )
+
+
+def _n_movable(
+    unit: np.ndarray, value: np.ndarray, starts: np.ndarray, distance: np.ndarray, others: np.ndarray
+) -> int:
+    """Labels of raters (who begin at `starts`) whose permutation may change disagreement: who gave different labels to
+    different units, on which either what the others said costs the labels differently, or another such rater moves."""
+    size = np.diff(starts, append=len(value))
+
+    def differ(column: np.ndarray) -> np.ndarray:
+        return np.maximum.reduceat(column, starts) - np.minimum.reduceat(column, starts) > 1e-9
+
+    moving = differ(value.astype(float)) & differ(unit.astype(float))
+    mine = np.repeat(moving, size)
+    beside = np.bincount(unit, mine)[unit] - mine > 0
+    q = len(distance)
+    counts = np.bincount(unit * q + value, minlength=len(others) * q).reshape(-1, q)
+    cost = (counts[unit] @ distance - distance[value]) / others[unit][:, None]
+    unlike = np.any([differ(cost[:, code] - cost[:, 0]) for code in range(1, q)], axis=0)
+    return int(size[moving & (unlike | np.logical_or.reduceat(beside, starts))].sum())
 
 
 def _distance(value: np.ndarray, n_categories: int, level: str) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from .labels import code_column
-from .swaps import BATCH_FLIPS, PairedTest, undefined_test
+from .swaps import BATCH_FLIPS, NOTHING_TO_SWAP, ONE_TO_SWAP, PairedTest, undefined_test
 
 COCHRAN, PERMUTATION = "Cochran's Q", "permutation of Cochran's Q"
 NO_SHARED = "no unit has a reference and every prediction"
@@ -82,7 +82,8 @@ def several_labellers(
     Returns
     -------
     SeveralLabellers
-        Both tests are undefined where no unit has everything, and where all labellers are right on the same units.
+        Both tests are undefined where no unit has everything, and where all labellers are right on the same units; the
+        permutation test also where they are so, or equally often so, in all clusters but one.
 
     Raises
     ------
@@ -142,15 +143,15 @@ def _permuted(q: float, right: np.ndarray, cluster: np.ndarray, n_permutations: 
     np.add.at(table, dense, right)
     differs = (table != table[:, :1]).any(axis=1)
     fixed, table = table[~differs].sum(axis=0), table[differs]
+    if len(table) < 2:
+        return undefined_test(PERMUTATION, ONE_TO_SWAP if len(table) else NOTHING_TO_SWAP)
     observed = int(((fixed + table.sum(axis=0)) ** 2).sum())
-    free, rng = max(len(table) - 1, 0), np.random.default_rng(seed)
+    free, rng = len(table) - 1, np.random.default_rng(seed)
     exact = free * math.log(math.factorial(k)) <= math.log(n_permutations) + 1e-9
     if exact:
-        first, others = table[0] if len(table) else 0, []
-        if free:  # of many labellers and one cluster the orders would fill the memory, and none is tried
-            orders = np.array(list(permutations(range(k))))
-            others = [row[orders] for row in table[1:]]
-        sums = [fixed + first + np.sum(chosen, axis=0, dtype=np.int64) for chosen in product(*others)]
+        orders = np.array(list(permutations(range(k))))
+        others = [row[orders] for row in table[1:]]
+        sums = [fixed + table[0] + np.sum(chosen, axis=0, dtype=np.int64) for chosen in product(*others)]
         p_value, n = float(np.mean([int((found**2).sum()) >= observed for found in sums])), len(sums)
     else:
         n, as_far = n_permutations, 0

@@ -10,6 +10,8 @@ import numpy as np
 from .bootstrap import one_blas_thread
 
 BATCH_FLIPS = 2_000_000
+NOTHING_TO_SWAP = "swapping changes nothing in any unit or cluster"
+ONE_TO_SWAP = "swapping changes something in one unit or cluster only, which makes no other difference in size"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +95,19 @@ def flip_test(
         are.
     work_per_row : int
         Numbers that `difference` holds for one row, so that batches stay bounded.
+
+    Returns
+    -------
+    PairedTest
+        Undefined with fewer than two clusters: every swap is then as large as what was found.
     """
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
+    if n_clusters < 2:
+        return undefined_test(name, ONE_TO_SWAP if n_clusters else NOTHING_TO_SWAP)
     observed = float(difference(np.zeros((1, n_clusters), dtype=bool))[0])
     bar = abs(observed) * (1 - 1e-9) - 1e-12  # equal differences can differ by rounding
-    free = max(n_clusters - 1, 0)
+    free = n_clusters - 1
     exact = n_clusters <= 32 and 2**free <= n_permutations
     batch = max(1, BATCH_FLIPS // max(n_clusters, work_per_row, 1))
     as_far, n = 0, 2**free if exact else n_permutations

@@ -15,6 +15,7 @@ from analysis.reports.agreement_figures import pairs
 from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
 from analysis.reports.tables import AGAINST_THE_REST
+from analysis.reports.text import as_text
 from analysis.stats import Labels
 from annotation.models import Annotation, Assignment, Job
 from annotation.services import jobs
@@ -167,7 +168,8 @@ def test_agreement_beyond_chance_has_a_p_value_and_none_where_alpha_is_undefined
     chance = of_dimension(report, "stance")["chance"]
     alpha = of_name(of_dimension(report, "stance")["figures"], "krippendorff_alpha_ordinal")
     assert chance["statistic"] == alpha["estimate"] and chance["n_permutations"] == 999
-    assert 0.001 <= chance["p_value"] < 0.05
+    assert 0.001 <= chance["p_value"] < 0.05 and 0 < chance["n_movable"] <= chance["n_labels"]
+    assert f"{chance['n_movable']} of {chance['n_labels']} labels can move" in as_text(report)
     nothing = of_dimension(report, "relevance")["chance"]
     assert nothing["p_value"] is None and "only one label" in nothing["undefined"]
 

@@ -69,7 +69,12 @@ def test_units_without_all_three_are_left_out():
 
 def test_labellers_who_never_differ():
     found = labeller_difference([0, 1, 2], [0, 1, 1], [0, 1, 1], LABELS)
-    assert (found.mcnemar.p_value, found.permutation.p_value, found.macro_f1.estimate) == (1.0, 1.0, 0.0)
+    assert found.macro_f1.estimate == 0.0 and np.isnan([found.mcnemar.p_value, found.permutation.p_value]).all()
+    assert "right on the same units" in found.mcnemar.undefined
+    assert "changes nothing" in found.permutation.undefined
+    # In one unit alone every swap is as far from 0 as what was found, whatever that is.
+    once = labeller_difference([0, 1, 2], [0, 1, 1], [0, 1, 2], LABELS)
+    assert np.isnan(once.permutation.p_value) and "one unit or cluster only" in once.permutation.undefined
 
 
 def test_equivalence_needs_the_interval_within_the_margin():

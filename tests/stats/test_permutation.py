@@ -1,12 +1,16 @@
 """A permutation test against chance: Fisher's exact test from outside, and planted data in which it holds its level."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.stats import Labels, agreement_permutation_test, krippendorff_alpha
 
-from .samples import from_counts, from_matrix
+from .samples import from_counts, from_matrix, random_matrix
 
 
 def two_raters(a: str, b: str, **options) -> Labels:
@@ -26,9 +30,48 @@ def test_two_raters_and_two_labels_are_fishers_exact_test():
 def test_p_is_never_nought_and_one_label_per_rater_says_nothing():
     agreed = agreement_permutation_test(two_raters("+-" * 30, "+-" * 30), n_permutations=99)
     assert agreed.p_value == 0.01 and abs(agreed.chance_mean) < 0.1
-    assert agreement_permutation_test(two_raters("+" * 9, "-" * 9), n_permutations=99).p_value == 1
+    habits = agreement_permutation_test(two_raters("+" * 9, "-" * 9), n_permutations=99)
+    assert np.isnan(habits.p_value) and "one label throughout" in habits.undefined
     nothing = agreement_permutation_test(two_raters("+" * 9, "+" * 9))
     assert np.isnan(nothing.p_value) and "only one label" in nothing.undefined and nothing.n_permutations == 0
+
+
+def test_where_everybody_labelled_other_units_nothing_can_move():
+    """Three votes on each of ten units by thirty people: permuting the one label of a person changes nothing."""
+    units, votes = [unit for unit in range(10) for _ in range(3)], "++-" * 5 + "--+" * 5
+    crowd = Labels.from_columns(units, range(30), votes, "+-")
+    found = agreement_permutation_test(crowd, n_permutations=99)
+    assert (
+        np.isnan(found.p_value) and np.isnan(found.chance_high) and "each person labelled one unit" in found.undefined
+    )
+    assert (found.n_movable, found.n_labels, found.n_permutations) == (0, 30, 0)
+
+
+def test_how_many_labels_can_move_is_said():
+    """Two people label four units each, beside four who label one each; one more gives one label throughout."""
+    unit = [*range(4), *range(4), *range(4), *range(4)]
+    rater = ["a"] * 4 + ["b"] * 4 + list("wxyz") + ["same"] * 4
+    found = agreement_permutation_test(Labels.from_columns(unit, rater, "++--+-+-+--+++++", "+-"))
+    assert (found.n_movable, found.n_labels) == (8, 16) and 0 < found.p_value <= 1
+    alone = agreement_permutation_test(Labels.from_columns([0, 0, 1, 1], "abac", "+-+-", "+-"))
+    assert alone.n_movable == 0 and alone.undefined
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(1, 4), st.floats(0, 0.6))
+def test_where_it_is_undefined_every_permutation_gives_the_same_alpha(seed, n_raters, n_units, missing):
+    labels = from_matrix(random_matrix(np.random.default_rng(seed), n_raters, n_units, 2, missing), "12")
+    found, alpha = agreement_permutation_test(labels, n_permutations=9), krippendorff_alpha(labels)
+    if alpha.undefined or found.n_movable:
+        return
+    rng = np.random.default_rng(seed)
+    paired = np.bincount(labels.unit, minlength=labels.n_units)[labels.unit] > 1
+    for _ in range(20):
+        value = labels.value.copy()
+        for rater in range(labels.n_raters):
+            mine = paired & (labels.rater == rater)
+            value[mine] = rng.permutation(value[mine])
+        assert krippendorff_alpha(replace(labels, value=value)).estimate == pytest.approx(alpha.estimate)
 
 
 def null_matrix(rng: np.random.Generator) -> np.ndarray:
