@@ -37,9 +37,6 @@ CERTAIN = 0.95
 RESAMPLED_LABELS = 20_000_000
 RESAMPLES = (50, 200)
 TOO_FEW_SHARED = "shares {} with others, fewer than {}"
-# Why somebody has a competence and no interval.
-ONE_CLUSTER = "labelled units of fewer than two claims, questions or other clusters"
-NO_SPREAD = "the same in all resamples, or defined in fewer than two"
 NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
 NOTHING_SHARED = "no two of them share a unit"
 
@@ -185,7 +182,7 @@ def _dimension(
                 "n_shared": int(n_shared[code]),
                 "n_against": int(n_against[code]),
                 "agreement": figure(others[code]),
-                **{name: _competence(coded, fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
+                **{name: _competence(fits[name], intervals[name], code, int(n_shared[code])) for name in fits},
                 "confusion": [[number(share) for share in row] for row in truth.confusion[code].tolist()],
                 "confusion_ends": _ends(intervals["dawid_skene"], place),
                 "counts": _counts(coded, truth, code).tolist(),
@@ -240,9 +237,11 @@ def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:
                 "low": number(low),
                 "high": number(high),
                 "undefined": "",
-                "interval": {"undefined": intervals.undefined or (NO_SPREAD if number(low) is None else "")},
+                "interval": {"undefined": reason},
             }
-            for share, low, high in zip(fit.prevalence.tolist(), *intervals.prevalence.tolist(), strict=True)
+            for share, low, high, reason in zip(
+                fit.prevalence.tolist(), *intervals.prevalence.tolist(), intervals.prevalence_reason, strict=True
+            )
         ],
         "log_likelihood": number(fit.log_likelihood),
         "n_iterations": fit.n_iterations,
@@ -252,26 +251,20 @@ def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> dict:
     }
 
 
-def _competence(coded: Labels, fit: LatentTruth, intervals: CompetenceIntervals, code: int, n_shared: int) -> dict:
+def _competence(fit: LatentTruth, intervals: CompetenceIntervals, code: int, n_shared: int) -> dict:
+    from analysis.stats.intervals import few_note
+
     reason = TOO_FEW_SHARED.format(n_of(n_shared, "units"), MIN_SHARED) if n_shared < MIN_SHARED else ""
     bounds = (intervals.low[code], intervals.high[code]) if not reason else (None, None)
+    is_clustered = intervals.n_clusters is not None
+    note = few_note(intervals.n_drawn[code], is_clustered) if number(bounds[0]) is not None else ""
     return {
         "estimate": None if reason else number(fit.competence[code]),
         "low": number(bounds[0]),
         "high": number(bounds[1]),
         "undefined": reason,
-        "interval": {
-            "undefined": intervals.undefined or (_no_interval(coded, code) if number(bounds[0]) is None else "")
-        },
+        "interval": {"undefined": intervals.reason[code], "note": note},
     }
-
-
-def _no_interval(coded: Labels, code: int) -> str:
-    import numpy as np
-
-    units = np.unique(coded.unit[coded.rater == code])
-    drawn = len(units) if coded.cluster is None else len(np.unique(coded.cluster[units]))
-    return ONE_CLUSTER if drawn < 2 else NO_SPREAD
 
 
 def _counts(coded: Labels, truth: LatentTruth, code: int) -> np.ndarray:

@@ -11,22 +11,27 @@ from scipy import sparse
 
 from .annotators import SEEN, LatentTruth, chance_to_be_right
 from .bootstrap import BATCH_NUMBERS, one_blas_thread
-from .intervals import ROUNDING, expanded_tail
+from .intervals import NOT_CONTAINED, ROUNDING, expanded_tail
 from .labels import Labels
 from .patterns import rater_patterns
 
 SMALL = 1e-300
 FEW_UNITS = "fewer than two units or clusters to resample"
+# Why somebody has a competence and no interval.
+ONE_CLUSTER = "labelled units of fewer than two claims, questions or other clusters"
+NO_SPREAD = "the same in all resamples, or defined in fewer than two"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompetenceIntervals:
     """Expanded percentile intervals, one entry per rater; nan for a rater who labelled fewer than two units (clusters,
-    where these were drawn), is defined in fewer than two resamples or has the same competence in all of them, and
-    everywhere where `undefined` gives a reason. `n_clusters` is None where units were drawn.
+    where these were drawn), is defined in fewer than two resamples or has the same competence in all of them, or whose
+    interval would not contain it, and everywhere where `undefined` gives a reason. `reason` says why for each rater and
+    `prevalence_reason` for each category. `n_clusters` is None where units were drawn.
 
-    `prevalence` holds the ends of each category's share, (2, n_categories), nan where it is the same in all resamples;
-    `confusion` those of Dawid-Skene's tables, (2, n_tables, n_categories, n_categories), and None for MACE.
+    `prevalence` holds the ends of each category's share, (2, n_categories), with nan for the same reasons; `confusion`
+    those of Dawid-Skene's tables, (2, n_tables, n_categories, n_categories), and None for MACE. `n_drawn` counts the
+    units or clusters that each rater labelled.
     """
 
     low: np.ndarray
@@ -36,6 +41,9 @@ class CompetenceIntervals:
     level: float
     n_resamples: int
     n_clusters: int | None
+    reason: tuple[str, ...]
+    prevalence_reason: tuple[str, ...]
+    n_drawn: np.ndarray
     undefined: str = ""
 
 
@@ -86,7 +94,8 @@ def competence_intervals(
     distinct, group = np.unique(groups, return_inverse=True)
     n_clusters = None if labels.cluster is None else len(distinct)
     if len(distinct) < 2:
-        return replace(result, undefined=FEW_UNITS, n_clusters=n_clusters)
+        nothing = no_intervals(labels.n_raters, len(labels.categories), len(chosen), level, FEW_UNITS)
+        return replace(nothing, n_clusters=n_clusters)
     model = _Fit(patterns.said, labels.n_raters, len(labels.categories), found.confusion is None, chosen)
     rng = np.random.default_rng(seed)
     n_at_once = max(1, BATCH_NUMBERS // 4 // (len(first) * len(labels.categories)))
@@ -102,15 +111,22 @@ def competence_intervals(
     competence, prevalence, tables = (np.concatenate(part) for part in zip(*parts, strict=True))
     # Only what the rater labelled says something of the rater.
     n_drawn = _groups_of_raters(labels, units, group)
-    low, high = _ends(competence, n_drawn, level)
+    ends, reason = _ends(competence, found.competence, n_drawn, level)
+    shares, reason_of_share = _ends(prevalence, found.prevalence, np.full(prevalence.shape[1], len(distinct)), level)
+    of_tables = None
+    if not model.is_mace:
+        of_tables, _ = _ends(tables, found.confusion[chosen], n_drawn[chosen][:, None, None], level)
     return replace(
         result,
-        low=low,
-        high=high,
-        prevalence=_ends(prevalence, np.full(prevalence.shape[1], len(distinct)), level),
-        confusion=None if model.is_mace else _ends(tables, n_drawn[chosen][:, None, None], level),
+        low=ends[0],
+        high=ends[1],
+        prevalence=shares,
+        confusion=of_tables,
         n_resamples=n_resamples,
         n_clusters=n_clusters,
+        reason=tuple(reason.tolist()),
+        prevalence_reason=tuple(reason_of_share.tolist()),
+        n_drawn=n_drawn,
     )
 
 
@@ -126,6 +142,9 @@ def no_intervals(
         level=level,
         n_resamples=0,
         n_clusters=None,
+        reason=(reason,) * n_raters,
+        prevalence_reason=(reason,) * n_categories,
+        n_drawn=np.zeros(n_raters, dtype=np.int64),
         undefined=reason,
     )
 
@@ -138,9 +157,10 @@ def _groups_of_raters(labels: Labels, units: np.ndarray, group: np.ndarray) -> n
     return np.bincount(pairs // (int(group.max()) + 1), minlength=labels.n_raters)
 
 
-def _ends(values: np.ndarray, n_drawn: np.ndarray, level: float) -> np.ndarray:
+def _ends(values: np.ndarray, estimate: np.ndarray, n_drawn: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Ends of expanded percentile intervals of columns (n_resamples, ...), stacked in front: the (n + 1) p-th of n
-    defined values. nan with fewer than two of them or of the units or clusters drawn, and without any spread."""
+    defined values. nan with fewer than two of them or of the units or clusters drawn, without any spread, and where the
+    estimate would lie outside; and the reasons."""
     ordered = np.sort(values, axis=0)  # nan comes last
     n = (~np.isnan(values)).sum(axis=0)
     highest = np.take_along_axis(ordered, np.maximum(n - 1, 0)[None], axis=0)[0]
@@ -154,7 +174,13 @@ def _ends(values: np.ndarray, n_drawn: np.ndarray, level: float) -> np.ndarray:
         beside = np.minimum(below + 1, np.maximum(n - 1, 0))
         low, high = (np.take_along_axis(ordered, at[None], axis=0)[0] for at in (below, beside))
         ends.append(np.where(known, low + (place - below) * (high - low), np.nan))
-    return np.stack(ends)
+    low, high = ends
+    close = ROUNDING * np.maximum(1, np.abs(np.nan_to_num(estimate)))
+    narrow = known & (high - low <= close)
+    inside = (low - close <= estimate) & (estimate <= high + close)
+    reason = np.select([n_drawn < 2, ~known | narrow, ~inside], [ONE_CLUSTER, NO_SPREAD, NOT_CONTAINED], "")
+    ends = np.stack([np.minimum(low, estimate), np.maximum(high, estimate)])
+    return np.where(reason == "", ends, np.nan), reason
 
 
 @dataclass(frozen=True, eq=False)

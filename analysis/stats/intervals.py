@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -12,6 +12,8 @@ FEW = 30
 # Rounding must not make an interval of nothing, nor count an equal value as a smaller one.
 ROUNDING = 1e-12
 UNDEFINED_RESAMPLES = "the figure is undefined in nearly every resample"
+NEARLY_SAME = "nearly every resample gives the same figure, so resampling cannot tell how uncertain it is"
+NOT_CONTAINED = "resampled figures lie so unevenly about the figure that their interval would not contain it"
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ def resampled_interval(
     Returns
     -------
     Interval
-        Undefined with fewer than two defined resamples, and where every resample gives the same figure: such data show
-        no spread, which does not mean that there is none.
+        Undefined with fewer than two defined resamples, and where nearly every resample gives the same figure: such
+        data show no spread, which does not mean that there is none. Undefined too where it would not contain the
+        estimate, because nearly all resamples lie on one side of it: no correction of the bias holds there.
 
     References
     ----------
@@ -115,7 +118,22 @@ def resampled_interval(
     n = n_drawn if n_effective is None else n_effective
     tails = bca_tails(bias, acceleration(*influence), n, level)
     ends = np.interp((n_defined + 1) * tails - 1, np.arange(n_defined), defined)
-    return interval(*ends, note=few_note(n, clustered))
+    return holding(interval(*ends, note=few_note(n, clustered)), estimate)
+
+
+def holding(interval: Interval, estimate: float) -> Interval:
+    """The interval of a figure; undefined, with the reason, where it would not contain it, and where it has no width.
+    An end that misses the figure by rounding is put on it."""
+    if interval.undefined:
+        return interval
+    rounding, reason = ROUNDING * max(1.0, abs(estimate)), ""
+    if not interval.low - rounding <= estimate <= interval.high + rounding:
+        reason = NOT_CONTAINED
+    elif interval.high - interval.low <= rounding:
+        reason = NEARLY_SAME
+    if reason:
+        return replace(interval, low=np.nan, high=np.nan, undefined=reason, note="")
+    return replace(interval, low=min(interval.low, estimate), high=max(interval.high, estimate))
 
 
 def expanded_tail(n_drawn: float | np.ndarray, level: float) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from .bootstrap import Estimate
-from .intervals import ROUNDING, Interval, few_note
+from .intervals import ROUNDING, Interval, few_note, holding
 
 GWET = "linearisation, t distribution (Gwet 2014)"
 FEW_UNITS = "fewer than two units"
@@ -75,7 +75,8 @@ def symmetric_interval(
         return Interval(np.nan, np.nan, level, method, 0, 0, None, reason)
     half = quantile((1 + level) / 2) * error
     low, high = max(lowest, figure.estimate - half), min(1.0, figure.estimate + half)
-    return Interval(float(low), float(high), level, method, 0, 0, None, note=few_note(figure.n_pairable, False))
+    found = Interval(float(low), float(high), level, method, 0, 0, None, note=few_note(figure.n_pairable, False))
+    return holding(found, figure.estimate)
 
 
 def moves_of_corrected(

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .bootstrap import LEFT_OUT_MEMBERS, NO_INFLUENCE, centred_influences, divide, draw_weights, one_blas_thread
-from .intervals import Interval, interval_method, resampled_interval
+from .intervals import Interval, holding, interval_method, resampled_interval
 
 NOTHING = "no value is defined"
 ONE_CLUSTER = "fewer than two clusters to resample"
@@ -89,7 +89,7 @@ class GroupedMeans:
         estimate = float(self.mean[group, column] - self.centre[column])
         found = resampled_interval(values, estimate, self._influence(group, column), n_clusters, self.clustered, level)
         moved = float(self.centre[column])
-        return replace(found, low=found.low + moved, high=found.high + moved)
+        return holding(replace(found, low=found.low + moved, high=found.high + moved), float(self.mean[group, column]))
 
     def _influence(self, group: int, column: int) -> tuple[np.ndarray, np.ndarray]:
         cell = group * self.mean.shape[1] + column

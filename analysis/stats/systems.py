@@ -22,7 +22,7 @@ from .bootstrap import (
     one_blas_thread,
 )
 from .correlation import CONSTANT_LABEL, CONSTANT_SCORE, STATISTICS, known_items, ratio
-from .intervals import UNDEFINED_RESAMPLES, Interval
+from .intervals import UNDEFINED_RESAMPLES, Interval, few_note, holding
 from .stratified import numbered
 
 NO_VALUE = "no item of the system has a value"
@@ -200,7 +200,8 @@ class SystemLevel(Estimate):
         twice spreads the resamples too far already."""
         if "and" not in self.over or self.undefined:
             interval = super().confidence_interval(n_resamples, level, seed, clusters)
-            return replace(interval, method=interval.method.replace("units", self.over))
+            note = interval.note.replace("units", self.over)
+            return replace(interval, method=interval.method.replace("units", self.over), note=note)
         with one_blas_thread():
             values = self.sample.values(n_resamples, np.random.default_rng(seed), clusters)
         defined = values[~np.isnan(values)]
@@ -208,7 +209,11 @@ class SystemLevel(Estimate):
         if len(defined) < 2:
             return Interval(np.nan, np.nan, level, method, n_resamples, n_undefined, None, UNDEFINED_RESAMPLES)
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-        return Interval(float(low), float(high), level, method, n_resamples, n_undefined, None)
+        n = self.sample.n_drawn(clusters)[0]
+        found = Interval(
+            float(low), float(high), level, method, n_resamples, n_undefined, None, note=few_note(n, False)
+        )
+        return holding(replace(found, note=found.note.replace("units", self.over)), self.estimate)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
