@@ -34,7 +34,7 @@ def _numbers(what: str, *values: float | None) -> None:
 
 
 def _bounds(what: str, low: float | None, high: float | None) -> None:
-    """Low and high come together and in order. The estimate may lie outside, as it may with bootstrap intervals."""
+    """Low and high come together and in order."""
     _numbers(what, low, high)
     if (low is None) != (high is None):
         raise ValueError(f"{what}: an interval has both ends or none")

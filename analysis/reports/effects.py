@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 def effect(found: Effect, bound: float | None = None, least: float | None = None) -> dict:
     """An effect with its interval, in the shape of `figures.figure`. A difference of shares cannot lie outside
     -bound..bound, and a share not outside least..bound, whatever Student's t says of its interval."""
+    from analysis.stats.intervals import few_note
+
     low, high = _rounded(found.low), _rounded(found.high)
     if bound is not None and low is not None and high is not None:
         low, high = max(low, -bound if least is None else least), min(high, bound)
@@ -30,6 +32,7 @@ def effect(found: Effect, bound: float | None = None, least: float | None = None
             "level": found.level,
             "n_clusters": list(found.n_clusters),
             "undefined": found.undefined or found.no_interval,
+            "note": few_note(min(found.n_clusters), True) if low is not None else "",
         },
     }
 
@@ -50,5 +53,5 @@ def without_interval(value: float | None, n: int, reason: str) -> dict:
 def without(reason: str = PENDING) -> dict:
     """In place of an effect: why there is none; by default, because a first pass leaves it out."""
     nothing = dict.fromkeys(("estimate", "low", "high", "standard_error", "p_value"))
-    interval = {"method": "", "level": 0.95, "n_clusters": [], "undefined": reason}
+    interval = {"method": "", "level": 0.95, "n_clusters": [], "undefined": reason, "note": ""}
     return {**nothing, "undefined": reason, "n": 0, "n_left_out": 0, "interval": interval}

@@ -161,7 +161,10 @@ def _scatter(result: dict) -> list[Picture]:
 
 def _said(figure: dict) -> str:
     value = f"{figure['estimate']:.3f}"
-    return value if figure["low"] is None else f"{value} [{figure['low']:.3f}, {figure['high']:.3f}]"
+    if figure["low"] is None:
+        return value
+    note = figure["interval"]["note"]
+    return f"{value} [{figure['low']:.3f}, {figure['high']:.3f}]" + (f" ({note})" if note else "")
 
 
 def _people(result: dict) -> str:

@@ -65,13 +65,17 @@ def _of_checker(said: np.ndarray, cluster: np.ndarray, no_spread: str) -> dict:
 
 def _figure(found: PoweredMean, no_spread: str) -> dict:
     """A share cannot lie outside 0..1, whatever the normal approximation says of its interval."""
+    from analysis.stats.intervals import few_note
+
     low, high = number(found.low), number(found.high)
+    is_clustered = found.n_clusters is not None and found.n_clusters < found.n
+    note = few_note(found.n_clusters if is_clustered else found.n, is_clustered) if low is not None else ""
     return {
         "estimate": number(found.estimate),
         "low": None if low is None else max(low, 0.0),
         "high": None if high is None else min(high, 1.0),
         "undefined": found.undefined,
-        "interval": {"undefined": found.undefined or (no_spread if low is None else "")},
+        "interval": {"undefined": found.undefined or (no_spread if low is None else ""), "note": note},
         "n": found.n,
         "n_others": found.n_others,
         "n_clusters": found.n_clusters,

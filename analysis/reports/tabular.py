@@ -25,9 +25,20 @@ class Missing:
     reason: str
 
 
-Cell = str | int | float | None | Linked | Missing
+@dataclass(frozen=True)
+class Noted:
+    """The lower end of an interval of which something is to be said, such as that it rests on two units only. Every
+    rendering has it in the last column."""
+
+    value: float
+    note: str
+
+
+Cell = str | int | float | None | Linked | Missing | Noted
 
 DIGITS = 4
+NOTE = "Note on the interval"
+LOW = ", low"
 # Below this a number is 0 but for rounding; a p value is only small.
 NOTHING = 1e-12
 MOST_REASONS = 2
@@ -66,9 +77,31 @@ class Table:
         why = f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
         return " ".join(filter(None, (self.note, why)))
 
+    def with_notes(self) -> Table:
+        """The same with what is to be said of intervals in a last column, where there is anything."""
+        notes = [_notes(self.columns, row) for row in self.rows]
+        if not any(notes):
+            return self
+        rows = [(*row, note or None) for row, note in zip(self.rows, notes, strict=True)]
+        return replace(self, columns=(*self.columns, NOTE), rows=rows)
+
     def plain(self) -> Table:
         """The same with values in place of links, and words in place of what is missing."""
-        return replace(self, rows=[tuple(value_of(cell) for cell in row) for row in self.rows])
+        noted = self.with_notes()
+        return replace(noted, rows=[tuple(value_of(cell) for cell in row) for row in noted.rows])
+
+
+def _notes(columns: tuple[str, ...], row: tuple[Cell, ...]) -> str:
+    """What a row's intervals rest on; with the figures' names where that is not the same for all of them."""
+    found: dict[str, list[str]] = {}
+    ends = [column for column, cell in zip(columns, row, strict=True) if isinstance(cell, float | Noted | Missing)]
+    for column, cell in zip(columns, row, strict=True):
+        if isinstance(cell, Noted):
+            found.setdefault(cell.note, []).append(column.removesuffix(LOW))
+    n_lows = sum(column.endswith(LOW) for column in ends)
+    if len(found) == 1 and len(next(iter(found.values()))) >= n_lows:
+        return next(iter(found))
+    return "; ".join(f"{', '.join(figures)}: {note}" for note, figures in found.items())
 
 
 def left_out_words(result: dict) -> str:
@@ -94,7 +127,7 @@ def linked(n: int, figure: str) -> Cell:
 def value_of(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Missing):
         return f"none: {cell.reason}"
-    return cell.value if isinstance(cell, Linked) else cell
+    return cell.value if isinstance(cell, Linked | Noted) else cell
 
 
 def named(tables: list[Table]) -> dict[str, Table]:

@@ -45,11 +45,13 @@ def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
         return _why(figure["undefined"])
     if figure["low"] is None:
         return _why(figure["interval"]["undefined"] or "no interval")
-    return format_html(
+    ends = format_html(
         '<span class="interval">{} to {}</span>',
         f"{scale * figure['low']:.{digits}f}",
         f"{scale * figure['high']:.{digits}f}",
     )
+    note = figure.get("interval", {}).get("note", "")
+    return format_html("{} {}", ends, _why(note)) if note else ends
 
 
 def _why(reason: str) -> SafeString:
@@ -149,6 +151,7 @@ def opens(context, n: int, *key: str, of: str, shown: str = "", counted: str = "
 def table_rows(table: Table, behind: str = "") -> SafeString:
     """Head and body of a table, its first SHOWN_ROWS rows. Written here and not by a template: a report has thousands
     of cells, and a template takes a tenth of a millisecond for each."""
+    table = table.with_notes()
     are_numbers = [
         any(isinstance(value_of(row[place]), int | float) for row in table.rows) for place in range(len(table.columns))
     ]

@@ -1,10 +1,16 @@
 """The agreement report on data where other tools go wrong: sparse overlap, unused labels, gaps, no disagreement."""
 
+import io
+
 import krippendorff
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.urls import reverse
 
 from analysis.reports.metrics import get_report
+from annotation.models import Job, Project
+from annotation.services import jobs
 from annotation.task_types import task_type
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 
@@ -22,14 +28,18 @@ def stances() -> list[str]:
 
 
 def label_stances(matrix: np.ndarray) -> dict:
-    """The report on stances from a raters-by-items table of places on the scale, -1 where a rater was not asked."""
+    return label_stances_in(matrix)[1]
+
+
+def label_stances_in(matrix: np.ndarray) -> tuple[Project, dict]:
+    """A project, and the report on its stances: places on the scale, a row per rater, -1 where they were not asked."""
     project, scale = project_of(matrix.shape[1], SIX_WAY, claims=matrix.shape[1] // 2), stances()
     for name, row in enumerate(matrix):
         rater = make_rater(project, f"Rater {'ABCDEF'[name]}")
         for item, place in zip(items_of(project), row, strict=True):
             if place >= 0:
                 say(item, rater, "relevant", scale[place])
-    return agreement(project)
+    return project, agreement(project)
 
 
 def test_three_of_six_raters_per_item_gaps_in_the_scale_and_labels_nobody_used():
@@ -84,7 +94,7 @@ def test_a_rater_with_one_label_agrees_by_chance_only():
     stance = of_dimension(label_stances(np.array([[5] * 6, [0, 0, 5, 5, 3, 5]])), "stance")
     [pair] = stance["pairs"]
     assert pair["estimate"] == pytest.approx(0, abs=1e-12) and pair["linear"]["estimate"] == pytest.approx(0, abs=1e-12)
-    assert stance["chance"]["p_value"] == 1.0
+    assert stance["chance"]["p_value"] is None and "no permutation changes" in stance["chance"]["undefined"]
 
 
 def test_one_rater_only_has_counts_and_reasons():
@@ -93,6 +103,20 @@ def test_one_rater_only_has_counts_and_reasons():
         assert found["estimate"] is None and found["undefined"] == "no unit has two labels"
         assert found["left_out"] == {"one label only": 4}
     assert stance["pairs"] == [] and stance["chance"]["p_value"] is None
+
+
+def test_a_figure_of_two_claims_says_so_in_every_rendering(client):
+    project, _ = label_stances_in(np.array([[0, 5, 0, 5], [0, 0, 0, 5]]))
+    client.force_login(project.created_by)
+    client.get(reverse("project_agreement", args=[project.slug]))
+    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    page = client.get(reverse("project_agreement", args=[project.slug])).content.decode()
+    said = "rests on only 2 clusters, so it may cover less often than it says"
+    assert said in page
+    for form in ("md", "csv", "latex", "json", "table"):
+        out = io.StringIO()
+        call_command("report", project.slug, "agreement", format=form, stdout=out)
+        assert said in out.getvalue(), form
 
 
 def test_two_items_of_one_claim_have_a_figure_and_no_interval():

@@ -32,6 +32,28 @@ def test_latex_escapes_what_would_be_a_command():
     assert rows == [r"{}[blog] & {}[1] \\", r"{}* &  \\"]
 
 
+NOTED = {"estimate": 0.5, "low": 0.0, "high": 1.0, "interval": {"undefined": "", "note": "rests on only 2 units"}}
+
+
+def test_what_an_interval_rests_on_is_in_every_rendering():
+    more = {**NOTED, "interval": {"undefined": ""}}
+    table = Table(
+        "T",
+        ("Who", *intervals("Accuracy", "F1"), "n"),
+        [("x", *estimate(NOTED), *estimate(more), 2), ("y", *estimate(more), *estimate(more), 40)],
+    )
+    for written in (as_markdown([table]), as_latex([table]), as_text([table]), as_csv([table]), table_rows(table)):
+        assert "Note on the interval" in written and written.count("Accuracy: rests on only 2 units") == 1
+    rows = list(csv.DictReader(io.StringIO(as_csv([table]))))
+    assert [row["Accuracy, low"] for row in rows] == ["0.0", "0.0"] and rows[1]["Note on the interval"] == ""
+    both = Table("T", table.columns, [("x", *estimate(NOTED), *estimate(NOTED), 2)])
+    assert next(csv.DictReader(io.StringIO(as_csv([both]))))["Note on the interval"] == "rests on only 2 units"
+    alone = Table("T", ("Measure", "Value", "Low", "High"), [("x", *estimate(NOTED))])
+    assert as_csv([alone]).endswith("1.0,rests on only 2 units")
+    plain = Table("T", table.columns, [table.rows[1]])
+    assert "Note" not in as_markdown([plain]) and "Note" not in table_rows(plain)
+
+
 def test_csv_has_numbers_in_full_and_nothing_that_runs():
     first, second = as_csv([ODD, ODD]).split("\n\n")
     rows = list(csv.reader(io.StringIO(first)))
