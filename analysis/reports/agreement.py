@@ -15,7 +15,7 @@ from analysis.reports.methods_people import agreement as methods
 from analysis.reports.opened import Behind, part_of
 from analysis.reports.selected import chances_of_units, selected
 from analysis.sources import Source
-from analysis.sources.base import MEMBER, SLOT, dimensions_to_show
+from analysis.sources.base import MEMBER, SLOT, dimensions_to_show, unanswered
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric
 
@@ -72,6 +72,7 @@ def compute(source: Source, raters: str = "all") -> dict:
         "n_units": len(units),
         "n_raters": int(labels["rater"].nunique()),
         "exchangeable": bool((labels["rater_kind"] == SLOT).any()),
+        "unanswered": unanswered(source.type, labels),
         "dimensions": found,
         "behind": of_all(units, list(sources)) | behind,
     }

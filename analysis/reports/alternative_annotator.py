@@ -12,7 +12,7 @@ from analysis.reports.coding import coded_labels
 from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.figures import RESAMPLES, figure, number, plain_figure
 from analysis.reports.opened import UNITS, Behind, below, together
-from analysis.reports.reference import checker_codes
+from analysis.reports.reference import as_answered, checker_codes
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched
@@ -73,6 +73,7 @@ def compute(
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything = latest(labels)
+    kind = as_answered(kind, everything)
     dimensions = dimensions_to_show(kind, everything)
     origins, who = derived_from(kind), people_of(source)
     names = {one.id: one.name for one in who.values()}

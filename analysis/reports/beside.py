@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.adjusted import adjust_by_kind
 from analysis.reports.associations import OF_MODELS, WITHIN
-from analysis.reports.labellers import codes_of_runs, labellers
+from analysis.reports.labellers import codes_of_runs, labellers, on_same_units
 from analysis.reports.opened import Behind
 from analysis.reports.reference import Reference, references
 from analysis.reports.versus import several, versus
@@ -84,6 +84,7 @@ def beside_everybody(
     reference: str,
     runs: list[Run],
     margin: float,
+    own_units: bool,
     found: dict[str, dict],
     touched: bool,
 ) -> Behind:
@@ -92,7 +93,8 @@ def beside_everybody(
     codes = codes_of_runs(source, kind, units, runs)
     people = references(kind, source, reference, units, counted, () if touched else runs)
     dimensions = [side.dimension for side in sides]
-    all_found = labellers(source, kind, units, counted, reference, people, codes, dimensions)
+    compared = codes if own_units else on_same_units(codes, dimensions)
+    all_found = labellers(source, kind, units, counted, reference, people, compared, dimensions)
     behind: Behind = {}
     for side in sides:
         slug = side.dimension.slug

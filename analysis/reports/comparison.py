@@ -23,10 +23,10 @@ from analysis.reports.labellers import cluster_codes
 from analysis.reports.methods_checkers import comparison as methods
 from analysis.reports.opened import UNITS, Behind, in_order, of_pair, together
 from analysis.reports.probabilities import probabilities
-from analysis.reports.reference import WITH_MODEL, Reference, checker_codes, decisions_left_out, references
+from analysis.reports.reference import WITH_MODEL, Reference, as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.score_pairs import score_pair, scored_units
 from analysis.sources import Run, Source
-from analysis.sources.base import dimensions_to_show
+from analysis.sources.base import dimensions_to_show, unanswered
 from analysis.sources.touched import latest, untouched, untouched_by_all
 from annotation.task_types import Dimension, TaskType
 
@@ -50,6 +50,7 @@ def compute(
     other: str = "",
     other_score: str = "",
     margin: float = MARGIN,
+    own_units: bool = False,
 ) -> dict:
     """The comparison report of one checker run.
 
@@ -57,7 +58,8 @@ def compute(
     suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first); `other`
     is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`), and
     `other_score` a score of it, or without it of this run, that is set against `score`. Differences below `margin`
-    would not matter. Wrong values raise ValueError.
+    would not matter. Checkers are compared on the units that all of them label, with `own_units` each on its own. Wrong
+    values raise ValueError.
     """
     if margin <= 0:
         raise ValueError(f"margin is the largest difference that would not matter, above 0, not {margin:g}")
@@ -71,13 +73,18 @@ def compute(
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything, clean = latest(labels), untouched(source, labels, checker_run)
+    answered = everything
+    if reference in source.decision_methods():
+        answered = with_derived_labels(kind, source.decision_frame(reference))
+    kind = as_answered(kind, answered)
     of_one = () if touched else (checker_run,)
     people = references(kind, source, reference, units, everything if touched else clean, of_one)
     suggestions = with_derived_labels(kind, source.suggestion_frame(checker_run))
+    shown = dimensions_to_show(kind, everything)
     sides = [
         side
         for side in _sides(kind, people, units, suggestions)
-        if side.dimension in dimensions_to_show(kind, everything) or side.people.counts()["decided"]
+        if side.dimension in shown or side.people.counts()["decided"]
     ]
     gives_scores_only = checker_run.gives == "scores"
     versus_people = people
@@ -93,7 +100,9 @@ def compute(
             behind |= beside_another(source, kind, units, sides, versus_people, against, margin, found)
         newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
         counted = everything if touched else untouched_by_all(source, labels, newest)
-        behind |= beside_everybody(source, kind, units, sides, counted, reference, newest, margin, found, touched)
+        behind |= beside_everybody(
+            source, kind, units, sides, counted, reference, newest, margin, own_units, found, touched
+        )
     if gives_scores_only:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level == "ordinal"]
     values = source.score_frame(checker_run, score) if score else None
@@ -126,6 +135,8 @@ def compute(
         else None,
         "families": families,
         "n_units": len(units),
+        "own_units": own_units,
+        "unanswered": unanswered(source.type, everything),
         "dimensions": [
             {
                 "dimension": side.dimension.slug,

@@ -109,6 +109,20 @@ def codes_of_runs(source: Source, kind: TaskType, units: pd.DataFrame, runs: lis
     return found
 
 
+def on_same_units(codes: Mapping[Run, Codes], dimensions: list[Dimension]) -> dict[Run, Codes]:
+    """What each run says of the units that all of them label, dimension by dimension. A run without any label of a
+    dimension takes part in it nowhere, and shrinks it for nobody."""
+    import numpy as np
+
+    found: dict[Run, dict] = {run: dict(by) for run, by in codes.items()}
+    for slug in (dimension.slug for dimension in dimensions):
+        taking_part = [run for run in codes if (codes[run][slug] >= 0).any()]
+        shared = np.all([codes[run][slug] >= 0 for run in taking_part], axis=0)
+        for run in taking_part:
+            found[run][slug] = np.where(shared, codes[run][slug], -1)
+    return found
+
+
 def cluster_codes(units: pd.DataFrame) -> np.ndarray:
     return units["cluster"].astype("category").cat.codes.to_numpy()
 

@@ -98,6 +98,13 @@ REPORTS: dict[str, Report] = {
                 OTHER_RUN,
                 Option("other_score", "Other score", kind="text", default="", help="a score to set against --score"),
                 MARGIN_OPTION,
+                Option(
+                    "own_units",
+                    "Checkers on",
+                    kind="flag",
+                    default=False,
+                    help="each checker on all units that it labels, not on those that all of them do",
+                ),
             ),
             own_page="project_comparison",
         ),

@@ -10,7 +10,7 @@ from analysis.reports.labellers import cluster_codes
 from analysis.reports.opened import UNITS, Behind, by_code, together
 from analysis.reports.powered import Judged, means
 from analysis.reports.prevalence_responses import are_pieces, of_responses
-from analysis.reports.reference import REFERENCES, checker_codes, decisions_left_out, references
+from analysis.reports.reference import REFERENCES, as_answered, checker_codes, decisions_left_out, references
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched
@@ -43,6 +43,7 @@ def compute(source: Source, run: str, reference: str = "majority", touched: bool
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything = latest(labels)
+    kind = as_answered(kind, everything)
     counted = everything if touched else untouched(source, labels, checker_run)
     against = () if touched else (checker_run,)
     people = references(kind, source, reference, units, counted, against)

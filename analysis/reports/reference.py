@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.reports.coding import coded_labels
@@ -53,6 +53,19 @@ class Reference:
             "not_asked": not_asked,
             "unlabelled": len(self.code) - decided - tied - not_asked,
         }
+
+
+def as_answered(kind: TaskType, labels: pd.DataFrame) -> TaskType:
+    """The task type without conditions that nobody answered, as where a file has stances and says nothing of relevance:
+    what a checker says of them leaves out no unit of the question that hangs on them."""
+    answered = set(labels["dimension"].unique())
+
+    def is_open(dimension: Dimension) -> bool:
+        condition = dimension.asked_when
+        return condition is not None and dimension.slug in answered and condition.dimension not in answered
+
+    dimensions = [replace(one, asked_when=None) if is_open(one) else one for one in kind.dimensions]
+    return replace(kind, dimensions=tuple(dimensions))
 
 
 def references(

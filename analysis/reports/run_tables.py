@@ -206,7 +206,11 @@ def labellers(result: dict, title: str, found: dict) -> list[Table]:
 
 
 def _about_people(result: dict, found: dict) -> str:
+    n_checkers = sum(row["kind"] == "checker" for row in found["labellers"])
     notes = []
+    if n_checkers > 1:
+        own = "Each checker is measured on all units that it labels."
+        notes.append(own if result["own_units"] else "Checkers are compared on the units that all of them label.")
     if result["reference"] == "majority" and found["people"]:
         notes.append("A person is held against the majority of the others, on the units that they labelled.")
     if result["reference"] == "dawid-skene" and found["people"]:

@@ -24,6 +24,10 @@ AGAINST_THE_REST = {
     "brennan_prediger": "Brennan-Prediger",
 }
 MEASURES = ("Measure", "Value", "Low", "High", "n", "Left out")
+CHANCE = (
+    *("Level", "Alpha", "Mean by chance", "95 % quantile by chance", "p"),
+    *("Labels that can move", "Labels", "Permutations", "Null"),
+)
 CLOSED_FORM = ("Measure", "Value", "Low", "High", "Method")
 
 
@@ -60,8 +64,8 @@ def _agreement(result: dict) -> list[Table]:
         row = (chance["level"], statistic, chance["chance_mean"], chance["chance_high"], chance["p_value"])
         rows = [_closed_form(one["title"], one) for one in dimension["figures"]]
         tables.append(Table(f"{title}: intervals if units were independent", CLOSED_FORM, rows))
-        columns = ("Level", "Alpha", "Mean by chance", "95 % quantile by chance", "p", "Permutations", "Null")
-        tables.append(Table(f"{title}: against chance", columns, [(*row, chance["n_permutations"], chance["null"])]))
+        moved = (chance["n_movable"], chance["n_labels"], chance["n_permutations"], chance["null"])
+        tables.append(Table(f"{title}: against chance", CHANCE, [(*row, *moved)]))
         tables += [table for table in _agreement_parts(dimension, split) if table.rows] + selected.tables(dimension)
     return tables
 

@@ -36,6 +36,8 @@ def _value(figure: dict, percent: bool = False) -> str:
     text = form.format(scale * figure["estimate"])
     if figure["low"] is not None:
         text += f"  [{form.format(scale * figure['low'])}, {form.format(scale * figure['high'])}]"
+        note = figure.get("interval", {}).get("note", "")
+        text += f" ({note})" if note else ""
     return text
 
 
@@ -88,9 +90,10 @@ def _agreement(result: dict) -> list[str]:
 def _against_chance(chance: dict) -> list[str]:
     if chance["p_value"] is None:
         return [f"  against chance: undefined: {chance['undefined']}"]
+    moved = f"{chance['n_movable']:,} of {n_of(chance['n_labels'], 'labels')} can move; "
     return [
         f"  against chance: p = {chance['p_value']:.4f} ({n_of(chance['n_permutations'], 'permutations')}; "
-        f"{chance['null']}); "
+        f"{moved}{chance['null']}); "
         f"{chance['level']} alpha by chance {chance['chance_mean']:.4f}, at most {chance['chance_high']:.4f} in 95 %"
     ]
 

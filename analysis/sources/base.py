@@ -304,8 +304,17 @@ def source_name(source: str) -> str:
 
 
 def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
-    """What the project asks, and what it hides but has labels of: from a file, or from before it was hidden."""
-    return [one for one in kind.dimensions if not one.is_hidden or (labels["dimension"] == one.slug).any()]
+    """What has labels, also where the project hides it now; where nothing has any, what the project asks."""
+    answered = set(labels["dimension"].unique())
+    return [one for one in kind.dimensions if one.slug in answered] or [
+        one for one in kind.dimensions if not one.is_hidden
+    ]
+
+
+def unanswered(kind: TaskType, labels: pd.DataFrame) -> list[str]:
+    """Titles of the questions that the project asks and nobody answered, where some question was."""
+    answered = set(labels["dimension"].unique())
+    return [one.title for one in kind.asked_dimensions if one.slug not in answered] if answered else []
 
 
 def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.DataFrame:

@@ -35,7 +35,10 @@ def project_comparison(request, slug):
     reference = asked.choice("reference", references, "majority", "Reference")
     touched = asked.option("touched", "Labels")
     margin = asked.choice("margin", MARGINS, f"{MARGIN:g}", "Does not matter below")
+    own_units = asked.option("own_units")
     parameters = {"run": run, "reference": reference, "touched": touched, "margin": float(margin)}
+    if own_units:
+        parameters["own_units"] = True
     mine = queries.score_names(known[run])
     if request.GET.get("score") and "run" not in asked.wrong:
         parameters["score"] = asked.choice("score", mine, "", "Score")
@@ -60,6 +63,8 @@ def project_comparison(request, slug):
         "scores": mine,
         "score": parameters.get("score") or next(iter(mine), ""),
         "margin": margin,
+        "own_units": own_units,
+        "several_checkers": len({one.checker for one in queries.labelling_runs(runs)}) > 1,
         "margins": MARGINS,
         "other": other,
         "others": others,

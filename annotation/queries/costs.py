@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from annotation.models import CheckerRun, Job, Project
+from annotation.queries.suggestions import asked_anyway
 from annotation.services import suggesting
-from annotation.services.checker_inputs import checker_inputs, label_spaces
+from annotation.services.checker_inputs import checker_inputs
 from models_runtime import registry
 from models_runtime.contracts import Usage
 
@@ -97,7 +98,8 @@ def estimate_of(project: Project, checker: str) -> Estimate | None:
     else:
         step = max(1, len(unit_ids) // SAMPLE)
         inputs = list(checker_inputs(project.type, unit_ids[::step][:SAMPLE]).values())
-        usage = registry.estimated_usage(checker, label_spaces(project.type), inputs)
+        spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type))
+        usage = registry.estimated_usage(checker, spaces, inputs)
         if usage is None or not inputs:
             return None
         sampled = len(inputs)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Value, When
 from django.db.models.functions import Floor, Greatest, Least
 
-from annotation.models import CheckerRun, RunFailure, Score, Suggestion
+from annotation.models import CheckerRun, Decision, Judgement, Project, RunFailure, Score, Suggestion
+from annotation.task_types import TaskType
 from models_runtime.registry import list_infos
 
 HISTOGRAM_BARS = 20
@@ -15,6 +16,24 @@ HISTOGRAM_BARS = 20
 def scorers() -> tuple[str, ...]:
     """Checkers that give scores and no labels; their runs have nothing that annotators could be shown."""
     return tuple(info.slug for info in list_infos() if info.gives == "scores")
+
+
+def asked_anyway(project: Project, task_type: TaskType) -> list[str]:
+    """Questions that people answered although nobody answered the one that they depend on, as in a file that has
+    stances and says nothing of relevance. A checker that left them out where it says no to the other could be compared
+    with nobody there."""
+
+    def is_answered(dimension: str) -> bool:
+        return (
+            Judgement.objects.filter(revision__annotation__item__project=project, dimension=dimension).exists()
+            or Decision.objects.filter(project=project, dimension=dimension).exists()
+        )
+
+    return [
+        dimension.slug
+        for dimension in task_type.asked_dimensions
+        if dimension.asked_when and is_answered(dimension.slug) and not is_answered(dimension.asked_when.dimension)
+    ]
 
 
 def suggestions_by_unit(run_id: int, unit_ids: Iterable[int]) -> dict[int, list[Suggestion]]:

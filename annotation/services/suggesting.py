@@ -8,14 +8,15 @@ clash, that would be a bug to hear about.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 
 from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
-from annotation.queries.suggestions import scorers, summary
+from annotation.queries.suggestions import asked_anyway, scorers, summary
 from annotation.services import (
     jobs,
     run_predicting,
@@ -77,7 +78,8 @@ def start_run(
         raise RunError("The project has no units to judge")
     queue = run_starting.chosen_queue(info, queues_of(info), queue, RunError)
     digest = run_starting.digest_of(complete)
-    asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type))]
+    anyway = asked_anyway(project, task_type)
+    asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type, anyway))]
     units_digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
     with transaction.atomic():
         # Two people who press the button at once get one run.
@@ -95,6 +97,7 @@ def start_run(
                 "units_sha256": units_digest,
                 "sample": run_storing.sample_of(unit_keys),
                 "reuse": not again,
+                "asked_anyway": anyway,
             },
             wake_workers=wake_workers,
         )
@@ -142,9 +145,11 @@ def checker_info(task_type: TaskType, checker: str) -> CheckerInfo:
     return info
 
 
-def asked_of(info: CheckerInfo, task_type: TaskType) -> tuple[LabelSpace, ...]:
-    """The task type's questions, for a checker that answers them; none for one that gives scores only."""
-    return () if info.gives == "scores" else label_spaces(task_type)
+def asked_of(info: CheckerInfo, task_type: TaskType, anyway: Collection[str] = ()) -> tuple[LabelSpace, ...]:
+    """The task type's questions, for a checker that answers them; none for one that gives scores only. Those `anyway`
+    are asked whatever the answer is to the question that they depend on."""
+    spaces = () if info.gives == "scores" else label_spaces(task_type)
+    return tuple(replace(space, asked_when=None) if space.dimension in anyway else space for space in spaces)
 
 
 def run_units(project: Project, task_type: TaskType):
@@ -204,9 +209,10 @@ class CheckerRunHandler:
         run = CheckerRun.objects.select_related("project", "job").get(job_id=chunk.job_id)
         task_type = run.project.type
         info = run_workers.info_of(run.checker, run.version)
-        spaces = asked_of(info, task_type)
+        anyway = run.job.parameters.get("asked_anyway", ())
+        spaces = asked_of(info, task_type, anyway)
         checker = _load(run, spaces)
-        provenance = run_workers.described(checker)
+        provenance = run_workers.described(checker) | ({"asked_anyway": anyway} if anyway and spaces else {})
         run_workers.check_identity(run.provenance, provenance, IDENTITY)
 
         unit_ids: list[int] = chunk.payload["units"]

@@ -148,8 +148,7 @@ def test_tests_against_all_other_checkers_are_adjusted_for_their_number(project,
         one for one in get_report("comparison").tables(report) if one.title.startswith("Relevance: first 1 and every")
     )
     assert "McNemar's test takes units as independent" in table.note
-    of_stance = [row["tests"][0] for row in of_dimension(report, "stance")["rivals"]]
-    assert all(test["p_value"] is None and test["holm"] is None for test in of_stance)  # nobody gave a stance
+    assert [one["dimension"] for one in report["dimensions"]] == ["relevance"]  # nobody gave a stance
     assert report["families"]["rivals"] == 2
     assert [test["holm"] for test in tests] == pytest.approx(multipletests(raw, method="holm")[1])
     by_bh = multipletests(raw, method="fdr_bh")[1]
@@ -171,7 +170,6 @@ def test_three_checkers_are_first_asked_whether_they_differ_at_all(project, runs
     again = several_labellers(np.ones(N, dtype=int), right.astype(int), (NO, YES), seed=1).permutation.p_value
     assert by_swaps["p_value"] == pytest.approx(again, abs=0.034) and by_swaps["n_permutations"] == 2000
     assert report["families"]["several"] == 1 and cochran["holm"] == cochran["p_value"]  # nobody gave a stance
-    assert "no unit has a reference" in of_dimension(report, "stance")["several"]["tests"][0]["undefined"]
     titles = [table.title for table in get_report("comparison").tables(report)]
     place = titles.index("Relevance: 3 checkers at once, accuracy")
     assert titles[place + 1] == "Relevance: first 1 and every other checker"
