@@ -24,10 +24,12 @@ def copying(result: dict) -> list[Table]:
                 (label["title"], name, count(rate["n_pairable"], *parts_of), *over(rate, *parts_of))
                 for name, rate, parts_of in parts
             ]
-        value, low, high = estimate(one["spearman"])
+        found = one["spearman"]
+        value, *_ = estimate(found)
         said = value if isinstance(value, str) else f"{value:.3f}"
-        if low is not None:
-            said += f" [{low:.3f}, {high:.3f}]"
+        if found["low"] is not None:
+            said += f" [{found['low']:.3f}, {found['high']:.3f}]"
+            said += f" ({found['interval']['note']})" if found["interval"]["note"] else ""
         if one["test"] and one["test"]["p_value"] is not None:
             said += f", p = {one['test']['p_value']:.3f} (permutation), {one['test']['p_holm']:.3f} after Holm"
         tables.append(
