@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.core.cache import cache
@@ -55,9 +55,9 @@ def done_by(rater: Rater) -> int:
     kept = cache.get(name)
     if kept is None or kept[2] < time.time() - 600:
         until = timezone.now() - RECENT
-        kept = (done.filter(done_at__lte=until).count(), until, time.time())
+        kept = [done.filter(done_at__lte=until).count(), until.isoformat(), time.time()]
         cache.set(name, kept, 3600)
-    base, until, _ = kept
+    base, until = kept[0], datetime.fromisoformat(kept[1])
     with connection.cursor() as cursor:  # by hand: it is counted with every answer
         cursor.execute(_DONE_SINCE, [rater.pk, connection.ops.adapt_datetimefield_value(until)])
         return base + cursor.fetchone()[0]
@@ -85,15 +85,15 @@ def _team(project: Project) -> dict:
     return _kept(f"team:{project.pk}", count)
 
 
-def _left(project: Project, rater: Rater, opened: int) -> tuple[int, int]:
+def _left(project: Project, rater: Rater, opened: int) -> list[int]:
     """Items with a place for this person, and how many they had answered when that was counted."""
 
-    def count() -> tuple[int, int]:
+    def count() -> list[int]:
         mine = done_by(rater)
         if opened > EXACT_LIMIT:
             items = _kept(f"items:{project.pk}", lambda: project.items.filter(unit_count__gt=0, state="active").count())
-            return min(opened, max(0, items - Assignment.objects.filter(rater=rater).count())), mine
-        return open_items_for(rater).count() + holds(rater).count(), mine
+            return [min(opened, max(0, items - Assignment.objects.filter(rater=rater).count())), mine]
+        return [open_items_for(rater).count() + holds(rater).count(), mine]
 
     return _kept(f"left:{rater.pk}", count)
 
