@@ -1,7 +1,3 @@
-"""Read by gunicorn itself, before it forks: a wrong setting is told once, in a line, not by each of its processes."""
+"""gunicorn reads this file from the folder that it starts in. Everything else is chosen where it is started."""
 
-import importlib
-import sys
-
-sys.path.insert(0, "")
-importlib.import_module("config.settings")
+logger_class = "config.gunicorn_log.Logger"

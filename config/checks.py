@@ -32,6 +32,36 @@ def corpora_can_be_read(app_configs, **kwargs):
 
 
 @register(deploy=True)
+def production_is_closed(app_configs, **kwargs):
+    """What would make production unsafe without anybody noticing is an error, which stops `check --deploy`."""
+    found = []
+    if settings.DEBUG:
+        found.append(
+            Error("ASSAY_DEBUG shows settings and code to everybody; it is not for production", id="assay.E011")
+        )
+    if settings.HTTPS and settings.TRUSTED_PROXIES < 0:
+        found.append(
+            Error(
+                "ASSAY_TRUSTED_PROXIES must say how many proxies are in front of the web server",
+                hint="1 for one proxy that ends TLS: until it is said, everybody shares the proxy's address, and "
+                "failed sign-ins of one person count against all. 0 where browsers reach the web server itself, so "
+                "that no header passes for a proxy's.",
+                id="assay.E012",
+            )
+        )
+    if settings.WEB_PROCESSES > 1 and not settings.CACHE_URL:
+        found.append(
+            Error(
+                f"ASSAY_CACHE_URL must name a Redis database: WEB_CONCURRENCY asks for {settings.WEB_PROCESSES} "
+                "web processes",
+                hint="Without one each of them counts attempts to sign in for itself.",
+                id="assay.E013",
+            )
+        )
+    return found
+
+
+@register(deploy=True)
 def production_is_no_demo(app_configs, **kwargs):
     if settings.DEMO:
         return [Error("ASSAY_DEMO has accounts that anybody can use; it is not for production", id="assay.E010")]

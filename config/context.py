@@ -3,7 +3,12 @@
 from django.conf import settings
 
 from annotation.services.demo_accounts import DEMO_ACCOUNTS
+from annotation.services.invitations import has_mail_server
 
 
 def site(request) -> dict:
-    return {"is_demo": settings.DEMO, "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else ()}
+    return {
+        "is_demo": settings.DEMO,
+        "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),
+        "has_mail_server": has_mail_server(),
+    }

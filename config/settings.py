@@ -128,7 +128,7 @@ CACHE_URL = env.text("ASSAY_CACHE_URL", "")
 if CACHE_URL and urlsplit(CACHE_URL).scheme not in ("redis", "rediss"):
     env.problem("ASSAY_CACHE_URL must start with redis:// or rediss://")
 if CACHE_URL:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}}
+    CACHES = {"default": {"BACKEND": "config.cache.SharedCache", "LOCATION": CACHE_URL, "KEY_PREFIX": "assay"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotation.User"
@@ -151,15 +151,29 @@ ACCOUNT_USER_DISPLAY = str
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Assay] "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = None  # the sign-in form asks
-# Beside allauth's own limits for signing in and for resetting passwords.
-ACCOUNT_RATE_LIMITS = {"invite": "60/h/user", "accept_invitation": "20/m/ip"}
-# How many proxies in front append to X-Forwarded-For: limits per address count the browser's, not the proxy's.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("ASSAY_TRUSTED_PROXIES", 0, minimum=0, maximum=10)
+# A class or a laboratory has one address: per address only what failed counts, and it takes more than slips. Beside
+# allauth's other limits. Nobody guesses the token of a reset link, so entering a new password needs none.
+ACCOUNT_RATE_LIMITS = {
+    "invite": "60/h/user",
+    "accept_invitation": "50/5m/ip",
+    "login": None,
+    "login_failed": "50/5m/ip,5/5m/key",
+    "reset_password": "100/10m/ip,5/m/key",
+    "reset_password_from_key": None,
+}
+# How many proxies in front append to X-Forwarded-For: limits per address count the browser's, not the proxy's. Where
+# nobody has said (-1), `check --deploy` asks.
+TRUSTED_PROXIES = env.integer("ASSAY_TRUSTED_PROXIES", -1, minimum=0, maximum=10)
+ALLAUTH_TRUSTED_PROXY_COUNT = max(TRUSTED_PROXIES, 0)
+# gunicorn reads the same variable.
+WEB_PROCESSES = env.integer("WEB_CONCURRENCY", 1, minimum=1)
 INVITATION_DAYS = env.integer("ASSAY_INVITATION_DAYS", 14, minimum=1, maximum=365)
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Assay"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# Without a mail server nothing is sent or printed, since mails hold links that let somebody in: administrators find
+# these on a page.
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 if email_host := env.text("ASSAY_EMAIL_HOST", ""):
     EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     EMAIL_HOST = email_host
@@ -188,9 +202,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Signed-in state lies in the database. Without a cache that all processes share it is not cached: a process would go on
-# answering for somebody who signed out at another one.
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db" if CACHE_URL else "django.contrib.sessions.backends.db"
+# Signed-in state lies in the database alone: a cache that was away while somebody signed out would let them in again.
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 if HTTPS:
@@ -200,7 +213,8 @@ if HTTPS:
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    if TRUSTED_PROXIES != 0:  # without a proxy the header would be anybody's word
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 STATIC_URL = "static/"
 STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", BASE_DIR / "staticfiles")
@@ -278,12 +292,22 @@ CURRENCY = env.parsed(CURRENCY_VARIABLE, "USD", parse_currency)
 # Bodies of documents that retrievers may search, beside a data set's own evidence: files by name.
 CORPORA = env.parsed(CORPORA_VARIABLE, {}, parse_corpora)
 
+# One handler for all, whose formatter hides links that let somebody in. Django's own handlers and those of servers are
+# replaced: they would print addresses as they came, or mail them.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "plain": {"()": "config.logs.HidingFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn.access": {"handlers": [], "propagate": True},
+    },
 }
 
 try:

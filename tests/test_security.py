@@ -100,7 +100,11 @@ def test_no_change_without_the_csrf_token(settings):
 
 # ---- settings ----
 
-GOOD = {"ASSAY_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyz" * 2, "ASSAY_ALLOWED_HOSTS": "assay.example.org"}
+GOOD = {
+    "ASSAY_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyz" * 2,
+    "ASSAY_ALLOWED_HOSTS": "assay.example.org",
+    "ASSAY_TRUSTED_PROXIES": "1",
+}
 
 
 def load_settings(tmp_path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
@@ -163,6 +167,28 @@ def test_the_demo_answers_on_loopback_names_only(tmp_path):
 def test_production_settings_pass_djangos_deployment_check(tmp_path):
     done = load_settings(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "WARNING", **GOOD)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"ASSAY_DEBUG": "1"}, "assay.E011"),
+        ({"ASSAY_TRUSTED_PROXIES": ""}, "assay.E012"),
+        ({"WEB_CONCURRENCY": "2"}, "assay.E013"),
+    ],
+)
+def test_the_deployment_check_fails_on_what_would_be_open(tmp_path, change, error):
+    done = load_settings(tmp_path, "manage.py", "check", "--deploy", **(GOOD | change))
+    assert done.returncode != 0 and error in done.stderr
+    several = {"WEB_CONCURRENCY": "2", "ASSAY_CACHE_URL": "redis://127.0.0.1:1/0"}  # nobody asks it here
+    assert load_settings(tmp_path, "manage.py", "check", "--deploy", **(GOOD | several)).returncode == 0
+
+
+def test_only_a_proxy_is_believed_about_https(tmp_path):
+    show = ("-c", "import config.settings as s; print(getattr(s, 'SECURE_PROXY_SSL_HEADER', None))")
+    for proxies, believed in (("1", True), ("", True), ("0", False)):
+        done = load_settings(tmp_path, *show, **(GOOD | {"ASSAY_TRUSTED_PROXIES": proxies}))
+        assert ("HTTP_X_FORWARDED_PROTO" in done.stdout) is believed, done.stderr
 
 
 def test_the_deployment_check_refuses_the_demo(tmp_path):

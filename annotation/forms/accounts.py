@@ -51,6 +51,16 @@ class SiteInvitationForm(forms.Form):
         return [CREATOR] if self.cleaned_data["may_create"] else []
 
 
+class ResetLinkForm(forms.Form):
+    email = forms.EmailField(label="E-mail address of the account", max_length=incoming.EMAIL_CHARS)
+
+    def clean_email(self) -> str:
+        self.person = User.objects.filter(email__iexact=self.cleaned_data["email"], is_active=True).first()
+        if self.person is None:
+            raise forms.ValidationError("There is no active account with this address")
+        return self.cleaned_data["email"]
+
+
 class ProjectInvitationForm(forms.Form):
     email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
     roles = forms.MultipleChoiceField(

@@ -52,7 +52,10 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
 
 
 def send(invitation: Invitation, link: str) -> bool:
-    """Mail the link; False where the mail server took nothing, so that the page can say to pass it on by hand."""
+    """Mail the link; False where there is no mail server or it took nothing, so that the page can say to pass it on by
+    hand."""
+    if not has_mail_server():
+        return False
     place = f"to the project “{invitation.project}”" if invitation.project else "to Assay"
     try:
         send_mail(
@@ -66,6 +69,10 @@ def send(invitation: Invitation, link: str) -> bool:
         log.warning("The invitation for %s was not sent: %s", invitation.email, error)
         return False
     return True
+
+
+def has_mail_server() -> bool:
+    return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
 
 
 def withdraw(invitation: Invitation) -> None:

@@ -1,5 +1,6 @@
 """Pages around accounts: invitations, one's own account, and the demo's one-click sign-in."""
 
+from allauth.core.internal.ratelimit import consume
 from allauth.decorators import rate_limit
 from django.conf import settings
 from django.contrib import messages
@@ -9,16 +10,16 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.forms.accounts import NameForm, NewAccountForm, SiteInvitationForm
+from annotation.forms.accounts import NameForm, NewAccountForm, ResetLinkForm, SiteInvitationForm
 from annotation.models import Invitation, User
-from annotation.services import invitations
+from annotation.services import invitations, password_links
 from annotation.services.demo_accounts import demo_account
 
 # Whoever invites sends mail, so there is a limit.
@@ -39,10 +40,14 @@ def account(request):
 
 
 @sensitive_post_parameters("password")
-@rate_limit(action="accept_invitation")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request, token):
-    found = get_object_or_404(Invitation.objects.select_related("project", "invited_by"), token=token)
+    found = Invitation.objects.select_related("project", "invited_by").filter(token=token).first()
+    if found is None:
+        # Only what fails counts: a class joins from one address.
+        if not consume(request, app="allauth.account", action="accept_invitation", limit_get=True):
+            return render(request, "429.html", status=429)
+        raise Http404("No such invitation")
     context = {"invitation": found, "problem": invitations.obstacle(found)}
     if context["problem"]:
         if request.method == "POST" and request.user.is_authenticated and found.accepted_by_id == request.user.pk:
@@ -97,9 +102,28 @@ def site_invitations(request):
         made = invitations.invite(request.user, form.cleaned_data["email"], roles=form.roles)
         announce(request, made)
         return redirect("site_invitations")
+    return _invitations_page(request, form)
+
+
+@login_required
+@require_POST
+@limit_invitations
+def reset_link(request):
+    """The link by which somebody chooses a new password, for an administrator to pass on: it stands on this page once,
+    and nowhere else."""
+    if not request.user.is_superuser:
+        raise PermissionDenied("This needs a site administrator")
+    form = ResetLinkForm(request.POST, prefix="reset")
+    made = request.build_absolute_uri(password_links.path_for(form.person)) if form.is_valid() else ""
+    return _invitations_page(request, SiteInvitationForm(), form, made)
+
+
+def _invitations_page(request, form, reset=None, made=""):
     everything = Invitation.objects.select_related("project", "invited_by", "accepted_by").order_by("-created_at")
     page = Paginator(everything, 50).get_page(request.GET.get("page"))
-    return render(request, "annotation/accounts/invitations.html", {"form": form, "page": page, "now": timezone.now()})
+    context = {"form": form, "page": page, "now": timezone.now()}
+    context |= {"reset_form": reset or ResetLinkForm(prefix="reset"), "reset_link": made}
+    return render(request, "annotation/accounts/invitations.html", context)
 
 
 @login_required
@@ -142,6 +166,7 @@ def demo_sign_in(request, slug):
 urlpatterns = [
     path("account/", account, name="account"),
     path("invitations/", site_invitations, name="site_invitations"),
+    path("invitations/password-link/", reset_link, name="password_link"),
     path("invitations/<str:token>/", invitation, name="invitation"),
     path("invitations/<str:token>/withdraw/", withdraw_invitation, name="withdraw_invitation"),
 ]

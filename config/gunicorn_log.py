@@ -1,0 +1,16 @@
+"""gunicorn's log of errors and, where somebody asks for one, of requests: like all others without links that let
+somebody in (gunicorn.conf.py)."""
+
+from gunicorn import glogging
+
+from config.logs import HidingFormatter
+
+
+class Logger(glogging.Logger):
+    def _set_handler(self, log, output, fmt, stream=None):
+        super()._set_handler(log, output, HidingFormatter(fmt._fmt, fmt.datefmt), stream)
+
+    def _set_syslog_handler(self, log, cfg, fmt, name):
+        super()._set_syslog_handler(log, cfg, fmt, name)
+        for handler in log.handlers:
+            handler.setFormatter(HidingFormatter(handler.formatter._fmt if handler.formatter else None))

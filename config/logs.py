@@ -1,0 +1,20 @@
+"""What is logged, by Django, Celery and the web servers, without the links that let somebody in."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+# Invitations, and allauth's links to a new password; as a path, and as the `next` of another address.
+SECRETS = re.compile(r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}", re.IGNORECASE)
+
+
+def hidden(text: str) -> str:
+    return SECRETS.sub(r"\1[hidden]", text)
+
+
+class HidingFormatter(logging.Formatter):
+    """The whole line, with its traceback: an address may be in the message, in an argument or in an exception."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return hidden(super().format(record))

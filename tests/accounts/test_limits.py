@@ -1,0 +1,82 @@
+"""Limits on signing in and joining: per address only what failed counts, and per account; a class comes from one
+address."""
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from annotation.models import Membership, User
+from annotation.services import invitations
+from tests import factories
+
+from .test_signing_in import sign_in
+
+pytestmark = pytest.mark.django_db
+CLASS = 30
+
+
+@pytest.fixture(autouse=True)
+def without_counts():
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def test_fourteen_failed_sign_ins_of_others_lock_nobody_out():
+    """All from one address, as they seem to come from behind a proxy that nobody told Assay of."""
+    people = [factories.make_user(f"person{number}") for number in range(4)]
+    for number in range(14):
+        sign_in(Client(), people[number % 3], "wrong password")
+    assert sign_in(Client(), people[3]).url == "/"
+
+
+def test_a_class_signs_in_at_once():
+    people = [factories.make_user(f"pupil{number}") for number in range(CLASS + 10)]
+    assert [sign_in(Client(), person).status_code for person in people] == [302] * len(people)
+
+
+def test_a_class_joins_at_once():
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 1)
+    project = factories.make_project(dataset)
+    for number in range(CLASS):
+        made = invitations.invite(project.created_by, f"p{number}@example.org", project=project, roles=["annotator"])
+        pupil, address = Client(), f"/invitations/{made.token}/"
+        assert pupil.get(address).status_code == 200
+        assert pupil.post(address, {"name": f"Pupil {number}", "password": "a long enough secret"}).status_code == 302
+    assert Membership.objects.filter(project=project, role="annotator").count() == CLASS
+
+
+def test_an_account_stays_guarded_whoever_shares_the_address():
+    guessed, other = factories.make_user("guessed"), factories.make_user("other")
+    for _ in range(6):
+        sign_in(Client(), guessed, "wrong password")
+    assert "Too many" in sign_in(Client(), guessed).content.decode()
+    assert sign_in(Client(), other).url == "/"
+
+
+def test_guessing_many_accounts_from_one_address_is_stopped():
+    for number in range(50):
+        Client().post("/accounts/login/", {"login": f"nobody{number}@example.org", "password": "wrong password"})
+    assert "Too many" in sign_in(Client(), factories.make_user("nora")).content.decode()
+    from_elsewhere = Client(REMOTE_ADDR="192.0.2.7")
+    assert sign_in(from_elsewhere, User.objects.get()).url == "/"
+
+
+def test_guessing_invitations_is_stopped_and_a_valid_one_still_opens():
+    made = invitations.invite(factories.make_user(is_superuser=True), "nora@example.org")
+    client = Client()
+    found = [client.get(f"/invitations/{'x' * 30}{number}/").status_code for number in range(52)]
+    assert found == [404] * 50 + [429] * 2
+    assert client.get(f"/invitations/{made.token}/").status_code == 200
+
+
+def test_addresses_are_told_apart_once_the_proxy_is_known(settings):
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    nora = factories.make_user("nora")
+    for number in range(50):
+        Client(HTTP_X_FORWARDED_FOR="192.0.2.1").post(
+            "/accounts/login/", {"login": f"nobody{number}@example.org", "password": "wrong password"}
+        )
+    assert sign_in(Client(HTTP_X_FORWARDED_FOR="192.0.2.2"), nora).url == "/"
+    assert "Too many" in sign_in(Client(HTTP_X_FORWARDED_FOR="192.0.2.1"), nora).content.decode()
