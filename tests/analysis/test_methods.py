@@ -75,7 +75,10 @@ def test_agreement_names_its_coefficients_levels_and_what_is_left_out(project):
 
 
 def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are_adjusted(project):
-    first, _ = run_of(project, "first", 4), run_of(project, "second", 3)
+    first, second = run_of(project, "first", 4), run_of(project, "second", 3)
+    # Checkers that are right on the same units leave nothing to test: the second is right once where the first is not.
+    irrelevant = items_of(project)[10].anchor
+    Suggestion.objects.filter(run=second, unit=irrelevant, dimension="relevance").update(label="not_relevant")
     make_scores(first, "support", {item.anchor_id: 0.1 * (n % 10) for n, item in enumerate(items_of(project))})
     make_scores(first, "length", {item.anchor_id: 1.0 * (n % 7) for n, item in enumerate(items_of(project))})
     said, result = said_of("comparison", project, run=str(first.uuid))
