@@ -61,12 +61,29 @@ def researched_projects(user: User) -> QuerySet[Project]:
     return Project.objects.filter(pk__in=own.values("project_id"))
 
 
+class Removed(PermissionDenied):
+    """The person had the role and has it no longer. They know that the project exists; they learn why it is closed to
+    them. `assignment` is what they asked for, if it was one."""
+
+    title = "You no longer label in this project"
+    text = "What you answered stays stored. A researcher of the project can let you in again"
+
+    def __init__(self, assignment: Assignment | None = None):
+        super().__init__(f"{self.title}. {self.text}")
+        self.assignment = assignment
+
+
 def project_for(user: User, slug: str, *roles: str) -> Project:
-    """The project, if the person has any role in it (404 otherwise) and one of `roles` where some are named (403)."""
+    """The project, if the person has any role in it (404 otherwise, Removed if they had one) and one of `roles` where
+    some are named (403)."""
     project = visible_projects(user).filter(slug=slug).select_related("dataset").first()
     if project is None:
+        if Membership.objects.filter(project__slug=slug, user=user, is_active=False).exists():
+            raise Removed
         raise Http404("No such project")
     if roles and not roles_of(user, project) & set(roles):
+        if ANNOTATOR in roles and Membership.objects.filter(project=project, user=user, role=ANNOTATOR).exists():
+            raise Removed
         raise PermissionDenied(f"This needs the role of {' or '.join(roles)}")
     return project
 
@@ -208,12 +225,10 @@ WHERE r.project_id = {project} AND r.user_id = %s
 """
 _ASSIGNMENT_OF_ANNOTATOR = f"""
 SELECT a.*, ({NEWEST_GUIDELINE.format(project="a.project_id")}) AS guideline_newest,
-({ACKNOWLEDGED_GUIDELINE.format(project="a.project_id")}) AS guideline_acknowledged
-FROM annotation_assignment a
-WHERE a.uuid = %s AND EXISTS (
-    SELECT 1 FROM annotation_membership m
-    WHERE m.project_id = a.project_id AND m.user_id = %s AND m.role = %s AND m.is_active
-)
+({ACKNOWLEDGED_GUIDELINE.format(project="a.project_id")}) AS guideline_acknowledged,
+m.is_active AS is_annotators
+FROM annotation_assignment a JOIN annotation_membership m ON m.project_id = a.project_id
+WHERE a.uuid = %s AND m.user_id = %s AND m.role = %s
 """
 _PROJECT = "SELECT p.* FROM annotation_project p WHERE p.id = %s"
 
@@ -223,9 +238,12 @@ def assignment_for(user: User, uuid: UUID) -> Assignment:
     `guideline_newest`, and `guideline_acknowledged`, the last one that the person did.
 
     The id is a secret of whoever was given the page, and a lost lease does not take it back: late answers are kept.
+    Removed where the person no longer annotates in the project.
     """
     values = [user.pk, Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection), user.pk, ANNOTATOR.value]
     for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, values):
         [assignment.project] = Project.objects.raw(_PROJECT, [assignment.project_id])
+        if not assignment.is_annotators:
+            raise Removed(assignment)
         return assignment
     raise Http404("No such assignment")

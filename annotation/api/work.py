@@ -17,10 +17,11 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import access, incoming
 from annotation.models import Annotation, Assignment
 from annotation.queries import guidelines, work
+from annotation.queries.outlook import REMOVED
 from annotation.services import annotating, assigning
 from annotation.services import guidelines as guideline_service
 from annotation.services.raters import rater_of
-from annotation.views.work import guidelines_told, item_parts, offer
+from annotation.views.work import guidelines_told, item_parts, nothing, offer
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ def json_view(view):
             return JsonResponse({"status": "conflict", "message": str(conflict)}, status=409)
         except Http404 as missing:
             return JsonResponse({"status": "missing", "message": str(missing)}, status=404)
+        except access.Removed:
+            return JsonResponse({"status": "forbidden", **nothing(REMOVED)}, status=403)
         except PermissionDenied as denied:
             return JsonResponse({"status": "forbidden", "message": str(denied)}, status=403)
 
@@ -103,7 +106,7 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
         try:
             taken = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
             rater = taken.rater if taken else rater_of(project, request.user)
-            ahead = offer(project, rater, taken, assignment.guideline_acknowledged)
+            ahead = offer(project, rater, taken, assignment.guideline_acknowledged, after or assignment.uuid)
         except (DatabaseError, ValueError):
             log.exception("No item could be fetched ahead in %s", project.slug)
     rater = rater or rater_of(project, request.user)
@@ -116,16 +119,12 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
 @json_view
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
-    taken = assigning.take(
-        project,
-        request.user,
-        ahead=request.GET.get("ahead") == "1",
-        after=_after(request.GET),
-    )
+    after = _after(request.GET)
+    taken = assigning.take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
     rater = taken.rater if taken else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
     told = guidelines_told(project, standing, standing.acknowledged)
-    return JsonResponse(offer(project, rater, taken, standing.acknowledged) | {"guidelines": told})
+    return JsonResponse(offer(project, rater, taken, standing.acknowledged, after) | {"guidelines": told})
 
 
 @require_safe
@@ -146,7 +145,14 @@ def answered(request, slug):
 def submit(request, uuid):
     body = _body(request)
     after = _after(body)
-    assignment = access.assignment_for(request.user, uuid)
+    try:
+        assignment = access.assignment_for(request.user, uuid)
+    except access.Removed as removed:
+        # What was stored while they took part is told again, where the first reply got lost.
+        stored = annotating.stored_before(removed.assignment, request.user, body)
+        if stored is None:
+            raise
+        return JsonResponse({"status": "saved", "revision": stored.revision, "surplus": stored.is_surplus})
     stored = annotating.submit(assignment, request.user, body)
     return JsonResponse(
         {
@@ -181,7 +187,12 @@ def acknowledge(request, slug):
 def skip(request, uuid):
     body = _body(request)
     after, reason = _after(body), _taken("reason", body.get("reason") or "", incoming.text, MAX_REASON)
-    assignment = access.assignment_for(request.user, uuid)
+    try:
+        assignment = access.assignment_for(request.user, uuid)
+    except access.Removed as removed:
+        if not assigning.is_skipped(removed.assignment, request.user):
+            raise
+        return JsonResponse({"status": "saved"})
     _held(body, assignment)  # looked at before anything is stored
     if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
         raise annotating.Conflict("You have answered this item already; change the answer instead.")

@@ -7,6 +7,7 @@ from django.db.models import Count, Max, Q
 
 from annotation.access import RESEARCHER
 from annotation.models import Assignment, Item, Membership, Project, Rater, Revision, User
+from annotation.queries.outlook import Outlook, outlooks
 from annotation.services import project_options
 from annotation.task_types import TaskType
 
@@ -23,10 +24,15 @@ class ProjectRow:
     mine_done: int = 0
     team_done: int = 0
     team_total: int = 0
+    outlook: Outlook | None = None  # of an annotator
+
+    @property
+    def link(self) -> str:
+        return self.outlook.link(self.mine_done) if self.outlook else ""
 
 
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
-    """One row per project, with three queries however many there are."""
+    """One row per project, with six queries however many there are."""
     rows = {project.pk: ProjectRow(project, project.type) for project in projects}
     memberships = Membership.objects.filter(project__in=rows, user=user, is_active=True).order_by("role")
     for project_id, role in memberships.values_list("project_id", "role"):
@@ -42,6 +48,8 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
     for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
         rows[project_id].mine_done = done
+    for project_id, outlook in outlooks(user, [row.project for row in rows.values()]).items():
+        rows[project_id].outlook = outlook
     return list(rows.values())
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -39,7 +39,7 @@ def progress(project: Project, rater: Rater) -> dict:
     `mine_total_open`: items left that this person could still get; `team_done` of `team_total` judgements."""
     mine = done_by(rater)
     counted = _team(project)
-    left, mine_then = _left(project, rater, counted["open"])
+    left, mine_then = (0, 0) if project.state == Project.State.CLOSED else _left(project, rater, counted["open"])
     return {
         "mine": mine,
         "mine_total_open": max(0, left - max(0, mine - mine_then)),
@@ -110,13 +110,6 @@ def open_items_for(rater: Rater):
 
 def holds(rater: Rater):
     return Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED)
-
-
-def is_finished(project: Project) -> bool:
-    """Whether nothing is left to judge, for anybody."""
-    return not Assignment.objects.filter(
-        Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.LEASED), project=project
-    ).exists()
 
 
 def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tuple[list[str], bool]:

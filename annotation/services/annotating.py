@@ -130,6 +130,12 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     raise Conflict("The item changed hands while the answer arrived. Please send it again.")
 
 
+def stored_before(assignment: Assignment, user, body: dict) -> SubmitResult | None:
+    """What was stored when the very same answer came before; None where it never did."""
+    before = _stored_before(_parse(assignment, body), user)
+    return before and SubmitResult(before.number, before.annotation.is_surplus, is_repeat=True)
+
+
 def _checked(assignment: Assignment, page: pages.Page, submission: Submission) -> tuple[list[CheckedJudgement], str]:
     """The judgements and the answer in words, or InvalidSubmission with all that is wrong about both."""
     errors: list[FieldError] = []

@@ -266,6 +266,12 @@ def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) 
     raise AssigningError("The item changed hands again and again; try once more")
 
 
+def is_skipped(assignment: Assignment, user) -> bool:
+    """Whether the person has skipped its item."""
+    own = Assignment.objects.filter(item=assignment.item_id, rater__user=user)
+    return own.filter(state=Assignment.State.SKIPPED).exists()
+
+
 def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     rater = _locked_rater(assignment.project, user)
     item_id = assignment.item_id

@@ -27,6 +27,7 @@ from annotation.models import Invitation, Job, Membership, Project, User
 from annotation.queries import draft_sources, guidelines
 from annotation.queries import items as item_queries
 from annotation.queries import projects as queries
+from annotation.queries.outlook import REMOVED, former_projects
 from annotation.services import guidelines as guideline_service
 from annotation.services import invitations, item_making
 from annotation.services import projects as service
@@ -49,6 +50,8 @@ def home(request):
     context = {
         "page": page,
         "rows": queries.project_rows(request.user, page.object_list),
+        "former": former_projects(request.user),
+        "removed": REMOVED,
         "may_create": may_create(request.user),
         "datasets": visible_datasets(request.user).count(),
     }

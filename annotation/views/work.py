@@ -1,5 +1,7 @@
 """The labelling page, and the fragments that it and the JSON API share."""
 
+from dataclasses import replace
+
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -10,20 +12,23 @@ from django.views.decorators.http import require_safe
 
 from annotation import access
 from annotation.models import Assignment, Project, Rater
-from annotation.queries import guidelines, pages, work
+from annotation.queries import guidelines, outlook, pages, work
 from annotation.queries.projects import questions_changed_for
 from annotation.services import assigning
 from annotation.services.guidelines import render as render_markdown
 from annotation.services.raters import rater_of
 
-RETRY_SECONDS = 60
+SOON = 5  # seconds; work is there, and was just being given to somebody
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
 
 
-def offer(project: Project, rater: Rater, assignment: Assignment | None, guideline_version: int | None) -> dict:
-    """What the browser is given next: an item with its payload, or the reason why there is none."""
+def offer(
+    project: Project, rater: Rater, assignment: Assignment | None, guideline_version: int | None, besides=None
+) -> dict:
+    """What the browser is given next: an item with its payload, or the reason why there is none. `besides` is the
+    assignment that is on the screen."""
     if assignment is None:
-        return _nothing(project, rater)
+        return nothing(outlook.outlook(rater.user, project, besides), work.progress(project, rater))
     return {"state": "item", **item_parts(assignment, rater, guideline_version)}
 
 
@@ -50,16 +55,19 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
     return {"html": html, "payload": payload}
 
 
-def _nothing(project: Project, rater: Rater) -> dict:
-    finished = work.is_finished(project)
-    context = {
-        "finished": finished,
-        "retry_seconds": 0 if finished else RETRY_SECONDS,
-        "progress": work.progress(project, rater),
-        "project": project,
+def nothing(found: outlook.Outlook, progress: dict | None = None) -> dict:
+    """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
+    if found.name == "work":
+        found = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
+    html = render_to_string("annotation/work/empty.html", {"outlook": found, "progress": progress})
+    return {
+        "state": "empty",
+        "outlook": found.name,
+        "ends": found.ends,
+        "message": str(found),
+        "html": html,
+        "retry_seconds": found.retry_seconds,
     }
-    html = render_to_string("annotation/work/empty.html", context)
-    return {"state": "empty", "html": html, "retry_seconds": context["retry_seconds"]}
 
 
 def _addresses(project: Project) -> dict:

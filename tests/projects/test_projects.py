@@ -101,7 +101,8 @@ def test_who_leaves_gets_nothing_more_and_keeps_their_labels(researcher, dataset
     project = factories.make_project(dataset, annotators=[annotator])
     label_one(project, annotator)
     client_of(researcher).post(f"/projects/{project.slug}/members/{annotator.uuid}/", {"roles": []})
-    assert client_of(annotator).get(f"/projects/{project.slug}/work/").status_code == 404
+    told = client_of(annotator).get(f"/projects/{project.slug}/work/")
+    assert told.status_code == 403 and "You no longer label in this project" in told.content.decode()
     [row] = [row for row in queries.member_rows(project) if row.user == annotator]
     assert row.done == 1 and row.roles == [] and row.former_roles == ["annotator"]
 

@@ -4,7 +4,8 @@
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
  * `isAnswered(assignment)` by this browser, `isSending()` an answer, `aside()` the assignment of one that is not sent by
  * itself any more), and is told to `advance()`, that the ways out of
- * the item have `changed()`, what the server has `told(…)` of guidelines, and that the server is `unreachable(error)`.
+ * the item have `changed()`, what the server has `told(…)` of guidelines, that the work has `ended(offer)`
+ * for everybody or for this person, and that the server is `unreachable(error)`.
  */
 export function createAhead(server, build, page) {
   let held = null; // {item} never shown, or {empty, retry}
@@ -17,11 +18,16 @@ export function createAhead(server, build, page) {
   function receive(offer) {
     if (!offer) return;
     if (offer.state === "empty") {
+      if (offer.ends) {
+        giveBack(); // what nobody has seen yet
+        page.ended(offer);
+      }
       if (!held?.item) held = { empty: offer.html, retry: offer.retry_seconds };
     } else {
       const { assignment } = offer.payload;
       const isDone = page.isAnswered(assignment);
       if (isDone && page.isIdle() && !page.isSending()) setTimeout(lookAgain, page.aside() ? 5000 : 200); // no answer brings another one
+      page.goesOn();
       if (isDone || holds(assignment) || page.open()?.payload.assignment === assignment) return;
       if (held?.item) return void server.release(assignment);
       held = { item: build(offer.html, offer.payload) };
@@ -44,8 +50,14 @@ export function createAhead(server, build, page) {
       })
       .catch((error) => {
         fetching = null;
+        if (error.reply?.state === "empty") return receive(error.reply);
         if (page.isIdle() && !held) page.unreachable(error);
       });
+  }
+
+  function giveBack() {
+    if (held?.item) server.release(held.item.payload.assignment);
+    held = null;
   }
 
   function renew() {
@@ -74,9 +86,6 @@ export function createAhead(server, build, page) {
     forget(assignment) {
       if (holds(assignment)) held = null;
     },
-    giveBack() {
-      if (held?.item) server.release(held.item.payload.assignment);
-      held = null;
-    },
+    giveBack,
   };
 }

@@ -126,6 +126,7 @@ function showEmpty(html, retrySeconds) {
   highlighter.leave();
   item?.timer.stop();
   item = open = null;
+  notice("ended"); // the page says it
   const template = document.createElement("template");
   template.innerHTML = html;
   stage.replaceChildren(template.content.cloneNode(true));
@@ -330,7 +331,15 @@ function wasSetAside({ assignment, body }) {
   server.shown(assignment, { at: body.shown_at ?? now(), suggestions: false });
 }
 
-function refused(entry, message) {
+/** No item will come. What is on the screen can be finished, unless nothing of this person's is taken any more. */
+function ended({ outlook, message, html }) {
+  if (outlook === "removed" && item) {
+    maker.save(item);
+    showEmpty(html, 0);
+  } else if (item) notice("ended", "warning", message, [["Dismiss", () => {}]]);
+}
+
+function refused(entry, message, reply) {
   const what = entry.kind === "skip" ? "A skip" : "An answer";
   sent.delete(entry.assignment);
   if (open?.payload.assignment === entry.assignment && open.stage === "waiting") {
@@ -338,6 +347,7 @@ function refused(entry, message) {
     clearTimeout(waitTimer);
   }
   if (item?.payload.assignment !== entry.assignment) trail.drop(entry.assignment); // what it shows is not stored
+  ahead.receive(reply?.state === "empty" ? reply : null); // the person was removed
   notice(entry.id, "error", `${what} was not accepted: ${message}`, [
     ...(entry.kind === "submit" ? [["Open the item", () => reopen(entry)]] : []),
     ["Discard it", () => discard(entry)],
@@ -404,7 +414,7 @@ async function look(assignment) {
     return found;
   } catch (error) {
     if (["404", "410"].includes(error.message)) trail.forget(assignment);
-    tell("That item cannot be opened now", "missing");
+    tell(error.reply?.message ?? "That item cannot be opened now", "missing");
     return null;
   }
 }
@@ -414,8 +424,8 @@ async function back() {
   if (position() === 0 && trail.hasOlder()) {
     try {
       await trail.fetchOlder();
-    } catch {
-      return tell("Earlier items cannot be fetched now", "missing");
+    } catch (error) {
+      return tell(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
     }
     if (item !== from) return undefined;
   }
@@ -461,6 +471,8 @@ const ahead = createAhead(server, maker.build, {
   isAnswered: (assignment) => sent.has(assignment) || outbox.has(assignment),
   isSending: () => outbox.isWaiting(),
   aside: () => outbox.aside(),
+  ended,
+  goesOn: () => notice("ended"),
   advance,
   told,
   changed: () => item && showWays(),

@@ -109,7 +109,10 @@ export function createServer(addresses) {
 
   async function getJson(url) {
     const response = await fetch(url, { headers: headers(), redirect: "manual" });
-    if (!response.ok) throw new Error(String(response.status || 401));
+    if (!response.ok) {
+      const reply = await response.json().catch(() => null);
+      throw Object.assign(new Error(String(response.status || 401)), { reply });
+    }
     return response.json();
   }
 
@@ -137,7 +140,7 @@ export function createServer(addresses) {
 }
 
 /**
- * The queue. `on` has answered(entry, reply), refused(entry, message), wasSetAside(entry) and state({waiting, isFailing,
+ * The queue. `on` has answered(entry, reply), refused(entry, message, reply), wasSetAside(entry) and state({waiting, isFailing,
  * refused, aside, isSignedOut, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
  * assignment that the page was given: the server is told to give another one; and asks whether the server
  * `isServing()` other requests.
@@ -245,7 +248,7 @@ export function createOutbox(space, headers, on) {
       const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
       const kept = { ...entry, refusal: { status, message, errors: reply?.errors } };
       store.set(id, kept);
-      on.refused(kept, message);
+      on.refused(kept, message, reply);
       return true;
     }
     // A server that is away or restarts fails on everything; only what fails while the rest works is the answer's own.
@@ -305,6 +308,9 @@ export function createOutbox(space, headers, on) {
   document.addEventListener("visibilitychange", () => document.hidden || pump(isSignedOut));
   window.addEventListener("beforeunload", (event) => store.isSafe() || event.preventDefault());
 
+  // Not found may have meant: somebody else was signed in; and who was let in again may send what was refused meanwhile.
+  for (const entry of entries()) if ([403, 404].includes(entry.refusal?.status)) store.set(entry.id, { ...entry, refusal: null, due: 0 });
+
   function keep(kind, assignment, url, body) {
     const id = body.client_id;
     store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
@@ -358,11 +364,7 @@ export function createOutbox(space, headers, on) {
     },
     retry: () => pump(true),
     start() {
-      for (const entry of entries().filter((one) => one.refusal)) {
-        // Not found may have meant: somebody else was signed in. The rest waits for the person's decision.
-        if (entry.refusal.status === 404) store.set(entry.id, { ...entry, refusal: null, due: 0 });
-        else on.refused(entry, entry.refusal.message);
-      }
+      for (const entry of entries()) if (entry.refusal) on.refused(entry, entry.refusal.message); // it waits for the person's decision
       for (const entry of entries()) if (entry.isAside && NOTES.includes(entry.kind)) store.set(entry.id, { ...entry, isAside: false });
       report();
       pump(true);
