@@ -25,6 +25,9 @@ TRANSITIONS = {
 }
 
 
+SLUG_ATTEMPTS = 8
+
+
 class ProjectError(Exception):
     """What was asked for cannot be done; the message is for the person who asked."""
 
@@ -56,27 +59,31 @@ def create_project(
     """
     known_task_type(task_type)
     with transaction.atomic():
-        try:
-            with transaction.atomic():
-                project = Project.objects.create(
-                    slug=slug or free_slug(title),
-                    title=title,
-                    description=description,
-                    dataset=dataset,
-                    task_type=task_type,
-                    overlap=overlap,
-                    multiple_share=multiple_share,
-                    order=order,
-                    seed=secrets.randbelow(2**31) if seed is None else seed,
-                    prefill=prefill,
-                    lease_minutes=lease_minutes,
-                    minimum_seconds=minimum_seconds,
-                    created_by=user,
-                )
-        except IntegrityError:
-            if not slug or not Project.objects.filter(slug=slug).exists():
-                raise
-            raise ProjectError(f"There is a project with the address {slug} already") from None
+        for attempt in range(SLUG_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    project = Project.objects.create(
+                        slug=slug or free_slug(title),
+                        title=title,
+                        description=description,
+                        dataset=dataset,
+                        task_type=task_type,
+                        overlap=overlap,
+                        multiple_share=multiple_share,
+                        order=order,
+                        seed=secrets.randbelow(2**31) if seed is None else seed,
+                        prefill=prefill,
+                        lease_minutes=lease_minutes,
+                        minimum_seconds=minimum_seconds,
+                        created_by=user,
+                    )
+                break
+            except IntegrityError:
+                if slug and Project.objects.filter(slug=slug).exists():
+                    raise ProjectError(f"There is a project with the address {slug} already") from None
+                if slug or attempt == SLUG_ATTEMPTS - 1:
+                    raise
+                # Another of this title was made at the same moment: the next address is free.
         guideline_service.publish(project, user, guidelines)
         if options:
             set_options(project, user, options)

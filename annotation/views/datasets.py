@@ -3,6 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import IntegrityError, transaction
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
@@ -28,8 +29,11 @@ def dataset_new(request):
     form = DatasetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         form.instance.owner = request.user
-        dataset = form.save()
-        return redirect("import_new", slug=dataset.slug)
+        try:
+            with transaction.atomic():
+                return redirect("import_new", slug=form.save().slug)
+        except IntegrityError:  # made at the same moment, after the form was checked
+            form.add_error("slug", "There is a data set with this address already")
     return render(request, "annotation/datasets/new.html", {"form": form})
 
 

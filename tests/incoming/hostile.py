@@ -65,6 +65,16 @@ TEXTS = (
     "on",
 )
 texts = st.sampled_from(TEXTS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+# One of each kind of what broke a page once.
+SHARP = (
+    "a\0",
+    "9" * 5_000,
+    "9223372036854775808",
+    "NaN",
+    "9999-12-31T23:59:59-14:00",
+    "x" * 36,
+    "stance:\0,\U0001f4a5",
+)
 JSON_VALUES = (
     *TEXTS,
     *("\ud800", "a\udfff", ["\ud800"], {"\ud800": 1}, {"a\0": 1}),

@@ -1,0 +1,61 @@
+"""Every parameter that a page asks for and every field of every form, one at a time, with the sharpest values."""
+
+import pytest
+from django.db import connection, transaction
+
+from tests.incoming.hostile import SHARP
+from tests.incoming.test_every_route import Asked, Driver
+from tests.routes import all_routes
+from tests.test_role_matrix import address_of
+from tests.world import make_world
+
+MOST_FIELDS = 10
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
+
+
+@pytest.fixture
+def driver(settings, monkeypatch):
+    settings.ACCOUNT_RATE_LIMITS = False
+    return Driver(make_world(), "researcher", Asked(monkeypatch))
+
+
+def ask(driver: Driver, verb: str, address: str, data: dict) -> None:
+    with transaction.atomic():
+        answer = getattr(driver.client, verb)(address, data)
+        if answer.streaming:
+            b"".join(answer.streaming_content)
+        if answer.status_code >= 500:
+            raised = (getattr(answer, "exc_info", None) or (None, None))[1]
+            driver.faults.append(f"{verb.upper()} {address} {str(data)[:300]}: {raised!r}"[:600])
+        driver.count[verb] += 1
+        transaction.set_rollback(True)
+
+
+def test_every_parameter_of_every_page(driver):
+    for pattern in all_routes():
+        address = address_of(pattern, driver.world)
+        driver.asked.names = set()
+        ask(driver, "get", address, {})
+        for name in sorted(driver.asked.names):
+            for value in SHARP:
+                ask(driver, "get", address, {name: value})
+    print(f"parameters: {dict(driver.count)} on {connection.vendor}")
+    assert not driver.faults, "\n".join(driver.faults)
+
+
+def test_every_field_of_every_form(driver):
+    sent = set()
+    for address, forms in driver.forms.items():
+        for fields in forms:
+            if address.endswith("/logout/"):
+                continue
+            base = dict(fields)
+            # Forms of options have hundreds of fields of few kinds.
+            for name in sorted(base.keys() - {"csrfmiddlewaretoken"})[:MOST_FIELDS]:
+                if (address, name) in sent:
+                    continue
+                sent.add((address, name))
+                for value in SHARP[:3]:
+                    ask(driver, "post", address, base | {name: value})
+    print(f"forms: {dict(driver.count)}, {len(sent)} fields of {len(driver.forms)} forms on {connection.vendor}")
+    assert not driver.faults, "\n".join(driver.faults)
