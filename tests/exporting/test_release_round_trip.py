@@ -14,12 +14,21 @@ from analysis.releases import freezing
 from analysis.releases.files import zipped
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from annotation.models import Decision, GuidelineAcknowledgement, Project, Rater, Revision, RunFailure, Suggestion
+from annotation.models import (
+    Decision,
+    GuidelineAcknowledgement,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    RunFailure,
+    Suggestion,
+)
 from annotation.services import adjudicating, guidelines, run_reuse, suggesting
 from tests.analysis.test_old_releases import FROZEN
 from tests.analysis.test_releases import computed, lively
 from tests.exporting.world import ROOT, _empty_database, _environment
-from tests.factories import join, make_user
+from tests.factories import join, make_suggestions, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -145,3 +154,28 @@ def test_an_old_release_comes_in_with_its_decisions_by_their_methods(tmp_path):
         assert before.files.manifest["files"][file] == after.files.manifest["files"][file], name
     some = ("agreement", "annotators", "comparison", "prevalence", "prefill-trial")
     assert computed(before, some) == computed(after, some)
+
+
+REFCHECKER = ROOT.parent / "shared" / "data" / "refchecker" / "zero_context"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REFCHECKER.is_dir(), reason="needs the real RefChecker files")
+def test_refchecker_comes_back_with_its_six_adjudications_and_no_other_decision(tmp_path):
+    make_user("owner", is_superuser=True)
+    files = sorted(map(str, REFCHECKER.iterdir()))[:2]
+    chosen = {"format": "refchecker", "dataset": "rc", "project": "rc", "owner": "owner@example.org", "verbosity": 0}
+    call_command("import_dataset", *files, **chosen)
+    project = Project.objects.get(slug="rc")
+    make_suggestions(project, checker="fake")
+    judge = join(project, make_user("judge"), "adjudicator")
+    labelled = Judgement.objects.filter(revision__annotation__item__project=project).order_by("unit__key")[:6]
+    for one in labelled.select_related("unit"):
+        adjudicating.decide(project, judge, one.unit, "entailment", "neutral")
+    first = freezing.write_release(project, tmp_path / "first")
+    zipped(tmp_path / "first", tmp_path / "first.zip")
+    again = through_an_empty_assay(tmp_path / "first.zip", tmp_path / "second", "rc")
+    second = source_of_files(again)
+    assert second.files.manifest["release"]["sha256"] == first["release"]["sha256"]
+    assert second.decision_methods() == ["adjudicated"] and len(second.decision_frame("adjudicated")) == 6
+    assert first["counts"]["units"] > 100
