@@ -227,16 +227,16 @@ class ReleaseSource(Source):
         return frame_of(rows, base.DECISION_COLUMNS)
 
     @cached_property
-    def _in_force(self) -> pd.DataFrame:
+    def _standing(self) -> pd.DataFrame:
         newest = self._decisions.drop_duplicates(["unit", "dimension", "method"], keep="last")
         return newest[newest["label"] != ""]
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        found = self._in_force[self._in_force["method"] == method]
+        found = self._standing[self._standing["method"] == method]
         return found[["unit", "dimension", "label"]].reset_index(drop=True)
 
     def decision_methods(self) -> list[str]:
-        return sorted(self._in_force["method"].unique().tolist())
+        return sorted(self._standing["method"].unique().tolist())
 
     def runs(self) -> list[Run]:
         return list(self._runs)
