@@ -128,6 +128,8 @@ def test_the_same_run_is_shown_and_wrong_values_are_told_on_the_form(project, cl
     first = client.post(where, filled())["Location"]
     page = client.post(where, filled()).content.decode()
     assert "The same run exists already" in page and first in page
+    assert "It is queued." in client.post(where, filled(again="on")).content.decode()
+    Job.objects.update(state=Job.State.DONE)  # what is queued is not queued again, what is done is done anew
     assert client.post(where, filled(again="on")).status_code == 302
     for changed, message in (
         ({"top": "0"}, "greater than or equal to 1"),
