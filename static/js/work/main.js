@@ -266,6 +266,7 @@ function offerUnsent(assignment) {
     }],
     ["Discard the change", () => {
       drafts.remove(assignment);
+      notice(unsentName(assignment));
       showSaving();
     }],
   ]);
