@@ -88,10 +88,9 @@ def project_for(user: User, slug: str, *roles: str) -> Project:
     return project
 
 
-def has_open_work(user: User, project: Project) -> bool:
-    """Whether the person still has, or may still be given, work of their own here."""
-    is_annotator = Membership.objects.filter(project=project, user=user, role=ANNOTATOR, is_active=True).exists()
-    if not is_annotator or project.state == Project.State.CLOSED:
+def has_open_work(user: User, project: Project, roles: set[str] | None = None) -> bool:
+    """Whether the person still has, or may still be given, work of their own here. `roles` are theirs, if known."""
+    if ANNOTATOR not in (roles_of(user, project) if roles is None else roles) or project.state == Project.State.CLOSED:
         return False
     mine = Assignment.objects.filter(project=project, rater__user=user)
     if mine.filter(state=Assignment.State.LEASED).exists():
@@ -105,7 +104,8 @@ def has_open_work(user: User, project: Project) -> bool:
 
 def sees_labels(user: User, project: Project) -> bool:
     """Researchers and adjudicators see labels, unless they have open work of their own: it would no longer be blind."""
-    return bool(roles_of(user, project) & {RESEARCHER, ADJUDICATOR}) and not has_open_work(user, project)
+    roles = roles_of(user, project)
+    return bool(roles & {RESEARCHER, ADJUDICATOR}) and not has_open_work(user, project, roles)
 
 
 def project_with_labels_for(user: User, slug: str) -> Project:

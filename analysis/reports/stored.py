@@ -77,10 +77,12 @@ def is_stale(report: StoredReport) -> bool:
 
 
 def version_of(report: StoredReport) -> int:
-    """Grows with the labels of every project that the report reads."""
-    beside = get_report(report.name).beside(report.parameters)
-    others = Project.objects.filter(slug__in=beside) if beside else ()
-    return label_version(report.project) + sum(map(label_version, others))
+    """Grows with the labels of every project that the report reads; asked once for each row that was read."""
+    if "version" not in vars(report):
+        beside = get_report(report.name).beside(report.parameters)
+        others = Project.objects.filter(slug__in=beside) if beside else ()
+        report.version = label_version(report.project) + sum(map(label_version, others))
+    return report.version
 
 
 def is_resting(report: StoredReport) -> bool:

@@ -38,7 +38,7 @@ def project_tabs(context, project, current: str = "") -> dict:
     """Links to the pages that this person may open; `current` is the name of the page it stands on."""
     user = context["user"]
     roles = roles_of(user, project)
-    blind = bool(roles & JUDGES) and has_open_work(user, project)
+    blind = bool(roles & JUDGES) and has_open_work(user, project, roles)
     tabs = []
     for name, title, readers, shows_labels in PAGES:
         if roles & readers and not (shows_labels and blind):

@@ -84,7 +84,7 @@ def project_detail(request, slug):
         "project": project,
         "row": row,
         "roles": roles,
-        "has_open_work": has_open_work(request.user, project),
+        "has_open_work": has_open_work(request.user, project, roles),
         "sees_labels": sees_labels(request.user, project),
         "guideline": guidelines.current_guideline(project),
         "guidelines_changed": ANNOTATOR in roles and guidelines.changed_for(project, request.user),

@@ -137,7 +137,8 @@ def test_druid_labels_become_decisions(tmp_path):
     rows[0]["evidence_stance"] = "supports"
     code, said = command(write_druid(file, rows), "--format", "druid", "--dataset", "d", "--project", "p")
     assert "1 changed, 2 unchanged" in said
-    assert Decision.objects.get(dimension="stance").label == "supports"
+    history = Decision.objects.filter(dimension="stance").order_by("number").values_list("label", "is_latest")
+    assert list(history) == [("refutes", False), ("supports", True)]
 
 
 def test_a_project_of_another_data_set_is_refused(tmp_path):
