@@ -78,7 +78,7 @@ def project_for(user: User, slug: str, *roles: str) -> Project:
     some are named (403)."""
     project = visible_projects(user).filter(slug=slug).select_related("dataset").first()
     if project is None:
-        if Membership.objects.filter(project__slug=slug, user=user, is_active=False).exists():
+        if Membership.objects.filter(project__slug=slug, user=user, role=ANNOTATOR, is_active=False).exists():
             raise Removed
         raise Http404("No such project")
     if roles and not roles_of(user, project) & set(roles):

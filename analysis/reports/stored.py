@@ -45,7 +45,7 @@ def is_outdated(report: StoredReport) -> bool:
 
 
 def stored_report(project: Project, name: str, parameters: dict, user, scope: dict | None = None) -> StoredReport:
-    """The report as last computed. Where it is missing or stale, a job to compute it is on its way.
+    """The report as last computed. Where it is missing or stale (`was_stale`), a job to compute it is on its way.
 
     `scope` says which labels (`analysis.scopes`); a release's never grow stale.
     """
@@ -57,7 +57,8 @@ def stored_report(project: Project, name: str, parameters: dict, user, scope: di
         parameters_hash=parameters_hash(parameters, scope),
         defaults={"parameters": parameters, "scope": scope or {}},
     )
-    if is_stale(report) and not is_refreshing(report) and not is_resting(report) and has_room_for_reports(user):
+    report.was_stale = is_stale(report)
+    if report.was_stale and not is_refreshing(report) and not is_resting(report) and has_room_for_reports(user):
         refresh(report, user)
     return report
 
@@ -77,12 +78,10 @@ def is_stale(report: StoredReport) -> bool:
 
 
 def version_of(report: StoredReport) -> int:
-    """Grows with the labels of every project that the report reads; asked once for each row that was read."""
-    if "version" not in vars(report):
-        beside = get_report(report.name).beside(report.parameters)
-        others = Project.objects.filter(slug__in=beside) if beside else ()
-        report.version = label_version(report.project) + sum(map(label_version, others))
-    return report.version
+    """Grows with the labels of every project that the report reads."""
+    beside = get_report(report.name).beside(report.parameters)
+    others = Project.objects.filter(slug__in=beside) if beside else ()
+    return label_version(report.project) + sum(map(label_version, others))
 
 
 def is_resting(report: StoredReport) -> bool:

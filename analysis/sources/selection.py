@@ -146,7 +146,7 @@ class SelectedSource(Source):
         self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
-        selection.check(self.type, lambda: set(inner.rater_frame()["rater"]), lambda: _arms_of(inner))
+        selection.check(self.type, lambda: set(inner.everybody()["rater"]), lambda: _arms_of(inner))
 
     def how_to_have_runs(self) -> str:
         return self.inner.how_to_have_runs()

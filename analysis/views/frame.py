@@ -161,7 +161,7 @@ def methods_of(report: StoredReport) -> str:
 def _state(report: StoredReport, user) -> str:
     if stored.is_refreshing(report):
         return "computing"
-    if not stored.is_stale(report):
+    if not report.was_stale:
         return "fresh"
     if stored.failed(report):
         return "failed"

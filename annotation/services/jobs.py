@@ -406,6 +406,8 @@ def run_here(job: Job) -> Job:
         job.refresh_from_db()
         waiting = None if job.is_finished else next_retry(job)
         if waiting is not None:
+            if job.waits_for:  # whoever started a command sees why nothing happens
+                log.warning("%s; next try at %s", job.waits_for, waiting.not_before)
             time.sleep(max(0.0, (waiting.not_before - timezone.now()).total_seconds()))
         elif not _jobs_to_take(timezone.now()).filter(pk=job.pk).exists():
             return job

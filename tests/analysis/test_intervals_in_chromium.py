@@ -13,7 +13,7 @@ from tests.analysis.world import items_of, make_rater, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 24
-ENDS = re.compile(r"^-?\d\.\d+ to -?\d\.\d+$")
+ENDS = re.compile(r"^-?\d\.\d+ to -?\d\.\d+\b")  # a note on few units may follow
 
 
 @pytest.fixture

@@ -227,7 +227,9 @@ def test_pages_ask_the_database_no_more_for_more_labels(page, project, name):
 
 def test_whose_labels_can_be_chosen_before_anything_is_computed(page, project):
     assert 'name="raters"' not in page("project_agreement").content.decode()
-    make_rater(project, "Of a file", "external")
+    outside = make_rater(project, "Of a file", "external")
+    assert 'name="raters"' not in page("project_agreement").content.decode()  # labels are chosen among, not names
+    say(items_of(project)[0], outside, YES, "supports")
     assert 'name="raters"' in page("project_agreement").content.decode()
 
 

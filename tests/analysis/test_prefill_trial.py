@@ -125,7 +125,7 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
     assert mean["estimate"] == pytest.approx(np.exp(np.log(5 + person[seen]).mean()))
     assert mean["low"] < mean["estimate"] < mean["high"]
     said = get_report("prefill-trial").methods(report)
-    assert "Krippendorff's alpha (relevance, nominal; stance, ordinal) and its differences" in said
+    assert "Krippendorff's alpha (relevance, nominal) and its differences" in said
     assert alpha["wrong"]["n_seen"] == 10
 
 

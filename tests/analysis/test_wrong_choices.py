@@ -30,6 +30,7 @@ SCOPES = {
     "guidelines": ("99", "“Guidelines” is one of the versions "),
     "since": ("soon", "“From” is a day such as"),
     "until": ("2026-13-01", "“to” is a day such as"),
+    "labels_seen": (NONSENSE, "“Answers after others’ labels” is included or empty"),
 }
 # What only the whole of the labels can tell: the figures are refused by whoever computes them.
 TOLD_LATER = {("refchecker", "without"): "there is no model nonsense to leave out"}

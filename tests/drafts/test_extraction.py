@@ -192,10 +192,11 @@ def test_a_text_that_was_replaced_after_the_start_is_a_failure(monkeypatch):
     assert jobs.run_here(run.job).result["failures"] == {"withdrawn": 1}
 
 
-def test_a_server_that_is_away_is_no_texts_fault(monkeypatch):
+def test_a_server_that_is_away_is_no_texts_fault(monkeypatch, settings):
+    settings.SERVER_WAIT_SECONDS, settings.CHUNK_RETRY_SECONDS = 0, 0
     project = make_drafting_project()
     script(monkeypatch, dict.fromkeys(ANSWERS, UnavailableError("nobody answers")))
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
     job = jobs.run_here(run.job)
-    assert job.state == "failed" and "nobody answers" in job.message
+    assert job.state == "failed" and "Nobody answers" in job.message
     assert not run.sources.exists()

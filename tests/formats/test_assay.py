@@ -94,7 +94,7 @@ def test_writing_what_was_read_gives_the_same_bytes(tmp_path, made):
     path = tmp_path / "a.jsonl"
     assay.write(sorted(made, key=assay.sort_key), path)
     first = path.read_bytes()
-    again = list(assay.read_annotations([Source(path)], assay.Options()))
+    again = list(assay.read_labels([Source(path)], assay.Options()))
     assert sorted(made, key=assay.sort_key) == again
     assay.write(again, path)
     assert path.read_bytes() == first

@@ -68,7 +68,7 @@ def manifest_of(project, folder) -> dict:
 
 
 def bring_in(folder, *arguments: str, slug="again") -> None:
-    files = [str(folder / name) for name in ("annotations.jsonl", "claims.jsonl", "manifest.json")]
+    files = [str(folder / name) for name in ("annotations.jsonl", "claims.jsonl", "decisions.jsonl", "manifest.json")]
     chosen = ["--format", "assay", "--dataset", slug, "--project", slug, "--owner", "owner@example.org"]
     call_command("import_dataset", *files, *chosen, *arguments, verbosity=0)
 

@@ -30,7 +30,9 @@ def test_few_items_have_the_exact_p_of_scipy(coefficient, seed):
         (x,), lambda z: abs(theirs(z, y)), permutation_type="pairings", n_resamples=np.inf, alternative="greater"
     )
     assert found.exact and found.n_permutations == 120
-    assert found.p_value == pytest.approx(exact.pvalue, abs=1e-9)
+    # Where nothing is correlated all orders are as far out; scipy tells them apart by rounding.
+    expected = exact.pvalue if abs(found.statistic) > 1e-12 else 1.0
+    assert found.p_value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)

@@ -60,7 +60,7 @@ WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
-    "project_state", "project_make_items",
+    "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "import_start", "pairs_start", "import_errors_csv",
