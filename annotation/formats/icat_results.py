@@ -86,7 +86,10 @@ def _supports(cells: dict, entailed: list[str], query: str, subtopics: Subtopics
         topic = as_number(_of_object(entry, "topic_id", path))
         if topic is None or not 1 <= topic <= len(subtopics):
             raise BadCell(f"{path}.topic_id", entry.get("topic_id"), f"is no topic of 1 to {len(subtopics)}")
-        for number in entry.get("evidence") or []:
+        numbers = entry.get("evidence") or []
+        if not isinstance(numbers, list):
+            raise BadCell(f"{path}.evidence", numbers, "is not a list")
+        for number in numbers:
             # A language model's numbers: ICAT lets those pass that only fit the longer list of all facts.
             at = as_number(number)
             if at is not None and 0 <= at < len(entailed):

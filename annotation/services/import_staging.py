@@ -30,7 +30,7 @@ from annotation.services.content_kinds import (
 from annotation.services.import_labels import LabelCheck
 from annotation.services.import_rows import CHANGED, CREATED, UNCHANGED, Findings
 from annotation.services.jobs import JobError
-from annotation.services.response_aspects import SIDES, insert_response_aspects
+from annotation.services.response_aspects import SIDES, KeyLengths, insert_response_aspects
 
 BATCH_RECORDS = 2000
 BATCH_CHARS = 4_000_000  # long texts make smaller batches, so that memory and transactions stay small
@@ -62,6 +62,7 @@ class ContentPass:
         self.can_be_judged = dataset is not None and dataset.projects.exists()
         self.parent_ids: dict[str, dict[str, int]] = {name: {} for name in PARENTS}
         self.stored_parents: set[tuple[str, int]] = set()
+        self.key_lengths = KeyLengths()
         self._clear()
 
     def _clear(self) -> None:
@@ -79,7 +80,7 @@ class ContentPass:
             return
         reader = self.readers[kind.name]
         values = reader.values(record)
-        problem = reader.problem(record, values)
+        problem = reader.problem(record, values) or self.key_lengths.problem(record)
         if problem:
             self.findings.add_problem(*problem)
             return

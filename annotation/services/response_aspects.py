@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from django.db import DataError, connection
 from django.utils import timezone
 
-from annotation.formats.records import RESPONSE_ASPECT
+from annotation.formats.records import RESPONSE_ASPECT, AspectRecord, ResponseRecord
 from annotation.models import Aspect, ContentBatch, Response, Unit, UnitKind
 from annotation.services.bulk import bulk_insert
 from annotation.services.jobs import JobError
 
 KEY_CHARS = Unit._meta.get_field("key").max_length - len(RESPONSE_ASPECT)
+TOO_LONG = (
+    f"has more than {KEY_CHARS} characters together with that of an aspect or a response of its question; "
+    "shorten one of them"
+)
 SIDES = {"response": "r", "aspect": "a"}
 
 
@@ -44,16 +48,29 @@ def insert_response_aspects(batch: ContentBatch, side: str, first: int) -> None:
         )
 
 
+class KeyLengths:
+    """Of the responses and aspects of each question in a file: whether their ids fit into one key together."""
+
+    def __init__(self) -> None:
+        self.longest: dict[str, dict[type, int]] = {}
+
+    def problem(self, record: object) -> tuple[str, str, str] | None:
+        """Column, value and reason for a response or an aspect whose id is too long beside one that came before."""
+        if not isinstance(record, ResponseRecord | AspectRecord) or not record.question:
+            return None
+        of_question = self.longest.setdefault(record.question, {})
+        kind = type(record)
+        of_question[kind] = max(of_question.get(kind, 0), len(record.key))
+        return ("id", record.key, TOO_LONG) if sum(of_question.values()) > KEY_CHARS else None
+
+
 @contextmanager
 def _told_of_long_keys():
-    """A database that keeps to the length of keys refuses those of two long ids."""
+    """A database that keeps to the length of keys refuses those of two long ids, of which one was stored before."""
     try:
         yield
     except DataError as error:
-        raise JobError(
-            f"The ids of a response and an aspect of its question have more than {KEY_CHARS} characters together; "
-            "shorten one of them"
-        ) from error
+        raise JobError(f"An id {TOO_LONG}") from error
 
 
 def renew_response_aspects(
