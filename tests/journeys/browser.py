@@ -135,10 +135,14 @@ def run_checker(page: Page, project: str, title: str, units: str) -> None:
     expect(page.get_by_text("shown to annotators", exact=True)).to_be_visible()
 
 
-def acknowledge(page: Page) -> None:
-    """Read the guidelines on the labelling page, where it asks for that before the first item."""
-    if page.locator("template[data-newer-guidelines]").count():
-        page.get_by_role("button", name="I have read").click()
+def acknowledge(page: Page) -> int | None:
+    """Read the guidelines on the labelling page, where it asks for that before the first item: their version. None
+    where there are none to read."""
+    newer = page.locator("template[data-newer-guidelines]")
+    if not newer.count():
+        return None
+    page.get_by_role("button", name="I have read").click()
+    return int(newer.get_attribute("data-newer-guidelines"))
 
 
 def label_items(page: Page, project: str, answers: list[Answer], checker: str) -> list[str]:

@@ -221,6 +221,7 @@ class Desk:
     project: Project
     person: int
     last: str = ""  # the assignment that was answered last
+    guidelines: int | None = None  # the version that the page holds
     answered: dict[str, tuple[Sheet, dict]] = field(default_factory=dict)  # by assignment
     sent: dict[str, dict] = field(default_factory=dict)  # the same, where the page is listened to
 
@@ -236,7 +237,7 @@ class Desk:
 
     def open(self) -> "Desk":
         self.page.goto(f"/projects/{self.project.slug}/work/", timeout=browser.STEP_MS)
-        browser.acknowledge(self.page)
+        self.guidelines = browser.acknowledge(self.page)
         return self
 
     def look(self) -> tuple[Sheet, dict] | None:
@@ -282,7 +283,7 @@ class Desk:
         assert self.sent.keys() == self.answered.keys()
         said, notes = self.plan.said[self.person], self.plan.notes[self.person]
         for assignment, (sheet, shown) in self.answered.items():
-            shown |= {"guideline_version": 1}  # acknowledged before the first item
+            shown |= {"guideline_version": self.guidelines}  # acknowledged before the first item
             outbox.check_sent(self.sent[assignment], outbox.body_of(sheet, said, notes.get(sheet.key, ""), shown))
 
 
