@@ -179,4 +179,4 @@ def few_note(n: float, clustered: bool) -> str:
     """The warning beside an interval whose spread is that of few units or clusters."""
     if n >= FEW:
         return ""
-    return f"rests on only {n:.0f} {'clusters' if clustered else 'units'}, so it may cover less often than it says"
+    return f"rests on only {n:.0f} {'clusters' if clustered else 'units'} and may be too narrow"

@@ -51,7 +51,7 @@ def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
         f"{scale * figure['high']:.{digits}f}",
     )
     note = figure.get("interval", {}).get("note", "")
-    return format_html("{} {}", ends, _why(note)) if note else ends
+    return format_html("{}; {}", ends, _why(note)) if note else ends
 
 
 def _why(reason: str) -> SafeString:

@@ -111,7 +111,7 @@ def test_a_figure_of_two_claims_says_so_in_every_rendering(client):
     client.get(reverse("project_agreement", args=[project.slug]))
     jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     page = client.get(reverse("project_agreement", args=[project.slug])).content.decode()
-    said = "rests on only 2 clusters, so it may cover less often than it says"
+    said = "rests on only 2 clusters and may be too narrow"
     assert said in page
     for form in ("md", "csv", "latex", "json", "table"):
         out = io.StringIO()
