@@ -50,6 +50,7 @@ class ClockKeeper(bootsteps.StartStopStep):
 
     def _keep(self, worker) -> None:
         first = worker.beat
+        logger.info("The clock's process is %s", first.pid)
         while not self._is_ending.wait(LOOK_SECONDS):
             # A signal to all of a worker's processes ends the clock a little before it says here that all is to end.
             if not worker.beat.is_alive() and not self._is_ending.wait(LOOK_SECONDS):
@@ -58,5 +59,6 @@ class ClockKeeper(bootsteps.StartStopStep):
                     worker.app, schedule_filename=worker.schedule_filename, scheduler_cls=worker.scheduler
                 )
                 worker.beat.start()
+                logger.info("The clock's process is %s", worker.beat.pid)
         if worker.beat is not first:  # Celery itself ends the first one, and knows of no other
             worker.beat.stop()

@@ -1,6 +1,7 @@
 """A worker whose clock is killed, and a killed worker: nothing stands still, and nothing stays behind."""
 
 import os
+import re
 import signal
 
 import psutil
@@ -31,9 +32,10 @@ def children_of(worker: Worker) -> list[psutil.Process]:
 
 
 def clock_of(worker: Worker) -> psutil.Process:
-    """What it started last; its pool comes first."""
+    """As the worker last said; it is older or younger than the pool's processes."""
     wait_for(lambda: len(children_of(worker)) == 3, "there were a clock and two pool processes", worker)
-    return max(children_of(worker), key=lambda child: child.create_time())
+    said = wait_for(lambda: re.findall(r"The clock's process is (\d+)", worker.said()), "it said which", worker)
+    return psutil.Process(int(said[-1]))
 
 
 def test_a_clock_that_dies_is_started_again(tmp_path):
