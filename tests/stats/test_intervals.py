@@ -99,7 +99,7 @@ def test_a_difference_is_as_sure_as_its_smaller_side():
     found = agreement_difference(percent_agreement, a, b)
     interval = found.confidence_interval(4000)
     assert found.sample.effective_n(True) < 6 and interval.n_clusters == 44
-    assert "clusters, so it may cover less" in interval.note
+    assert "clusters and may be too narrow" in interval.note
     alike = resampled_interval(
         found.sample.values(4000, np.random.default_rng(0), True), found.estimate, NOBODY, 44, True, 0.95
     )
