@@ -25,7 +25,6 @@ MAX_DIGITS = 19
 # Nobody has a page before their eyes for longer than a year.
 MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 EMAIL_CHARS = 254
-SLUG_CHARS = 50
 JSON_BYTES = 5 * 1024 * 1024
 JSON_DEPTH = 32
 BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
