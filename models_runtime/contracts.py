@@ -231,8 +231,8 @@ class CheckerInfo:
     licence: str = ""
     parameters: tuple[ParameterInfo, ...] = ()
     scores: tuple[ScoreInfo, ...] = ()
-    # labels, with scores beside them; or scores alone, whatever the question; or pieces of a text (`extraction`), of
-    # the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`).
+    # labels, with scores beside them; or scores alone, whatever the question; or pieces of a text
+    # (`extractors.contracts`), of the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`).
     gives: str = "labels"  # labels | scores | pieces | rankings
 
 

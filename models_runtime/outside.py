@@ -12,6 +12,7 @@ import importlib
 import os
 import re
 
+from .building import Entry
 from .contracts import ROLES, CheckerInfo
 from .table import TABLE
 
@@ -23,30 +24,30 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 LONGEST_VERSION = 40
 
 
-def parse_checkers(raw: str) -> tuple[tuple[CheckerInfo, str], ...]:
+def parse_checkers(raw: str) -> tuple[Entry, ...]:
     """The entries that the modules named in `raw` bring, in that order; ValueError says what is wrong with which."""
     names = [name.strip() for name in raw.split(",")]
     if "" in names:
         raise ValueError("has an empty part between its commas")
     found = tuple(_entry(name) for name in names)
-    slugs = [info.slug for info, _ in (*TABLE, *found)]
+    slugs = [entry.INFO.slug for entry in (*TABLE, *found)]
     if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise ValueError(f"brings the checker {twins[0]!r}, which there is already")
     return found
 
 
 @functools.lru_cache(maxsize=4)
-def _parsed(raw: str) -> tuple[tuple[CheckerInfo, str], ...]:
+def _parsed(raw: str) -> tuple[Entry, ...]:
     return parse_checkers(raw)
 
 
-def configured() -> tuple[tuple[CheckerInfo, str], ...]:
+def configured() -> tuple[Entry, ...]:
     """Those of this process's environment; empty where none is set. ValueError as in `parse_checkers`."""
     raw = os.environ.get(VARIABLE, "").strip()
     return _parsed(raw) if raw else ()
 
 
-def _entry(name: str) -> tuple[CheckerInfo, str]:
+def _entry(name: str) -> Entry:
     try:
         module = importlib.import_module(name)
     except Exception as error:  # whatever the file does when it is read
@@ -58,7 +59,7 @@ def _entry(name: str) -> tuple[CheckerInfo, str]:
         )
     if problem := _problem(info):
         raise ValueError(f"names {name}, whose INFO {problem}")
-    return info, f"{name}:build"
+    return module
 
 
 def _problem(info: CheckerInfo) -> str:

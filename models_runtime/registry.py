@@ -1,35 +1,30 @@
-"""The door to all checkers: what there is (`table`, and `outside` for those from elsewhere), and loading one.
-
-Reading the table imports no checker; `load` imports the one it is asked for.
-"""
+"""The door to all checkers: what there is (`table`, and `outside` for those from elsewhere), and loading one."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from . import allowed_models, model_files, outside
+from . import building, outside
+from .building import Entry, build_entry, check_packages
+from .building import complete_parameters as complete_parameters
 from .contracts import (
     Checker,
     CheckerError,
     CheckerInfo,
     CheckerInput,
     LabelSpace,
-    MissingPackageError,
-    ParameterError,
-    ParameterInfo,
     SpaceError,
     UnknownCheckerError,
     Usage,
 )
-from .extraction import Extractor
-from .llm import endpoints, estimating, prompts
+from .extractors.contracts import Extractor
+from .llm import endpoints, estimating
+from .loading import allowed_models, model_files
 from .retrieval.contracts import Retriever
 from .table import TABLE
 
@@ -40,28 +35,28 @@ _cache_lock = threading.Lock()
 
 
 def list_infos() -> tuple[CheckerInfo, ...]:
-    return tuple(info for info, _ in _entries().values())
+    return tuple(entry.INFO for entry in _entries().values())
 
 
 def added() -> tuple[CheckerInfo, ...]:
     """Those of the list that came from outside the package."""
-    own = {info.slug for info, _ in TABLE}
+    own = {entry.INFO.slug for entry in TABLE}
     return tuple(info for info in list_infos() if info.slug not in own)
 
 
 def get_info(slug: str) -> CheckerInfo:
-    return _entry(slug)[0]
+    return _entry(slug).INFO
 
 
-def _entries() -> dict[str, tuple[CheckerInfo, str]]:
-    """By slug: what is known, and `module:builder`. CheckerError where one from outside cannot be read."""
+def _entries() -> dict[str, Entry]:
+    """By slug. CheckerError where one from outside cannot be read."""
     try:
-        return {info.slug: (info, path) for info, path in (*TABLE, *outside.configured())}
+        return {entry.INFO.slug: entry for entry in (*TABLE, *outside.configured())}
     except ValueError as error:
         raise CheckerError(f"{outside.VARIABLE} {error}") from None
 
 
-def _entry(slug: str) -> tuple[CheckerInfo, str]:
+def _entry(slug: str) -> Entry:
     entries = _entries()
     try:
         return entries[slug]
@@ -71,8 +66,7 @@ def _entry(slug: str) -> tuple[CheckerInfo, str]:
 
 def missing_packages(slug: str) -> tuple[str, ...]:
     """What pip would have to install before `slug` can be loaded here. Imports nothing."""
-    packages = get_info(slug).packages
-    return tuple(package.requirement for package in packages if importlib.util.find_spec(package.module) is None)
+    return building.missing_packages(get_info(slug).packages)
 
 
 def not_configured(slug: str) -> str:
@@ -87,10 +81,16 @@ def not_configured(slug: str) -> str:
 
 def endpoint_names() -> tuple[str, ...]:
     """The servers that a parameter `endpoint` may name; the first is meant where it names none."""
-    try:
-        return tuple(endpoints.configured())
-    except ValueError:
-        return ()
+    return endpoints.names()
+
+
+def restrict_models(allowed: allowed_models.Allowed | None, most_gigabytes: float | None = None) -> None:
+    """From now on only these models may be named, and those that entries have as their defaults; None: whatever there
+    is. Larger ones are not loaded."""
+    if allowed:
+        defaults = (one.default for info in list_infos() for one in info.parameters if one.kind == allowed_models.KIND)
+        allowed = replace(allowed, names=dict.fromkeys(filter(None, defaults), "") | allowed.names)
+    allowed_models.restrict_to(allowed, most_gigabytes)
 
 
 def allowed_in_words() -> str:
@@ -157,70 +157,23 @@ def load_retriever(slug: str, parameters: Mapping[str, Any] | None = None) -> Re
     Raises UnknownCheckerError (no retriever), ParameterError (by name), MissingPackageError (with the command) or
     ModelError.
     """
-    info, path = _entry(slug)
-    if info.gives != "rankings":
-        raise UnknownCheckerError(f"{slug} is no retriever: it gives {info.gives}")
-    complete = complete_parameters(info, parameters or {})
-    if missing := missing_packages(slug):
-        raise MissingPackageError(slug, missing)
-    module, builder = path.split(":")
-    return getattr(importlib.import_module(module), builder)(info, complete)
+    entry = _entry(slug)
+    if entry.INFO.gives != "rankings":
+        raise UnknownCheckerError(f"{slug} is no retriever: it gives {entry.INFO.gives}")
+    return build_entry(entry, parameters or {})
 
 
 def _loaded(slug: str, asked: tuple, parameters: Mapping[str, Any] | None) -> Any:
     """What the entry's builder makes of (info, *asked, parameters), or has made of equal ones."""
-    info, path = _entry(slug)
-    complete = complete_parameters(info, parameters or {})
-    if missing := missing_packages(slug):
-        raise MissingPackageError(slug, missing)
+    entry = _entry(slug)
+    complete = complete_parameters(entry.INFO, parameters or {})
+    check_packages(slug, entry.INFO.packages)
     key = (slug, *asked, json.dumps(complete, sort_keys=True))
     # Held while loading, so that threads of one process do not load the same model side by side.
     with _cache_lock:
         if key not in _cache:
-            module, builder = path.split(":")
-            _cache[key] = getattr(importlib.import_module(module), builder)(info, *asked, complete)
+            _cache[key] = entry.build(entry.INFO, *asked, complete)
             while len(_cache) > CACHE_SIZE:
                 _cache.popitem(last=False)
         _cache.move_to_end(key)
         return _cache[key]
-
-
-def complete_parameters(info: CheckerInfo, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter of the checker, in the table's order: `given` where checked and right, else the default."""
-    known = {parameter.name: parameter for parameter in info.parameters}
-    for name in given:
-        if name not in known:
-            raise ParameterError(str(name), f"{info.slug} has no such parameter; it has {', '.join(known)}")
-    return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
-
-
-_KINDS: dict[str, tuple[type, ...]] = {
-    "float": (int, float),
-    "int": (int,),
-    "str": (str,),
-    "model": (str,),
-    "prompt": (str,),
-    "endpoint": (str,),
-    "bool": (bool,),
-}
-
-
-def _checked(parameter: ParameterInfo, value: Any) -> float | int | str | bool:
-    if not isinstance(value, _KINDS[parameter.kind]) or (isinstance(value, bool) and parameter.kind != "bool"):
-        raise ParameterError(parameter.name, f"{value!r} is not of type {parameter.kind}")
-    if parameter.kind == "endpoint" and value and value not in endpoint_names():
-        raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(endpoint_names()) or 'none'}")
-    if parameter.kind == allowed_models.KIND and (problem := allowed_models.problem_of(value)):
-        raise ParameterError(parameter.name, problem)
-    if parameter.kind == "prompt" and value.strip():
-        prompts.own(value, parameter.must_hold)
-    if parameter.choices and value not in parameter.choices:
-        raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(parameter.choices)}")
-    if parameter.must_hold and parameter.kind != "prompt" and parameter.must_hold not in value:
-        raise ParameterError(parameter.name, f"it must hold {parameter.must_hold}")
-    if parameter.kind in ("float", "int"):
-        low = -math.inf if parameter.low is None else parameter.low
-        high = math.inf if parameter.high is None else parameter.high
-        if not (math.isfinite(value) and low <= value <= high):
-            raise ParameterError(parameter.name, f"{value!r} is outside {low} to {high}")
-    return float(value) if parameter.kind == "float" else value

@@ -1,1 +1,1 @@
-"""One file per checker. Each has `build(info, spaces, parameters)`; the registry's table names them."""
+"""One file per checker. Each has `INFO` and `build(info, spaces, parameters)`, and a line in `table`."""

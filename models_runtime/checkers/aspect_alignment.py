@@ -22,15 +22,31 @@ from ..contracts import (
     Prediction,
 )
 from ..inputs import check_text, failed, read_claims, read_passages
-from ..labelling import check_spaces, kept_spans, without_answer
+from ..labels.labelling import check_spaces, kept_spans, without_answer
 from ..llm import prompts
 from ..llm.alignment import PROMPT, Alignable, ask_alignment
-from ..llm.asking import Exchange, Outcome, Server, shares
-from ..text import sentence_offsets
+from ..llm.asking import Exchange, RequestOutcome, Server, shares
+from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
+from ..packages import OPENAI, SPACY
+from ..texts.splitting import sentence_offsets
 
 # As many inputs as a worker takes at once, so that the aspects of one answer come together.
 SLICE = 256
 Aspects = tuple[tuple[int, ...], ...]
+
+
+INFO = CheckerInfo(
+    slug="aspect-alignment",
+    version="1",
+    kind="alignment",
+    title="Alignment of aspects",
+    summary="Shows a language model all sentences of an answer and all aspects at once, and asks which "
+    "sentence deals with which aspect.",
+    roles=("coverage",),
+    needs="server",
+    packages=(OPENAI, SPACY),
+    parameters=(ENDPOINT, FORMAT_PROMPT, *PATIENCE),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +111,7 @@ class AspectAlignment:
         except InputError as error:
             return failed(item, error)
 
-    def _predictions(self, answer: _Answer, outcome: Outcome[Aspects]) -> Iterator[Prediction]:
+    def _predictions(self, answer: _Answer, outcome: RequestOutcome[Aspects]) -> Iterator[Prediction]:
         costs = shares(outcome.usage, len(answer.work))
         for work, places, usage in zip(answer.work, answer.places, costs, strict=True):
             if outcome.error:
@@ -133,3 +149,6 @@ def _label(space: LabelSpace, is_covered: bool) -> LabelPrediction:
     scale = {value: polarity for value, polarity in space.labels if polarity is not None}
     label = (max if is_covered else min)(scale, key=scale.__getitem__)
     return LabelPrediction(label, None, {})
+
+
+build = AspectAlignment

@@ -23,11 +23,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import quick_linear
-from ..batching import Batcher
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ModelError, PredictedSpan, Prediction
+from ..contracts import (
+    ROLES,
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ModelError,
+    ParameterInfo,
+    PredictedSpan,
+    Prediction,
+    ScoreInfo,
+)
 from ..inputs import failed, read_claims, read_passages
-from ..labelling import (
+from ..labels.labelling import (
+    CUE_MISMATCH,
+    SUPPORT,
     Reading,
     answer,
     best_alternative,
@@ -38,14 +49,52 @@ from ..labelling import (
     logistic,
     without_answer,
 )
-from ..loading import release_memory
-from ..model_files import check_safetensors, no_model, weights_hash
-from ..text import sentence_offsets, words
-from . import cues
+from ..loading.batching import Batcher
+from ..loading.model_files import check_safetensors, no_model, weights_hash
+from ..loading.models import release_memory
+from ..loading.parameters import DEVICE, TOKEN_BUDGET
+from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from ..texts import cues
+from ..texts.splitting import sentence_offsets, words
 
 # The units of one long answer look into the same sentences, and a worker may take them in several calls.
 KEPT_TEXTS = 10_000
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
+
+
+INFO = CheckerInfo(
+    slug="embedding",
+    version="2",
+    kind="embedding",
+    title="Nearest sentence",
+    summary="Finds the sentence of the evidence nearest to the claim in meaning, by sentence embeddings.",
+    roles=ROLES,
+    needs="cpu",
+    packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
+    model=PACKAGED_MODEL,
+    licence="Apache-2.0",
+    parameters=(
+        ParameterInfo("relevance_threshold", "Cosine above which evidence is relevant", "float", 0.3, -1, 1),
+        ParameterInfo("support_threshold", "Cosine above which evidence takes a side", "float", 0.55, -1, 1),
+        ParameterInfo("softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."),
+        ParameterInfo(
+            "model",
+            "Model",
+            "model",
+            PACKAGED_MODEL,
+            hint="Or the absolute path of a local model folder.",
+        ),
+        DEVICE,
+        TOKEN_BUDGET,
+    ),
+    scores=(
+        ScoreInfo("cosine", "Cosine of claim and evidence", -1, 1),
+        ScoreInfo("sentence_cosine", "Cosine of claim and nearest sentence", -1, 1),
+        SUPPORT,
+        CUE_MISMATCH,
+        ScoreInfo("truncated", "Evidence was longer than the model's window", 0, 1),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +263,8 @@ def load_model(folder: str, device: str):
     check_model_folder(Path(folder))
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
+
+    from ..loading import quick_linear
 
     logging.disable_progress_bar()
     try:

@@ -14,20 +14,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contracts import (
+    ROLES,
     CheckerInfo,
     CheckerInput,
     InputError,
     LabelPrediction,
     LabelSpace,
+    ParameterInfo,
     PredictedSpan,
     Prediction,
+    ScoreInfo,
     Usage,
 )
 from ..inputs import answer_each, check_text
-from ..labelling import answer, kept_spans, prediction
+from ..labels.labelling import answer, kept_spans, prediction
 
 # What a fixed label gets; the rest is shared by the others.
 FIXED_PROBABILITY = 0.9
+
+
+INFO = CheckerInfo(
+    slug="fake",
+    version="1",
+    kind="fake",
+    title="Random draw",
+    summary="Draws its answers from a hash of the text, and fails on demand: for tests and demonstrations.",
+    roles=ROLES,
+    needs="cpu",
+    licence="GPL-3.0-or-later",
+    parameters=(
+        ParameterInfo("seed", "Seed", "int", 0, 0, 2**31 - 1),
+        ParameterInfo("delay_ms", "Delay per input (milliseconds)", "int", 0, 0, 60_000),
+        ParameterInfo("failure_share", "Share of inputs that fail", "float", 0.0, 0, 1),
+        ParameterInfo("permanent_failure_share", "Share of inputs that fail for good", "float", 0.0, 0, 1),
+        ParameterInfo("label", "Fixed label", "str", "", hint="Given wherever it is one of the labels."),
+    ),
+    scores=(ScoreInfo("draw", "Draw", 0, 1),),
+)
 
 
 class FakeChecker:

@@ -27,10 +27,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import characteristics
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, PredictedSpan, Prediction
+from ..contracts import (
+    ROLES,
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ParameterInfo,
+    PredictedSpan,
+    Prediction,
+    ScoreInfo,
+)
 from ..inputs import answer_each, read_claims, read_passages
-from ..labelling import (
+from ..labels.labelling import (
+    CUE_MISMATCH,
+    SUPPORT,
     Reading,
     answer,
     best_alternative,
@@ -41,8 +52,49 @@ from ..labelling import (
     logistic,
     without_answer,
 )
-from ..text import content_words, sentence_offsets, windows, words
-from . import cues
+from ..packages import SPACY
+from ..texts import cues, measures
+from ..texts.splitting import content_words, sentence_offsets, windows, words
+
+INFO = CheckerInfo(
+    slug="lexical",
+    version="2",
+    kind="lexical",
+    title="Shared words",
+    summary="Counts the claim's words that the evidence shares, and turns round where only one negates.",
+    roles=ROLES,
+    needs="cpu",
+    packages=(SPACY,),
+    licence="GPL-3.0-or-later",
+    parameters=(
+        ParameterInfo("relevance_threshold", "Overlap above which evidence is relevant", "float", 0.1, 0, 1),
+        ParameterInfo("support_threshold", "Overlap above which evidence takes a side", "float", 0.3, 0, 1),
+        ParameterInfo("softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."),
+        ParameterInfo(
+            "window_words",
+            "Words in a window",
+            "int",
+            200,
+            1,
+            1_000_000,
+            hint="Longer texts are read in windows of whole sentences.",
+        ),
+    ),
+    scores=(
+        ScoreInfo("overlap", "Claim words found in the evidence", 0, 1),
+        ScoreInfo("window_overlap", "Claim words found in the window that decided", 0, 1),
+        ScoreInfo("jaccard", "Jaccard similarity of words", 0, 1),
+        ScoreInfo("sentence_overlap", "Claim words found in the nearest sentence", 0, 1),
+        SUPPORT,
+        CUE_MISMATCH,
+        ScoreInfo("repeats_claim", "Evidence repeats the claim verbatim", 0, 1),
+        ScoreInfo("contains_true", "Evidence contains 'true'", 0, 1),
+        ScoreInfo("contains_false", "Evidence contains 'false'", 0, 1),
+        ScoreInfo("claim_length", "Claim length (characters)", 0),
+        ScoreInfo("evidence_length", "Evidence length (characters)", 0),
+        ScoreInfo("evidence_flesch", "Flesch reading ease of the evidence"),
+    ),
+)
 
 
 class LexicalChecker:
@@ -89,11 +141,11 @@ class LexicalChecker:
         """A reading of every window; what is measured of the whole text is the same in all."""
         text = passage.text
         of_text = {
-            "overlap": characteristics.claim_overlap(counted, passage.words),
-            "jaccard": characteristics.jaccard(set(words(claim)), passage.words),
-            "repeats_claim": float(characteristics.repeats_claim(claim, text)),
-            "contains_true": float(characteristics.mentions(text, "true")),
-            "contains_false": float(characteristics.mentions(text, "false")),
+            "overlap": measures.claim_overlap(counted, passage.words),
+            "jaccard": measures.jaccard(set(words(claim)), passage.words),
+            "repeats_claim": float(measures.repeats_claim(claim, text)),
+            "contains_true": float(measures.mentions(text, "true")),
+            "contains_false": float(measures.mentions(text, "false")),
             "claim_length": float(len(claim)),
             "evidence_length": float(len(text)),
             "evidence_flesch": passage.flesch,
@@ -108,10 +160,10 @@ class LexicalChecker:
         self, claim_words: list[str], counted: set[str], passage: _Passage, window: range, of_text: dict
     ) -> Reading:
         sentences = [passage.sentences[place] for place in window]
-        overlap = characteristics.claim_overlap(counted, {word for _, _, found in sentences for word in found})
+        overlap = measures.claim_overlap(counted, {word for _, _, found in sentences for word in found})
         # The first of equals.
         start, end, sentence_words = max(sentences, key=lambda sentence: len(counted.intersection(sentence[2])))
-        sentence_overlap = characteristics.claim_overlap(counted, set(sentence_words))
+        sentence_overlap = measures.claim_overlap(counted, set(sentence_words))
         opposed = cues.mismatch(claim_words, sentence_words)
         strength = logistic(overlap, self.parameters["support_threshold"], self.parameters["softness"])
         support = -strength if opposed else strength
@@ -141,7 +193,7 @@ class _Passage:
 def _sentences(text: str) -> tuple[tuple[tuple[int, int, list[str]], ...], frozenset[str], float | None]:
     """Sentences with their words, the words of all, and the reading ease."""
     found = tuple((start, end, words(text[start:end])) for start, end in sentence_offsets(text))
-    return found, frozenset(words(text)), characteristics.flesch(sentence[2] for sentence in found)
+    return found, frozenset(words(text)), measures.flesch(sentence[2] for sentence in found)
 
 
 build = LexicalChecker

@@ -23,12 +23,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelPrediction, LabelSpace, Prediction
+from ..contracts import (
+    ROLES,
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelPrediction,
+    LabelSpace,
+    ParameterInfo,
+    Prediction,
+)
 from ..inputs import check_text, failed, read_claims, read_passages
-from ..labelling import YES_OR_NO, without_answer
+from ..labels.labelling import YES_OR_NO, without_answer
 from ..llm import prompts
-from ..llm.answers import Answer, joint_options, read_joint
-from ..llm.asking import Exchange, Outcome, Server, shares
+from ..llm.answers import LabelAnswer, joint_options, read_joint
+from ..llm.asking import Exchange, RequestOutcome, Server, shares
+from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
+from ..packages import OPENAI
 
 # Which prompts serve a role. Where there are two, the second is for inputs with passages.
 PROMPTS = {
@@ -45,6 +56,50 @@ JOINT_PROMPTS = {"entailment": ("entailment-joint",)}
 MOST_JOINT = 25
 # As many inputs as a worker takes at once, so that the pieces of one answer come together.
 JOINT_SLICE = 256
+
+
+INFO = CheckerInfo(
+    slug="llm",
+    version="2",
+    kind="llm",
+    title="Language model as judge",
+    summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
+    roles=ROLES,
+    needs="server",
+    packages=(OPENAI,),
+    parameters=(
+        ENDPOINT,
+        ParameterInfo(
+            "passages",
+            "Several passages",
+            "str",
+            "joint",
+            choices=("joint", "each"),
+            hint="In one request together, or in one request each with the answers merged.",
+        ),
+        ParameterInfo(
+            "pieces",
+            "Several pieces of one answer",
+            "str",
+            "each",
+            choices=("each", "joint"),
+            hint="In one request each, or up to 25 that have the same passages together, which costs less. "
+            "Only where the question is whether passages entail a piece.",
+        ),
+        PROMPT,
+        ParameterInfo(
+            "prompt_for",
+            "Your instructions are for",
+            "str",
+            "all",
+            choices=("all", *ROLES),
+            hint="One role of questions; the others keep theirs.",
+        ),
+        ANSWERS,
+        *PATIENCE,
+    ),
+    scores=(LABEL_MASS,),
+)
 
 
 @dataclass(slots=True)
@@ -64,7 +119,7 @@ class _Work:
         """What is the same for pieces of one answer."""
         return tuple(self.passages), self.question, "passages" in self.item.fields
 
-    def take(self, space: LabelSpace, answers: Sequence[Answer | InputError]) -> None:
+    def take(self, space: LabelSpace, answers: Sequence[LabelAnswer | InputError]) -> None:
         """The answers about its passages."""
         self.error = next((one for one in answers if isinstance(one, InputError)), None)
         if self.error is None:
@@ -155,7 +210,7 @@ class LlmChecker:
 
     def _ask(
         self, exchange: Exchange, space: LabelSpace, asked: list[_Work], passages: list[str]
-    ) -> list[Answer | InputError]:
+    ) -> list[LabelAnswer | InputError]:
         """The answer for each input, or why it has none."""
         letters = self.letters[space.dimension]
         instructions = self.instructions[space.dimension][-1 if "passages" in asked[0].item.fields else 0]
@@ -186,7 +241,7 @@ def _holds(condition: tuple[str, tuple[str, ...]] | None, labels: dict[str, Labe
     return dimension in labels and labels[dimension].label in wanted
 
 
-def _predictions(group: Sequence[_Work], outcome: Outcome[None]) -> Iterator[Prediction]:
+def _predictions(group: Sequence[_Work], outcome: RequestOutcome[None]) -> Iterator[Prediction]:
     for one, usage in zip(group, shares(outcome.usage, len(group)), strict=True):
         if error := outcome.error or one.error:
             yield Prediction(one.item.id, error=failed(one.item, error).error, usage=usage, trace=outcome.trace)

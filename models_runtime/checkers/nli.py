@@ -9,9 +9,9 @@ The text looked in is the premise, what is looked for becomes the hypothesis:
   evidence that entails or contradicts the claim is relevant too: then relevance is the greater of this and 1 - pN
 
 A premise is read in segments of at most `max_segment_tokens` tokens (`segments.segments`), fewer where the hypothesis
-leaves less of the model's window, so nothing is cut off. Segments of all passages merge as in `nli_rules`; the segment
-that decided is the rationale. Of several claims (alternatives) the one that is entailed counts, and of equals in that
-the one with the greatest support.
+leaves less of the model's window, so nothing is cut off. Segments of all passages merge as in `labels.entailment`; the
+segment that decided is the rationale. Of several claims (alternatives) the one that is entailed counts, and of equals
+in that the one with the greatest support.
 
 Each distinct pair of a segment and a hypothesis goes through the model once per call, in batches of like length.
 """
@@ -26,30 +26,146 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..batching import Batcher, Outcome
 from ..contracts import (
+    ROLES,
     CheckerInfo,
     CheckerInput,
     InputError,
     LabelPrediction,
     LabelSpace,
     ModelError,
+    ParameterInfo,
     PredictedSpan,
     Prediction,
+    ScoreInfo,
     Usage,
 )
 from ..inputs import check_text, failed, read_claims, read_passages
-from ..labelling import answer, check_spaces, kept_spans, leading, without_answer
-from ..loading import load_model, release_memory
-from ..nli_rules import ENTAILMENT, NEUTRAL, Decision, Judged, decide, knows_contradiction, label_of, read_label_order
-from ..nli_rules import yes_or_no as label_yes_or_no
-from ..segments import segments
+from ..labels.entailment import (
+    ENTAILMENT,
+    NEUTRAL,
+    MergedVerdict,
+    NLIOutput,
+    decide,
+    knows_contradiction,
+    label_of,
+    read_label_order,
+)
+from ..labels.entailment import yes_or_no as label_yes_or_no
+from ..labels.labelling import answer, check_spaces, kept_spans, leading, without_answer
+from ..loading.batching import Batcher, BatchOutcome
+from ..loading.models import load_model, release_memory
+from ..loading.parameters import DEVICE
+from ..packages import SPACY, TORCH, TRANSFORMERS
+from ..texts.segments import segments
 
 # A window that leaves a premise less than this is too small for the hypothesis.
 LEAST_PREMISE_TOKENS = 16
 # What goes fastest: on a CPU batches that its caches hold, on a GPU such as keep it busy.
 TOKEN_BUDGETS = {"cpu": 2048, "gpu": 32_768}
 Pair = tuple[str, str]  # premise, hypothesis
+
+
+MODEL = "MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli"
+
+INFO = CheckerInfo(
+    slug="nli",
+    version="1",
+    kind="nli",
+    title="Natural language inference",
+    summary="Reads text and claim together with a model trained to tell entailment, and splits long texts.",
+    roles=ROLES,
+    needs="cpu",
+    packages=(TORCH, TRANSFORMERS, SPACY),
+    model=MODEL,
+    licence="MIT",
+    parameters=(
+        ParameterInfo(
+            "model",
+            "Model",
+            "model",
+            MODEL,
+            hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
+        ),
+        DEVICE,
+        ParameterInfo(
+            "dtype",
+            "Precision",
+            "str",
+            "auto",
+            choices=("auto", "float32", "bfloat16", "float16"),
+            hint="auto: half on a GPU, float32 on a CPU, where bfloat16 can be faster and differs slightly.",
+        ),
+        ParameterInfo(
+            "rule",
+            "How segments merge",
+            "str",
+            "refchecker",
+            choices=("refchecker", "max-entailment"),
+            hint="refchecker: entailed if any segment entails, else contradicted if any contradicts. "
+            "max-entailment: entailed if the greatest probability of it is above the threshold.",
+        ),
+        ParameterInfo(
+            "threshold",
+            "Threshold of max-entailment",
+            "float",
+            0.5,
+            0,
+            1,
+            hint="0.5 as in ICAT; 0.05 as for sufficient context.",
+        ),
+        ParameterInfo(
+            "max_segment_tokens",
+            "Tokens in a segment",
+            "int",
+            200,
+            16,
+            100_000,
+            hint="Longer texts are read in segments of whole sentences.",
+        ),
+        ParameterInfo(
+            "about_template",
+            "Hypothesis for aspects and relevance",
+            "str",
+            "This text is about {claim}.",
+            hint="{claim} stands for the aspect or claim, {question} for the question.",
+            must_hold="{claim}",
+        ),
+        ParameterInfo(
+            "question_template",
+            "Hypothesis for questions",
+            "str",
+            "This text answers the question: {claim}",
+            hint="{claim} stands for the question.",
+            must_hold="{claim}",
+        ),
+        ParameterInfo(
+            "answer_template",
+            "Hypothesis for ground-truth answers",
+            "str",
+            "The answer to the question “{question}” is {claim}.",
+            hint="{claim} stands for the answer, {question} for the question.",
+            must_hold="{claim}",
+        ),
+        ParameterInfo(
+            "token_budget",
+            "Tokens in one batch",
+            "int",
+            0,
+            0,
+            4_194_304,
+            hint="0 leaves it to the device. It halves itself where memory runs out.",
+        ),
+    ),
+    scores=(
+        ScoreInfo("p_entailment", "Entailment (segment that decided)", 0, 1),
+        ScoreInfo("p_neutral", "Neutral (segment that decided)", 0, 1),
+        ScoreInfo("p_contradiction", "Contradiction (segment that decided)", 0, 1),
+        ScoreInfo("max_entailment", "Greatest entailment of all segments", 0, 1),
+        ScoreInfo("relevance", "Relevance", 0, 1),
+        ScoreInfo("n_segments", "Segments read", 1),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +195,8 @@ class _Prepared:
 class _Settled:
     """What decided about one role group: the claim that counts, and its segment."""
 
-    decision: Decision
-    judged: Judged
+    decision: MergedVerdict
+    judged: NLIOutput
     segment: _Segment
     hypothesis: str
     n_segments: int
@@ -137,7 +253,7 @@ class NLIChecker:
         encoded = self._encode(pairs)
         lengths = [len(one["input_ids"]) for one in encoded]
         begun = time.perf_counter()
-        outcome = self.batcher.run(encoded, lengths, self._judge) if pairs else Outcome([], {})
+        outcome = self.batcher.run(encoded, lengths, self._judge) if pairs else BatchOutcome([], {})
         seconds_per_token = (time.perf_counter() - begun) / max(1, sum(lengths))
         places = {pair: place for place, pair in enumerate(pairs)}
         return [
@@ -206,7 +322,7 @@ class NLIChecker:
         found = self.loaded.tokenizer(premises, hypotheses, truncation=False, padding=False, verbose=False)
         return [{name: found[name][place] for name in found} for place in range(len(pairs))]
 
-    def _judge(self, encoded: list[dict[str, list[int]]]) -> list[Judged]:
+    def _judge(self, encoded: list[dict[str, list[int]]]) -> list[NLIOutput]:
         import torch
 
         # On the right whatever the tokenizer says: padding on the left would shift the positions that models count.
@@ -219,15 +335,15 @@ class NLIChecker:
             raise ArithmeticError("the model's answer is not finite")
         order = self.order
         if not order.is_three_way:
-            return [Judged(row[order.entailment]) for row in rows]
-        return [Judged(row[order.entailment], row[order.neutral], row[order.contradiction]) for row in rows]
+            return [NLIOutput(row[order.entailment]) for row in rows]
+        return [NLIOutput(row[order.entailment], row[order.neutral], row[order.contradiction]) for row in rows]
 
     def _answer(
         self,
         item: CheckerInput,
         entry: _Prepared | Prediction,
         places: dict[Pair, int],
-        outcome: Outcome,
+        outcome: BatchOutcome,
         lengths: list[int],
         seconds_per_token: float,
     ) -> Prediction:
@@ -262,7 +378,7 @@ class NLIChecker:
             },
         )
 
-    def _settle(self, group: str, alternatives: list[tuple[str, list[_Segment], list[Judged]]]) -> _Settled:
+    def _settle(self, group: str, alternatives: list[tuple[str, list[_Segment], list[NLIOutput]]]) -> _Settled:
         found = []
         for hypothesis, read, judged in alternatives:
             decision = decide(
@@ -315,7 +431,7 @@ def _group(space: LabelSpace) -> str:
     return "statement" if space.role in ("stance", "entailment") else space.role
 
 
-def _named(judged: Judged) -> dict[str, float]:
+def _named(judged: NLIOutput) -> dict[str, float]:
     if judged.contradiction is None:
         return {"entailment": judged.entailment, "not entailment": 1 - judged.entailment}
     return {"entailment": judged.entailment, "neutral": judged.neutral, "contradiction": judged.contradiction}

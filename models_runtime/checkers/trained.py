@@ -15,12 +15,46 @@ import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, LabelPrediction, LabelSpace, ModelError, PredictedSpan, Prediction
+from ..contracts import (
+    ROLES,
+    CheckerInfo,
+    CheckerInput,
+    LabelPrediction,
+    LabelSpace,
+    ModelError,
+    ParameterInfo,
+    PredictedSpan,
+    Prediction,
+    ScoreInfo,
+)
 from ..inputs import failed
-from ..labelling import answer, kept_spans, prediction, without_answer
+from ..labels.labelling import answer, kept_spans, prediction, without_answer
+from ..loading.parameters import DEVICE
+from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
 from ..training import store
 from ..training.features import VERSION, Features
 from ..training.learning import input_hash
+
+INFO = CheckerInfo(
+    slug="trained",
+    version="1",
+    kind="trained",
+    title="Trained on this project",
+    summary="A small classifier on frozen sentence embeddings that learned from what people said in this project.",
+    roles=ROLES,
+    needs="cpu",
+    packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
+    model="",
+    licence="Apache-2.0",
+    parameters=(
+        ParameterInfo("model", "Trained checker", "str", ""),
+        DEVICE,
+    ),
+    scores=(
+        ScoreInfo("out_of_fold", "Answered by a classifier that had not seen its claim's texts", 0, 1),
+        ScoreInfo("nearness", "Nearness of the sentence that stands for the evidence", -1, 1),
+    ),
+)
 
 
 class TrainedChecker:

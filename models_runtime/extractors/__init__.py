@@ -1,1 +1,1 @@
-"""What takes texts apart: proposals of claim-triplets, atomic claims and aspects (see `models_runtime.extraction`)."""
+"""What takes texts apart: proposals of claim-triplets, atomic claims and aspects (see `contracts`)."""

@@ -14,14 +14,34 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from ..contracts import CheckerInfo, InputError, Usage
-from ..extraction import PARTS, Extraction, Piece, Source
+from ..contracts import CheckerInfo, InputError, ParameterInfo, Usage
+from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, extract_each, read_source
 
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*[.!?]*")
 _WORD = re.compile(r"\S+")
 _MARKS = ".,;:!?\"'()"
 LETTERS_OF_AN_ASPECT = 5
+
+
+INFO = CheckerInfo(
+    slug="fake-extractor",
+    version="1",
+    kind="fake",
+    title="Cut at random",
+    summary="Cuts sentences and questions by a hash of their words: for tests and demonstrations.",
+    roles=tuple(PARTS),
+    needs="cpu",
+    licence="GPL-3.0-or-later",
+    gives="pieces",
+    parameters=(
+        ParameterInfo("seed", "Seed", "int", 0, 0, 2**31 - 1),
+        ParameterInfo("most", "Pieces of one text at most", "int", 10, 1, 1000),
+        ParameterInfo("omitted_share", "Share of pieces that are left out", "float", 0.1, 0, 1),
+        ParameterInfo("failure_share", "Share of texts that fail", "float", 0.0, 0, 1),
+        ParameterInfo("permanent_failure_share", "Share of texts that fail for good", "float", 0.0, 0, 1),
+    ),
+)
 
 
 class FakeExtractor:
@@ -40,10 +60,10 @@ class FakeExtractor:
             "libraries": {},
         }
 
-    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+    def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         return extract_each(sources, self._extract)
 
-    def _extract(self, source: Source) -> Extraction:
+    def _extract(self, source: ExtractionInput) -> Extraction:
         read = read_source(source, self.kind)
         if read is None:
             return Extraction(source.id)
@@ -97,3 +117,6 @@ def _aspects(question: str, text: str) -> Iterator[Piece]:
     for word in _WORD.findall(question):
         if len(bare := word.strip(_MARKS)) >= LETTERS_OF_AN_ASPECT:
             yield Piece({"text": f"What is meant by {bare}"})
+
+
+build = FakeExtractor

@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contracts import CheckerInfo, InputError
-from ..extraction import PARTS, Extraction, Piece, Source
+from ..contracts import CheckerInfo, InputError, ParameterInfo
 from ..inputs import check_text
 from ..llm import prompts
 from ..llm.answers import json_options, object_schema, read_json
-from ..llm.asking import Exchange, Outcome, Server
+from ..llm.asking import Exchange, RequestOutcome, Server
+from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
+from ..packages import OPENAI, SPACY
+from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, failed_extraction, read_source
 
 FROM = "from"
@@ -27,6 +29,34 @@ FROM = "from"
 FROM_LENGTH = 400
 # Less room than this for the answer is not worth asking for.
 LEAST_TOKENS = 200
+
+
+INFO = CheckerInfo(
+    slug="llm-extractor",
+    version="1",
+    kind="llm",
+    title="Language model",
+    summary="Asks a language model on a server of this site's choice for triplets, claims or aspects.",
+    roles=tuple(PARTS),
+    needs="server",
+    packages=(OPENAI, SPACY),
+    gives="pieces",
+    parameters=(
+        ENDPOINT,
+        ParameterInfo("most", "Pieces of one text at most", "int", 40, 1, 200, hint="ICAT has 10 aspects."),
+        FORMAT_PROMPT,
+        ParameterInfo(
+            "max_tokens",
+            "Tokens of an answer at most",
+            "int",
+            4096,
+            16,
+            32_768,
+            hint="Fewer where the model has less room beside the text. An answer that is cut off fails.",
+        ),
+        *PATIENCE,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +99,7 @@ class LlmExtractor:
             "prompts": {self.kind: [self.prompt.described()]},
         }
 
-    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+    def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""
         found: list[Extraction | None] = [None] * len(sources)
         texts: dict[int, tuple[str, str]] = {}
@@ -119,7 +149,7 @@ class LlmExtractor:
         return object_schema({self.form.name: {"type": "array", "items": piece, "maxItems": self.parameters["most"]}})
 
 
-def _extraction(source: Source, outcome: Outcome[tuple[Piece, ...]]) -> Extraction:
+def _extraction(source: ExtractionInput, outcome: RequestOutcome[tuple[Piece, ...]]) -> Extraction:
     error = failed_extraction(source, outcome.error).error if outcome.error else None
     return Extraction(source.id, outcome.result or (), error, outcome.usage, outcome.trace)
 
@@ -161,3 +191,6 @@ def _place(text: str, quotes: Sequence[str]) -> tuple[int, int] | None:
         if words and (found := re.search(r"\s+".join(map(re.escape, words)), text)):
             return found.span()
     return None
+
+
+build = LlmExtractor

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..abstention import is_abstention
 from ..contracts import CheckerInput, InputError
-from ..extraction import Extraction, Piece, Source
 from ..failures import is_interruption
 from ..inputs import check_text, failed
+from ..texts.abstention import is_abstention
+from .contracts import Extraction, ExtractionInput, Piece
 
 
-def read_source(source: Source, kind: str) -> tuple[str, str] | None:
+def read_source(source: ExtractionInput, kind: str) -> tuple[str, str] | None:
     """(question, text); None where there is nothing to extract, as the text is empty or says "I don't know".
 
     InputError where a text cannot be used, and where there is no question that could have aspects.
@@ -24,7 +24,9 @@ def read_source(source: Source, kind: str) -> tuple[str, str] | None:
     return None if is_abstention(text) else (question, text)
 
 
-def extract_each(sources: Sequence[Source], extract: Callable[[Source], Extraction]) -> list[Extraction]:
+def extract_each(
+    sources: Sequence[ExtractionInput], extract: Callable[[ExtractionInput], Extraction]
+) -> list[Extraction]:
     """`extract` of every source in order; an exception fails its own source only (a worker's time limit passes on)."""
     found = []
     for source in sources:
@@ -37,7 +39,7 @@ def extract_each(sources: Sequence[Source], extract: Callable[[Source], Extracti
     return found
 
 
-def failed_extraction(source: Source, error: Exception) -> Extraction:
+def failed_extraction(source: ExtractionInput, error: Exception) -> Extraction:
     return Extraction(source.id, error=failed(CheckerInput(source.id, {}), error).error)
 
 

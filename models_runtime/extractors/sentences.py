@@ -7,9 +7,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contracts import CheckerInfo
-from ..extraction import Extraction, Piece, Source
-from ..text import sentence_offsets, words
+from ..packages import SPACY
+from ..texts.splitting import sentence_offsets, words
+from .contracts import Extraction, ExtractionInput, Piece
 from .reading import distinct, extract_each, read_source
+
+INFO = CheckerInfo(
+    slug="sentences",
+    version="1",
+    kind="sentences",
+    title="Sentence by sentence",
+    summary="Takes every sentence as one claim: a baseline that needs no model.",
+    roles=("atomic_claim",),
+    needs="cpu",
+    packages=(SPACY,),
+    licence="GPL-3.0-or-later",
+    gives="pieces",
+)
 
 
 class SentenceExtractor:
@@ -28,10 +42,10 @@ class SentenceExtractor:
             "libraries": {"spacy": importlib.metadata.version("spacy")},
         }
 
-    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+    def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         return extract_each(sources, self._extract)
 
-    def _extract(self, source: Source) -> Extraction:
+    def _extract(self, source: ExtractionInput) -> Extraction:
         read = read_source(source, self.kind)
         if read is None:
             return Extraction(source.id)
@@ -39,3 +53,6 @@ class SentenceExtractor:
         offsets = [(start, end) for start, end in sentence_offsets(text) if words(text[start:end])]
         pieces = (Piece({"text": text[start:end]}, start, end) for start, end in offsets)
         return Extraction(source.id, tuple(distinct(pieces)))
+
+
+build = SentenceExtractor

@@ -31,7 +31,7 @@ NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LabelAnswer:
     """`mass` is the probability that the letters listed had together among all tokens; None, like the label's
     probability, where the server told no probabilities that can be used."""
 
@@ -106,7 +106,7 @@ def raw_text(body: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, *, lists_all: bool) -> Answer:
+def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, *, lists_all: bool) -> LabelAnswer:
     """The label behind the letter that was answered; `lists_all`: the server lists every token that may be written, as
     far as its list goes. InputError: malformed, refused, truncated or incomplete."""
     content, logprobs = _said(body, MAX_TOKENS[mode])
@@ -114,7 +114,7 @@ def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, 
     return _answer(letter, _listed(logprobs, content, place), letters, lists_all=lists_all)
 
 
-def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, lists_all: bool) -> Answer:
+def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, lists_all: bool) -> LabelAnswer:
     label = letters[letter]
     weights = listed.weights(letters) if listed else {}
     untold = [other for other in letters if other not in weights]
@@ -126,9 +126,9 @@ def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, 
         )
     mass = sum(weights.values())
     if not listed or not weights or (untold and not listed.most_unlisted <= NEGLIGIBLE * mass):
-        return Answer(LabelPrediction(label, None, {}), None)
+        return LabelAnswer(LabelPrediction(label, None, {}), None)
     probabilities = {value: weights[key] / mass for key, value in letters.items() if key in weights}
-    return Answer(LabelPrediction(label, probabilities[label], probabilities), min(mass, 1.0))
+    return LabelAnswer(LabelPrediction(label, probabilities[label], probabilities), min(mass, 1.0))
 
 
 def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
@@ -139,14 +139,14 @@ def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
 
 def read_joint(
     body: Mapping[str, Any], letters: Mapping[str, str], numbers: Sequence[str], *, lists_all: bool
-) -> list[Answer | InputError]:
+) -> list[LabelAnswer | InputError]:
     """For each number the label behind its letter, or why it has none; `lists_all` as for `read_answer`. InputError,
     for all of them, where the answer is no object of these numbers."""
     content, logprobs = _said(body, joint_tokens(len(numbers)))
     found = _json(content)
     if not isinstance(found, dict) or not set(found) <= set(numbers):
         raise InputError("malformed", "the answer is not the JSON that was asked for")
-    answers: list[Answer | InputError] = []
+    answers: list[LabelAnswer | InputError] = []
     for number in numbers:
         letter, place = found.get(number), re.search(rf'"{number}"\s*:\s*"', content)
         if not isinstance(letter, str) or letter not in letters or place is None:

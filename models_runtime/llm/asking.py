@@ -2,9 +2,9 @@
 the middle, and what each thing cost.
 
 `Server` is an endpoint with the patience to wait for it. `ask_each` hands every thing to a function that asks about it
-through an `Exchange`; what it returns, or the error that it raised, comes back in an `Outcome`, in order. A connection
-that is lost is nobody's failure: the server is waited for, and what was not answered is asked once more. Where another
-model is served afterwards, nobody knows which of the two gave an answer, and all fail.
+through an `Exchange`; what it returns, or the error that it raised, comes back in a `RequestOutcome`, in order. A
+connection that is lost is nobody's failure: the server is waited for, and what was not answered is asked once more.
+Where another model is served afterwards, nobody knows which of the two gave an answer, and all fail.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..contracts import InputError, ModelError, UnavailableError, Usage
 from ..failures import is_interruption
 from . import prompts
-from .answers import CHOICE, JSON, Answer, raw_text, read_answer, read_usage, request_options
-from .client import Identity, LlmClient, UnreachableError
-from .endpoints import HOW_TO, VARIABLE, Endpoint, configured
+from .answers import CHOICE, JSON, LabelAnswer, raw_text, read_answer, read_usage, request_options
+from .endpoints import HOW_TO, VARIABLE, Endpoint, Identity, UnreachableError, configured
+
+if TYPE_CHECKING:
+    from .client import LlmClient
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -49,7 +51,7 @@ class Exchange:
         self.outputs.append(raw_text(body))
         return body
 
-    def ask_for_letter(self, messages: prompts.Messages, letters: Mapping[str, str]) -> Answer:
+    def ask_for_letter(self, messages: prompts.Messages, letters: Mapping[str, str]) -> LabelAnswer:
         """The label behind the one letter that the model may answer with."""
         body = self.ask(messages, **request_options(letters, self.mode))
         return read_answer(body, letters, self.mode, lists_all=self.is_vllm)
@@ -59,7 +61,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[Result]):
+class RequestOutcome(Generic[Result]):
     """`result` where `error` is None."""
 
     result: Result | None
@@ -92,6 +94,8 @@ class Server:
         wait_seconds: float = 5,
         answers: str = "auto",
     ) -> None:
+        from .client import LlmClient  # which loads openai
+
         self.endpoint = find_endpoint(endpoint)
         self.client = LlmClient(self.endpoint, timeout=timeout_seconds, retries=retries)
         self.wait_seconds, self.answers = min(wait_seconds, LONGEST_WAIT), answers
@@ -121,14 +125,16 @@ class Server:
             return self.answers
         return CHOICE if identity.is_vllm else JSON
 
-    def ask_each(self, things: Sequence[Thing], ask: Callable[[Thing, Exchange], Result]) -> list[Outcome[Result]]:
+    def ask_each(
+        self, things: Sequence[Thing], ask: Callable[[Thing, Exchange], Result]
+    ) -> list[RequestOutcome[Result]]:
         """The outcome of `ask` for each thing, in order. UnavailableError where the server is away for longer than
         `wait_seconds`."""
         if not things:
             return []
         before = self._identity = self._identity or self.client.wait_until_back(self.wait_seconds)
         exchanges = [Exchange(self.client, before.is_vllm, self._mode(before)) for _ in things]
-        found: list[Outcome[Result] | None] = [None] * len(things)
+        found: list[RequestOutcome[Result] | None] = [None] * len(things)
 
         def attempt(place: int) -> None:
             exchange = exchanges[place]
@@ -146,20 +152,24 @@ class Server:
         changed = InputError("model-changed", "the server began to serve something else meanwhile", permanent=False)
         gone = InputError("server-error", "the connection to the server was lost, again and again", permanent=False)
         if now != before:
-            return [Outcome(None, changed, exchange) for exchange in exchanges]
-        return [outcome or Outcome(None, gone, exchange) for outcome, exchange in zip(found, exchanges, strict=True)]
+            return [RequestOutcome(None, changed, exchange) for exchange in exchanges]
+        return [
+            outcome or RequestOutcome(None, gone, exchange) for outcome, exchange in zip(found, exchanges, strict=True)
+        ]
 
 
-def _attempt(thing: Thing, exchange: Exchange, ask: Callable[[Thing, Exchange], Result]) -> Outcome[Result] | None:
+def _attempt(
+    thing: Thing, exchange: Exchange, ask: Callable[[Thing, Exchange], Result]
+) -> RequestOutcome[Result] | None:
     """None where the connection was lost."""
     try:
-        return Outcome(ask(thing, exchange), None, exchange)
+        return RequestOutcome(ask(thing, exchange), None, exchange)
     except UnreachableError:
         return None
     except Exception as error:
         if is_interruption(error) or isinstance(error, UnavailableError):
             raise
-        return Outcome(None, error, exchange)
+        return RequestOutcome(None, error, exchange)
 
 
 def shares(usage: Usage, among: int) -> list[Usage]:

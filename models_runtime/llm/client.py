@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -21,7 +20,7 @@ import httpx2
 import openai
 
 from ..contracts import InputError, ModelError, UnavailableError
-from .endpoints import Endpoint
+from .endpoints import Endpoint, Identity, UnreachableError
 from .transport import DeadlineError, UnusableAnswerError, bounded_client, deadline
 
 # What is asked about the server itself is answered at once or not at all.
@@ -40,20 +39,6 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a server says it serves. `revision` is as much as it tells: where the model is from, how much it takes at
-    once, and the server's own version; empty where it tells nothing."""
-
-    model: str
-    revision: str
-    is_vllm: bool
-
-
-class UnreachableError(Exception):
-    """No connection, however often it was tried. That is the server's trouble, not that of what was asked."""
 
 
 class LlmClient:

@@ -109,3 +109,25 @@ def _checked_url(name: str, url: str) -> str:
     if parts.query or parts.fragment:
         raise ValueError(f"must not have ? or # in the url of {name}")
     return url.strip().rstrip("/")
+
+
+def names() -> tuple[str, ...]:
+    """Of those configured; none where the variable cannot be read."""
+    try:
+        return tuple(configured())
+    except ValueError:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a server says it serves. `revision` is as much as it tells: where the model is from, how much it takes at
+    once, and the server's own version; empty where it tells nothing."""
+
+    model: str
+    revision: str
+    is_vllm: bool
+
+
+class UnreachableError(Exception):
+    """No connection, however often it was tried. That is the server's trouble, not that of what was asked."""

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..text import content_words, sentence_offsets
-from ..text import words as words_of_text
+from ..texts.splitting import content_words, sentence_offsets
+from ..texts.splitting import words as words_of_text
 from .chunkers import words as word_windows
 
 THRESHOLD = 0.6

@@ -7,9 +7,9 @@ with N passages in the index, n(t) of them with the word, f(t) times in this pas
 Lucene's BM25 with exact lengths (Kamphuis, de Vries, Boytsov, Lin 2020, "Which BM25 Do You Mean?", ECIR,
 doi:10.1007/978-3-030-45442-5_4), without the factor k1 + 1, which moves no rank.
 
-Words are those of `text.words`: lower-cased, without punctuation, contractions divided, stop words kept, not stemmed. N
-and n(t) are of the whole index, also for queries that may only search some documents. A passage that shares no word
-with the query is not found.
+Words are those of `splitting.words`: lower-cased, without punctuation, contractions divided, stop words kept, not
+stemmed. N and n(t) are of the whole index, also for queries that may only search some documents. A passage that shares
+no word with the query is not found.
 """
 
 from __future__ import annotations
@@ -20,11 +20,27 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from ..contracts import PredictionError
-from ..text import words
-from .stages import Scored, Sought, best
+from ..contracts import CheckerInfo, PredictionError
+from ..packages import BM25S, SPACY
+from ..texts.splitting import words
+from .parameters import BM25, BY_BM25, CHUNKS, QUERY2DOC, RERANKED, RERANKING
+from .retriever import StagedRetriever
+from .stages import NO_WORDS, Scored, Sought, best
 
-NO_WORDS = "no-words"
+INFO = CheckerInfo(
+    slug="bm25",
+    version="1",
+    kind="retriever",
+    title="Shared words (BM25)",
+    summary="Ranks passages by the words they share with the query; rare words count for more.",
+    roles=(),
+    needs="cpu",
+    packages=(BM25S, SPACY),
+    licence="MIT",
+    gives="rankings",
+    parameters=(*CHUNKS, *BM25, *QUERY2DOC, *RERANKING),
+    scores=(BY_BM25, RERANKED),
+)
 
 
 class BM25Stage:
@@ -72,3 +88,11 @@ class BM25Stage:
 
     def describe(self) -> dict[str, Any]:
         return {"words": len(self._vocabulary), "libraries": {"bm25s": importlib.metadata.version("bm25s")}}
+
+
+def stage_of(parameters: dict[str, Any]) -> BM25Stage:
+    return BM25Stage(parameters["k1"], parameters["b"])
+
+
+def build(info: CheckerInfo, parameters: dict[str, Any]) -> StagedRetriever:
+    return StagedRetriever(info, parameters, [stage_of(parameters)])

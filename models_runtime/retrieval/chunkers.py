@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..contracts import ParameterError
-from ..text import sentence_offsets, windows
+from ..texts.splitting import sentence_offsets, windows
 
 CHUNKERS = ("whole", "paragraphs", "paragraphs-merged", "words-200", "words-128-32", "words", "sentences")
 PARAGRAPH_WORDS = 200
@@ -108,7 +108,7 @@ def paragraphs(text: str, size: int = PARAGRAPH_WORDS, *, merge: bool = False) -
 
 
 def sentences(text: str, size: int) -> list[tuple[int, int]]:
-    """As many consecutive sentences (`text.sentence_offsets`) as have at most `size` words; none is divided. Marks
+    """As many consecutive sentences (`splitting.sentence_offsets`) as have at most `size` words; none is divided. Marks
     between snippets of a page (` [...] `) that stand at a border belong to no passage."""
     offsets = sentence_offsets(text)
     lengths = [sum(1 for _ in words_of(text, start, end)) for start, end in offsets]

@@ -35,7 +35,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PassageHit:
     """A passage with its place, counted from 1. `scores` has every stage's own number by name (bm25, dense, rerank),
     with what a stage did not see absent; `score` is the one that decided. Greater is nearer."""
 
@@ -51,7 +51,7 @@ class Ranking:
     same. `expanded` is what was searched for, where that is not the query's own text (hypothetical documents)."""
 
     id: str
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[PassageHit, ...] = ()
     expanded: str = ""
     error: PredictionError | None = None
     usage: Usage | None = None

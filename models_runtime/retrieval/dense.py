@@ -11,15 +11,35 @@ import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
-from ..checkers.embedding import Encoder
-from ..contracts import InputError, PredictionError
-from ..loading import find_folder
-from ..model_files import is_hub_name, weights_hash
+from ..checkers.embedding import PACKAGED_MODEL, Encoder
+from ..contracts import CheckerInfo, InputError, PredictionError
+from ..loading.model_files import is_hub_name, weights_hash
+from ..loading.models import find_folder
+from ..packages import FAISS, MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from .parameters import CHUNKS, COSINE, DENSE, HYDE, RERANKED, RERANKING
+from .retriever import StagedRetriever
 from .stages import Scored, Sought, best
 
 # FAISS adds in single precision; a passage that is nearer than the last one by less may have been missed.
 _SLACK = 1e-5
 _SPARE = 32
+
+
+INFO = CheckerInfo(
+    slug="dense",
+    version="1",
+    kind="retriever",
+    title="Nearest in meaning",
+    summary="Ranks passages by the cosine of sentence embeddings, compared with every passage.",
+    roles=(),
+    needs="cpu",
+    packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, FAISS, SPACY),
+    model=PACKAGED_MODEL,
+    licence="Apache-2.0",
+    gives="rankings",
+    parameters=(*CHUNKS, *DENSE, *HYDE, *RERANKING),
+    scores=(COSINE, RERANKED),
+)
 
 
 class DenseStage:
@@ -136,3 +156,12 @@ class DenseStage:
 
 def _failed(vector: Any) -> bool:
     return isinstance(vector, PredictionError)
+
+
+def stage_of(parameters: dict[str, Any]) -> DenseStage:
+    names = ("model", "device", "token_budget", "query_prefix", "passage_prefix")
+    return DenseStage(*(parameters[name] for name in names))
+
+
+def build(info: CheckerInfo, parameters: dict[str, Any]) -> StagedRetriever:
+    return StagedRetriever(info, parameters, [stage_of(parameters)])

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..contracts import Checker, CheckerInput, LabelSpace, Prediction, PredictionError, Usage
-from .contracts import Hit, Query, Ranking, Retriever
+from .contracts import PassageHit, Query, Ranking, Retriever
 
 # What checkers are asked about a claim and a passage; the probability of the first label is that of entailment.
 ENTAILED = LabelSpace("grounded", "entailment", (("entailed", 1.0), ("not_entailed", 0.0)))
@@ -36,8 +36,8 @@ class Grounding:
 
     id: str
     is_grounded: bool | None
-    source: Hit | None = None
-    hits: tuple[Hit, ...] = ()
+    source: PassageHit | None = None
+    hits: tuple[PassageHit, ...] = ()
     probabilities: tuple[float, ...] = ()
     error: PredictionError | None = None
     usage: Usage | None = None

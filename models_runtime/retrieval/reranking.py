@@ -6,14 +6,15 @@ through a sigmoid, which moves no rank. A pair longer than the model's window is
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..batching import Batcher
-from ..contracts import MissingPackageError, ModelError, PredictionError
-from ..loading import load_model, release_memory
+from ..building import check_packages
+from ..contracts import ModelError, PredictionError
+from ..loading.batching import Batcher
+from ..loading.models import load_model, release_memory
+from ..packages import TORCH, TRANSFORMERS
 from .stages import DIGITS
 
 
@@ -21,11 +22,7 @@ class Reranker:
     name = "rerank"
 
     def __init__(self, slug: str, model: str, device: str, token_budget: int) -> None:
-        from ..table import TORCH, TRANSFORMERS  # which lists this module's entries
-
-        needed = [one for one in (TORCH, TRANSFORMERS) if importlib.util.find_spec(one.module) is None]
-        if needed:
-            raise MissingPackageError(slug, tuple(one.requirement for one in needed))
+        check_packages(slug, (TORCH, TRANSFORMERS))
         self.loaded = load_model("classification", model, device)
         if (labels := self.loaded.model.config.num_labels) != 1:
             raise ModelError(f"the reranker {model} has {labels} labels; what is needed is one with a single score")

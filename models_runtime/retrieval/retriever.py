@@ -9,14 +9,12 @@ from typing import Any
 
 from ..contracts import CheckerInfo, InputError, PredictionError
 from ..inputs import check_text
-from .bm25 import NO_WORDS, BM25Stage
 from .chunkers import Chunker
-from .contracts import Document, Hit, Query, Ranking
+from .contracts import Document, PassageHit, Query, Ranking
 from .corpus import Corpus
-from .dense import DenseStage
 from .expansion import Expanded, Expansion
 from .reranking import Reranker
-from .stages import Scored, Sought, Stage, reciprocal_ranks
+from .stages import NO_WORDS, Scored, Sought, Stage, reciprocal_ranks
 
 # Passages that stages take in at a time.
 AT_ONCE = 1024
@@ -153,9 +151,9 @@ class StagedRetriever:
             ranking.sort(key=lambda one: (-one[1][name], self.corpus.key(one[0])))
         return again
 
-    def _hits(self, found: list[tuple[int, dict[str, float]]]) -> tuple[Hit, ...]:
+    def _hits(self, found: list[tuple[int, dict[str, float]]]) -> tuple[PassageHit, ...]:
         return tuple(
-            Hit(self.corpus.passage(place), rank, list(scores.values())[-1], scores)
+            PassageHit(self.corpus.passage(place), rank, list(scores.values())[-1], scores)
             for rank, (place, scores) in enumerate(found, 1)
         )
 
@@ -191,24 +189,3 @@ def _readable(query: Query) -> str:
     if not text.strip():
         raise InputError("empty-query", "the query is empty")
     return text
-
-
-def _bm25(parameters: dict[str, Any]) -> BM25Stage:
-    return BM25Stage(parameters["k1"], parameters["b"])
-
-
-def _dense(parameters: dict[str, Any]) -> DenseStage:
-    names = ("model", "device", "token_budget", "query_prefix", "passage_prefix")
-    return DenseStage(*(parameters[name] for name in names))
-
-
-def build_bm25(info: CheckerInfo, parameters: dict[str, Any]) -> StagedRetriever:
-    return StagedRetriever(info, parameters, [_bm25(parameters)])
-
-
-def build_dense(info: CheckerInfo, parameters: dict[str, Any]) -> StagedRetriever:
-    return StagedRetriever(info, parameters, [_dense(parameters)])
-
-
-def build_hybrid(info: CheckerInfo, parameters: dict[str, Any]) -> StagedRetriever:
-    return StagedRetriever(info, parameters, [_bm25(parameters), _dense(parameters)])

@@ -10,6 +10,8 @@ from ..contracts import PredictionError
 
 # Scores that differ by less are equal: the last bits of a sum hang on its order and on the size of a batch.
 DIGITS = 6
+# Why a query without words gets no ranking by words.
+NO_WORDS = "no-words"
 Scored = list[tuple[int, float]]  # places of passages with their scores, best first
 
 

@@ -16,17 +16,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
-from ..inputs import failed, read_claim, read_passages
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction, ScoreInfo
+from ..inputs import failed
 from ..llm import prompts
-from ..llm.answers import Answer
+from ..llm.answers import LabelAnswer
 from ..llm.asking import Exchange, Server
+from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
+from ..packages import OPENAI
 
 Texts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScoredQuestion:
     """`space` has the answers with the value that each gives the score `score`, and `probabilities` the name of the
     score with each answer's probability. `read` picks the texts of an input that are sent."""
 
@@ -35,79 +37,33 @@ class Question:
     probabilities: tuple[tuple[str, str], ...]
     read: Callable[[CheckerInput], Texts]
 
-    def scores(self, answer: Answer) -> dict[str, float | None]:
+    def scores(self, answer: LabelAnswer) -> dict[str, float | None]:
         found = answer.prediction
         values = dict(self.space.labels)
         told = {name: found.probabilities.get(label) for label, name in self.probabilities}
         return {self.score: values[found.label], **told, "label_mass": answer.mass}
 
 
-def _passage(item: CheckerInput) -> Texts:
-    passages = read_passages(item)
-    if len(passages) > 1:
-        raise InputError("several-passages", f"there are {len(passages)} passages; this is asked of one text")
-    return [("text", passages[0][1])]
-
-
-def _statement(item: CheckerInput) -> Texts:
-    return [("statement", read_claim(item))]
-
-
-def _claim_and_evidence(item: CheckerInput) -> Texts:
-    return [("claim", read_claim(item)), *prompts.numbered("evidence", [text for _, text in read_passages(item)])]
-
-
-QUESTIONS = {
-    "source-reference": Question(
-        LabelSpace(
-            "source-reference",
-            "relevance",
-            (("yes", 1.0), ("no", 0.0)),
-            question="Does the text refer to an external source?",
-            meanings=(("yes", "Yes, it refers to one."), ("no", "No, it refers to none.")),
-        ),
-        "refers_to_external_source",
-        (("yes", "p_refers_to_external_source"),),
-        _passage,
-    ),
-    "model-knowledge": Question(
-        LabelSpace(
-            "model-knowledge",
-            "correctness",
-            (("yes", 1.0), ("no", -1.0), ("unsure", 0.0)),
-            question="Do you know the statement to be so?",
-            meanings=(
-                ("yes", "Yes, I know it to be so."),
-                ("no", "No, what I know says otherwise."),
-                ("unsure", "Unsure: I do not know, or what I know is contradictory."),
-            ),
-        ),
-        "knows",
-        (("yes", "knows_yes"), ("no", "knows_no"), ("unsure", "knows_unsure")),
-        _statement,
-    ),
-    "verdict": Question(
-        LabelSpace(
-            "verdict",
-            "stance",
-            (("True", 1.0), ("False", -1.0), ("None", 0.0)),
-            question="By the evidence, is the claim true?",
-            meanings=(
-                ("True", "True: the evidence shows that it is."),
-                ("False", "False: the evidence shows that it is not."),
-                ("None", "None: the evidence does not settle it."),
-            ),
-        ),
-        "verdict",
-        (("True", "verdict_true"), ("False", "verdict_false"), ("None", "verdict_none")),
-        _claim_and_evidence,
-    ),
-}
+def info_of(slug: str, title: str, summary: str, *scores: ScoreInfo) -> CheckerInfo:
+    """The entry of one question with scores for an answer."""
+    return CheckerInfo(
+        slug=slug,
+        version="2",
+        kind="llm",
+        title=title,
+        summary=summary,
+        roles=(),
+        needs="server",
+        packages=(OPENAI,),
+        gives="scores",
+        parameters=(ENDPOINT, PROMPT, ANSWERS, *PATIENCE),
+        scores=(*scores, LABEL_MASS),
+    )
 
 
 class AskedScorer:
-    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
-        self.info, self.parameters, self.question = info, parameters, QUESTIONS[info.slug]
+    def __init__(self, info: CheckerInfo, parameters: dict[str, Any], question: ScoredQuestion) -> None:
+        self.info, self.parameters, self.question = info, parameters, question
         self.server = Server.of(parameters)
         own = parameters["prompt"].strip()
         self.prompt = prompts.own(own) if own else prompts.shipped(info.slug)
@@ -145,6 +101,13 @@ class AskedScorer:
                 found[place] = Prediction(key, scores=scores, usage=outcome.usage, trace=outcome.trace)
         return [one for one in found if one is not None]
 
-    def _ask(self, texts: Texts, exchange: Exchange) -> Answer:
+    def _ask(self, texts: Texts, exchange: Exchange) -> LabelAnswer:
         messages = prompts.both(self.instructions, prompts.texts_message(texts, list(self.letters)))
         return exchange.ask_for_letter(messages, self.letters)
+
+
+def builder_of(question: ScoredQuestion) -> Callable[..., AskedScorer]:
+    def build(info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> AskedScorer:
+        return AskedScorer(info, parameters, question)
+
+    return build

@@ -2,8 +2,8 @@
 
 | score | what it is | undefined |
 |---|---|---|
-| jaccard, overlap | shared words / words of either, / of the claim; `text.words` | without words |
-| jaccard_treebank, overlap_treebank | the same in words as the public code has them, `treebank.treebank_words` | " |
+| jaccard, overlap | shared words / words of either, / of the claim; `splitting.words` | without words |
+| jaccard_treebank, overlap_treebank | the same in words as the public code has them, `splitting.treebank_words` | " |
 | repeats_claim | the evidence holds the claim verbatim | |
 | evidence_flesch | Flesch reading ease | without words |
 | claim_length, evidence_length | characters | |
@@ -29,17 +29,70 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from .. import characteristics
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
-from ..entities import entities_of, entity_overlap
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..inputs import answer_each, check_text, read_claim, read_passages
-from ..lists import Site, is_listed, phrase_finder, read_list, read_sites, site_of
-from ..text import words
-from ..treebank import treebank_words
+from ..packages import NLTK, SPACY
+from ..texts import measures
+from ..texts.entities import entities_of, entity_overlap
+from ..texts.lists import Site, is_listed, phrase_finder, read_list, read_sites, site_of
+from ..texts.splitting import treebank_words, words
 
 _LISTS = ("hedges", "discourse", "unreliable_sources", "rated_sources", "fact_check_sources")
 _words = functools.lru_cache(maxsize=256)(lambda text: frozenset(words(text)))
 _treebank_words = functools.lru_cache(maxsize=256)(lambda text: frozenset(treebank_words(text)))
+
+
+INFO = CheckerInfo(
+    slug="characteristics",
+    version="2",
+    kind="characteristics",
+    title="Context characteristics",
+    summary="Measures the evidence and how it relates to the claim: words and names in common, reading "
+    "ease, hedging, source and date. Names are found where a spaCy model is installed (python -m spacy "
+    "download en_core_web_sm); otherwise that one score is undefined.",
+    roles=(),
+    needs="cpu",
+    packages=(SPACY, NLTK),
+    licence="GPL-3.0-or-later",
+    gives="scores",
+    parameters=(
+        ParameterInfo(
+            "lexicons",
+            "Lists",
+            "str",
+            "",
+            hint="Name of a folder of lists that an administrator put below ASSAY_LEXICONS_DIR; empty: "
+            "the lists that come with Assay.",
+        ),
+        ParameterInfo(
+            "entity_model",
+            "Model that finds names",
+            "model",
+            "en_core_web_sm",
+            hint="A spaCy model by name, or the absolute path of its folder. Without en_core_web_sm "
+            "installed, or left empty, the overlap of names is undefined.",
+        ),
+    ),
+    scores=(
+        ScoreInfo("jaccard", "Jaccard similarity of words", 0, 1),
+        ScoreInfo("jaccard_treebank", "Jaccard similarity of words, as NLTK counts them", 0, 1),
+        ScoreInfo("overlap", "Claim words found in the evidence", 0, 1),
+        ScoreInfo("overlap_treebank", "Claim words found in the evidence, as NLTK counts them", 0, 1),
+        ScoreInfo("repeats_claim", "Evidence repeats the claim verbatim", 0, 1),
+        ScoreInfo("entity_overlap", "Claim entities found in the evidence", 0, 1),
+        ScoreInfo("evidence_flesch", "Flesch reading ease of the evidence"),
+        ScoreInfo("claim_length", "Claim length (characters)", 0),
+        ScoreInfo("evidence_length", "Evidence length (characters)", 0),
+        ScoreInfo("hedging", "Evidence contains hedging", 0, 1),
+        ScoreInfo("hedging_discourse", "Evidence contains hedging discourse", 0, 1),
+        ScoreInfo("contains_true", "Evidence contains 'true'", 0, 1),
+        ScoreInfo("contains_false", "Evidence contains 'false'", 0, 1),
+        ScoreInfo("unreliable_source", "Unreliable source", 0, 1),
+        ScoreInfo("published_after_claim", "Published after the claim", 0, 1),
+        ScoreInfo("fact_check_source", "Fact-check source", 0, 1),
+        ScoreInfo("gold_source", "Gold source", 0, 1),
+    ),
+)
 
 
 class CharacteristicsScorer:
@@ -61,7 +114,7 @@ class CharacteristicsScorer:
             "parameters": dict(self.parameters),
             "device": "cpu",
             "lists": {found.name: found.source for found in self.lists.values()},
-            "libraries": {"spacy": importlib.metadata.version("spacy")},
+            "libraries": {name: importlib.metadata.version(name) for name in ("spacy", "nltk")},
             "dimensions": [],
         }
 
@@ -79,19 +132,19 @@ class CharacteristicsScorer:
         ours, theirs = (_words(claim), _words(evidence)), (_treebank_words(claim), _treebank_words(evidence))
         entities = self.entities
         return {
-            "jaccard": characteristics.jaccard(*ours),
-            "jaccard_treebank": characteristics.jaccard(*theirs),
-            "overlap": characteristics.claim_overlap(*ours),
-            "overlap_treebank": characteristics.claim_overlap(*theirs),
-            "repeats_claim": float(characteristics.repeats_claim(claim, evidence)),
-            "evidence_flesch": characteristics.flesch_reading_ease(evidence),
+            "jaccard": measures.jaccard(*ours),
+            "jaccard_treebank": measures.jaccard(*theirs),
+            "overlap": measures.claim_overlap(*ours),
+            "overlap_treebank": measures.claim_overlap(*theirs),
+            "repeats_claim": float(measures.repeats_claim(claim, evidence)),
+            "evidence_flesch": measures.flesch_reading_ease(evidence),
             "claim_length": float(len(claim)),
             "evidence_length": float(len(evidence)),
             "entity_overlap": entity_overlap(entities.find(claim), entities.find(evidence)) if entities else None,
             "hedging": float(self._hedges(evidence)) if self._hedges else None,
             "hedging_discourse": float(self._discourse(evidence)) if self._discourse else None,
-            "contains_true": float(characteristics.mentions(evidence, "true")),
-            "contains_false": float(characteristics.mentions(evidence, "false")),
+            "contains_true": float(measures.mentions(evidence, "true")),
+            "contains_false": float(measures.mentions(evidence, "false")),
         }
 
     def _of_origin(self, origin: dict[str, str]) -> dict[str, float | None]:

@@ -13,31 +13,87 @@ Only a unit's own texts are searched, so BM25 counts words in these alone, and a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
+from ..building import build_entry
+from ..checkers import lexical, nli
+from ..checkers.embedding import PACKAGED_MODEL
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..failures import is_interruption
 from ..inputs import failed, read_claim, read_passages
+from ..loading.parameters import DEVICE
+from ..packages import BM25S, SPACY, TORCH, TRANSFORMERS
+from ..retrieval import bm25, dense
 from ..retrieval.contracts import Document, Query, Ranking
 from ..retrieval.grounding import ENTAILED, Grounding, judge
 
 # A passage is judged as a whole wherever it fits the model's window.
 _SEGMENT_TOKENS = 512
+CHECKERS = {"nli": nli, "lexical": lexical}
+RETRIEVERS = {"bm25": bm25, "dense": dense}
 _Texts = tuple[tuple[str, str], ...]  # the field's name, and its text
+PARAMETERS = (
+    ParameterInfo(
+        "checker",
+        "Judges passages",
+        "str",
+        "nli",
+        choices=("nli", "lexical"),
+        hint="nli: by the model below. lexical: by shared words, without a model.",
+    ),
+    ParameterInfo(
+        "model",
+        "Model for inference",
+        "model",
+        nli.MODEL,
+        hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
+    ),
+    ParameterInfo("retriever", "Ranks passages", "str", "bm25", choices=("bm25", "dense")),
+    ParameterInfo(
+        "embeddings",
+        "Model that ranks",
+        "model",
+        PACKAGED_MODEL,
+        hint="Of dense: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
+    ),
+    ParameterInfo("top", "Passages judged", "int", 10, 1, 1000, hint="10 as in ICAT."),
+    ParameterInfo("threshold", "Threshold", "float", 0.5, 0, 1, hint="Of the entailment probability: 0.5 as in ICAT."),
+    ParameterInfo("chunk_words", "Words in a passage", "int", 128, 1, 1_000_000),
+    ParameterInfo("chunk_overlap", "Words shared with the passage before", "int", 32, 0, 999_999),
+    DEVICE,
+)
+INFO = CheckerInfo(
+    slug="grounding",
+    version="1",
+    kind="grounding",
+    title="Grounding",
+    summary="Cuts the texts into passages, ranks them for the claim, and tells whether one of the first "
+    "entails it, and which.",
+    roles=(),
+    needs="cpu",
+    packages=(BM25S, TORCH, TRANSFORMERS, SPACY),
+    model=nli.MODEL,
+    licence="MIT",
+    gives="scores",
+    parameters=PARAMETERS,
+    scores=(
+        ScoreInfo("grounded", "A passage entails the claim", 0, 1),
+        ScoreInfo("max_entailment", "Greatest entailment of the passages judged", 0, 1),
+        ScoreInfo("source_rank", "Rank of the source", 1),
+        ScoreInfo("source_passage", "Place of the text that the source is from", 1),
+    ),
+)
 
 
 class GroundingScorer:
     def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
-        from ..registry import load_retriever  # which lists this module
-
         self.info, self.parameters = info, parameters
         given = {"chunker": "words"} | {name: parameters[name] for name in ("chunk_words", "chunk_overlap")}
         if parameters["retriever"] == "dense":
             given |= {"model": parameters["embeddings"], "device": parameters["device"]}
-        self.retriever = load_retriever(parameters["retriever"], given)
+        self.retriever = build_entry(RETRIEVERS[parameters["retriever"]], given)
         self.checker = _checker(parameters)
 
     def describe(self) -> dict[str, Any]:
@@ -112,16 +168,11 @@ def _place(field: str) -> int:
 
 
 def _checker(parameters: dict[str, Any]):
-    """Built here rather than loaded: who builds this holds the lock of the registry's cache."""
-    from ..registry import complete_parameters, get_info
-
     given = {}
     if parameters["checker"] == "nli":
         given = {"model": parameters["model"], "device": parameters["device"], "max_segment_tokens": _SEGMENT_TOKENS}
         given |= {"rule": "max-entailment", "threshold": parameters["threshold"]}
-    info = get_info(parameters["checker"])
-    builder = importlib.import_module(f"models_runtime.checkers.{info.slug}").build
-    return builder(info, (ENTAILED,), complete_parameters(info, given))
+    return build_entry(CHECKERS[parameters["checker"]], given, (ENTAILED,))
 
 
 build = GroundingScorer

@@ -21,26 +21,67 @@ aspects has scores, since its shares would be of something else.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction, PredictionError, Usage
+from ..building import build_entry
+from ..checkers import embedding, lexical, nli
+from ..contracts import (
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ParameterInfo,
+    Prediction,
+    PredictionError,
+    ScoreInfo,
+    Usage,
+)
 from ..inputs import check_text, failed, read_claim
-from ..llm import prompts
-from ..llm.alignment import PROMPT, Alignable, ask_alignment
-from ..llm.asking import Exchange, Server, shares
-from .grounding import GroundingScorer
+from ..llm.asking import shares
+from ..packages import MINILM, SENTENCE_TRANSFORMERS
+from . import grounding
 
 # What a checker is asked about an aspect and a claim.
 COVERS = LabelSpace("covers", "coverage", (("covered", 1.0), ("not_covered", 0.0)))
 # As many inputs as a worker takes at once, so that the aspects of one answer come together.
 SLICE = 256
+SCORES = (
+    ScoreInfo("claims", "Atomic claims of the answer", 1),
+    ScoreInfo("claims_supported", "Supported claims of the answer", 0),
+    ScoreInfo("factuality", "Factuality of the answer", 0, 1),
+    ScoreInfo("claims_covering", "Supported claims that deal with the aspect", 0),
+    ScoreInfo("covered", "Aspect covered by a supported claim", 0, 1),
+)
+_ALIGNMENT = ParameterInfo(
+    "alignment",
+    "Tells which aspects a claim deals with",
+    "str",
+    "embedding",
+    choices=("embedding", "nli", "lexical"),
+    hint="embedding: by nearness. nli: by the model for inference. lexical: by shared words.",
+)
+INFO = CheckerInfo(
+    slug="icat",
+    version="1",
+    kind="icat",
+    title="Facts and aspects (ICAT)",
+    summary="Tells which atomic claims of the answer the question's passages support, and which aspects "
+    "the supported ones deal with. The answers need atomic claims, and the questions passages.",
+    roles=(),
+    needs="cpu",
+    packages=(*grounding.INFO.packages, SENTENCE_TRANSFORMERS, MINILM),
+    model=nli.MODEL,
+    licence="MIT",
+    gives="scores",
+    parameters=(_ALIGNMENT, *grounding.PARAMETERS),
+    scores=SCORES,
+)
 
 
 @dataclass(slots=True)
-class _Answer:
+class AnswerAspects:
     """One answer, with the inputs about its aspects. `covering` has, for each aspect asked about, the places of the
     supported claims that deal with it."""
 
@@ -62,30 +103,25 @@ class _Answer:
 class Aligner(Protocol):
     def describe(self) -> dict[str, Any]: ...
 
-    def align(self, answers: Sequence[_Answer]) -> None:
+    def align(self, answers: Sequence[AnswerAspects]) -> None:
         """Fill `covering` of each, or its `error`; each has a supported claim."""
 
 
-# What of its own settings the scorer hands to the checker that aligns.
-HANDED_ON = {"embedding": ("device",), "nli": ("device", "model"), "lexical": ()}
+# The checkers that may align, with what of its own settings the scorer hands to them.
+CHECKERS = {"embedding": (embedding, ("device",)), "nli": (nli, ("device", "model")), "lexical": (lexical, ())}
 
 
 class CheckerAligner:
     """Asks a checker of the house about each supported claim and each aspect."""
 
     def __init__(self, parameters: dict[str, Any]) -> None:
-        from ..registry import complete_parameters, get_info  # which lists this module
-
-        # Built here rather than loaded: who builds this holds the lock of the registry's cache.
-        info = get_info(parameters["alignment"])
-        given = {name: parameters[name] for name in HANDED_ON[info.slug]}
-        builder = importlib.import_module(f"models_runtime.checkers.{info.slug}").build
-        self.checker = builder(info, (COVERS,), complete_parameters(info, given))
+        checker, names = CHECKERS[parameters["alignment"]]
+        self.checker = build_entry(checker, {name: parameters[name] for name in names}, (COVERS,))
 
     def describe(self) -> dict[str, Any]:
         return self.checker.describe()
 
-    def align(self, answers: Sequence[_Answer]) -> None:
+    def align(self, answers: Sequence[AnswerAspects]) -> None:
         asked = [(one, aspect, place) for one in answers for aspect in one.asked for place in one.supported]
         inputs = [
             CheckerInput(str(n), {"claim": aspect, "evidence": one.claims[place], "question": one.question})
@@ -98,44 +134,10 @@ class CheckerAligner:
                 one.covering.setdefault(aspect, set()).add(place)
 
 
-class ServerAligner:
-    """Shows a language model the supported claims of an answer and all aspects at once."""
-
-    def __init__(self, parameters: dict[str, Any]) -> None:
-        self.server = Server.of(parameters)
-        own = parameters["prompt"].strip()
-        self.prompt = prompts.own(own, "$format") if own else prompts.shipped(PROMPT)
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "checker": "aspect-alignment",
-            "version": "1",
-            "parameters": {},
-            **self.server.describe(),
-            "prompts": {PROMPT: [self.prompt.described()]},
-        }
-
-    def align(self, answers: Sequence[_Answer]) -> None:
-        asked = [
-            Alignable(one.question, tuple(one.claims[place] for place in one.supported), one.aspects) for one in answers
-        ]
-        for one, outcome in zip(answers, self.server.ask_each(asked, self._ask), strict=True):
-            one.usage = outcome.usage
-            if outcome.error:
-                one.error = failed(one.work[0][0], outcome.error).error
-                continue
-            for place, aspects in zip(one.supported, outcome.result or (), strict=True):
-                for aspect in aspects:
-                    one.covering.setdefault(one.aspects[aspect], set()).add(place)
-
-    def _ask(self, answer: Alignable, exchange: Exchange):
-        return ask_alignment(answer, exchange, self.prompt)
-
-
 class IcatScorer:
     def __init__(self, info: CheckerInfo, parameters: dict[str, Any], aligner: Aligner) -> None:
         self.info, self.parameters, self.aligner = info, parameters, aligner
-        self.grounding = GroundingScorer(info, (), parameters)
+        self.grounding = grounding.GroundingScorer(info, (), parameters)
         self.slice_at_least = SLICE
 
     def describe(self) -> dict[str, Any]:
@@ -155,15 +157,15 @@ class IcatScorer:
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where a server is away for too long."""
         predictions: dict[int, Prediction] = {}
-        answers: dict[tuple, _Answer] = {}
-        places: list[tuple[int, _Answer, int]] = []  # of the input, and of its place among the answer's
+        answers: dict[tuple, AnswerAspects] = {}
+        places: list[tuple[int, AnswerAspects, int]] = []  # of the input, and of its place among the answer's
         for number, item in enumerate(inputs):
             try:
                 aspect, texts = _read(item)
             except InputError as error:
                 predictions[number] = failed(item, error)
                 continue
-            answer = answers.setdefault(texts, _Answer(*texts))
+            answer = answers.setdefault(texts, AnswerAspects(*texts))
             places.append((number, answer, len(answer.work)))
             answer.work.append((item, aspect))
         self._ground(list(answers.values()))
@@ -172,7 +174,7 @@ class IcatScorer:
             predictions[number] = _prediction(answer, place)
         return [predictions[number] for number in range(len(inputs))]
 
-    def _ground(self, answers: Sequence[_Answer]) -> None:
+    def _ground(self, answers: Sequence[AnswerAspects]) -> None:
         asked = [
             (one, place, CheckerInput(f"{number}/{place}", {"claim": claim, "passages": one.sources}))
             for number, one in enumerate(answers)
@@ -187,7 +189,7 @@ class IcatScorer:
 
 
 def _read(item: CheckerInput) -> tuple[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
-    """The aspect, and what an answer is told from others by: the fields of `_Answer` before `work`."""
+    """The aspect, and what an answer is told from others by: the fields of `AnswerAspects` before `work`."""
     aspect = read_claim(item)
     claims, sources = _texts(item, "atomic_claims"), _texts(item, "sources")
     if not claims:
@@ -207,7 +209,7 @@ def _texts(item: CheckerInput, name: str) -> tuple[str, ...]:
     return tuple(text for text in readable if text.strip())
 
 
-def _prediction(answer: _Answer, place: int) -> Prediction:
+def _prediction(answer: AnswerAspects, place: int) -> Prediction:
     item, aspect = answer.work[place]
     usage = shares(answer.usage, len(answer.work))[place] if answer.usage else None
     if answer.error:
@@ -231,7 +233,3 @@ def _prediction(answer: _Answer, place: int) -> Prediction:
 
 def build(info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> IcatScorer:
     return IcatScorer(info, parameters, CheckerAligner(parameters))
-
-
-def build_served(info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> IcatScorer:
-    return IcatScorer(info, parameters, ServerAligner(parameters))

@@ -14,14 +14,16 @@ Elements that stand there in other words are missed; RefChecker has a language m
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
+from ..building import Entry, build_entry
+from ..checkers import nli
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..inputs import check_text, failed, read_claim, read_passages
+from ..packages import SPACY, TORCH, TRANSFORMERS
 
 MASK = "####"
 QUOTES = "\"'\u201c\u201d\u2018\u2019 "
@@ -37,8 +39,44 @@ SPACE = LabelSpace(
         ("contradiction", "Contradiction. A passage says otherwise."),
     ),
 )
-# By entry, the checker that reads the masked reference.
-READS = {"masked-reference": "nli", "masked-reference-server": "llm"}
+SCORES = (
+    ScoreInfo("masked_label", "Entailment (1), neutral (0), contradiction (-1)", -1, 1),
+    ScoreInfo("masked_entailment", "P(entailment)", 0, 1),
+    ScoreInfo("masked_neutral", "P(neutral)", 0, 1),
+    ScoreInfo("masked_contradiction", "P(contradiction)", 0, 1),
+    ScoreInfo("masked_places", "Stretches masked", 0),
+)
+MASK_PARAMETER = ParameterInfo(
+    "mask",
+    "Masked in the passages",
+    "str",
+    "object",
+    choices=("subject", "object", "both"),
+    hint="Wherever it stands there word for word. A triplet of which nothing is masked gets no label.",
+)
+
+
+def handed_on(reader: Entry, names: tuple[str, ...]) -> tuple[ParameterInfo, ...]:
+    """These parameters of the checker that reads the masked reference, as they are there."""
+    return tuple(parameter for parameter in reader.INFO.parameters if parameter.name in names)
+
+
+INFO = CheckerInfo(
+    slug="masked-reference",
+    version="1",
+    kind="nli",
+    title="Masked references",
+    summary="Reads passages in which a triplet's subject or object is masked. A model for inference that "
+    "then says anything but neutral goes by what it remembers.",
+    needs="cpu",
+    packages=(TORCH, TRANSFORMERS, SPACY),
+    model=nli.MODEL,
+    licence="MIT",
+    parameters=(MASK_PARAMETER, *handed_on(nli, ("model", "device", "dtype", "max_segment_tokens", "token_budget"))),
+    roles=(),
+    gives="scores",
+    scores=SCORES,
+)
 
 
 def masked(text: str, elements: Sequence[str]) -> tuple[str, int]:
@@ -57,16 +95,10 @@ def masked(text: str, elements: Sequence[str]) -> tuple[str, int]:
 
 
 class MaskedReference:
-    def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
-        # Built here rather than loaded: who builds this holds the lock of the registry's cache.
-        from ..registry import complete_parameters, get_info  # which lists this module
-
+    def __init__(self, info: CheckerInfo, parameters: dict[str, Any], reader: Entry) -> None:
         self.info, self.parameters = info, parameters
-        slug = READS[info.slug]
-        inner = get_info(slug)
         given = {name: value for name, value in parameters.items() if name != "mask"}
-        module = importlib.import_module(f"models_runtime.checkers.{slug}")
-        self.checker = module.build(inner, (SPACE,), complete_parameters(inner, given))
+        self.checker = build_entry(reader, given, (SPACE,))
         self.slice_at_least = getattr(self.checker, "slice_at_least", 1)
 
     def describe(self) -> dict[str, Any]:
@@ -112,4 +144,5 @@ def _scores(answer: Prediction, n: int) -> dict[str, float | None]:
     }
 
 
-build = MaskedReference
+def build(info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> MaskedReference:
+    return MaskedReference(info, parameters, nli)

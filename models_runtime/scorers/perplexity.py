@@ -19,13 +19,69 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..batching import Batcher
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterError, Prediction, Usage
+from ..contracts import (
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ParameterError,
+    ParameterInfo,
+    Prediction,
+    ScoreInfo,
+    Usage,
+)
 from ..inputs import failed, read_passages
-from ..loading import load_model, release_memory
+from ..loading.batching import Batcher
+from ..loading.models import load_model, release_memory
+from ..loading.parameters import CAUSAL, CAUSAL_MODEL
+from ..packages import TORCH, TRANSFORMERS
 
 # Positions whose logits are turned into probabilities at once: with 128,000 words in a vocabulary, 0.25 GiB.
 _AT_ONCE = 512
+
+
+STRIDE = ParameterInfo(
+    "stride",
+    "Tokens that a window moves on by",
+    "int",
+    512,
+    1,
+    1_000_000,
+    hint="Smaller: more context for each token, and slower.",
+)
+SCORES = (
+    ScoreInfo("perplexity", "Perplexity of the evidence", 1),
+    ScoreInfo("perplexity_window_mean", "Perplexity, windows averaged as in common public code", 1),
+    ScoreInfo("tokens", "Tokens predicted", 0),
+)
+INFO = CheckerInfo(
+    slug="perplexity",
+    version="1",
+    kind="perplexity",
+    title="Perplexity of the evidence",
+    summary="How unexpected the evidence is to a language model, by a sliding window. It needs a model: "
+    "fetch the one below, or give the folder of another.",
+    roles=(),
+    needs="gpu",
+    packages=(TORCH, TRANSFORMERS),
+    model=CAUSAL_MODEL,
+    licence="Apache-2.0",
+    gives="scores",
+    parameters=(
+        *CAUSAL,
+        ParameterInfo(
+            "window",
+            "Tokens in a window",
+            "int",
+            2048,
+            2,
+            1_000_000,
+            hint="Or the model's window, if that is smaller.",
+        ),
+        STRIDE,
+    ),
+    scores=SCORES,
+)
 
 
 @dataclass(frozen=True, slots=True)

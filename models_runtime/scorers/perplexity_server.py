@@ -8,11 +8,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ModelError, ParameterError, Prediction
+from ..contracts import (
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ModelError,
+    ParameterError,
+    ParameterInfo,
+    Prediction,
+)
 from ..inputs import failed, read_passages
 from ..llm import vllm
 from ..llm.asking import Exchange, Server
-from .perplexity import scores_of, sliding_windows
+from ..llm.parameters import ENDPOINT, PATIENCE
+from ..packages import OPENAI
+from .perplexity import SCORES, STRIDE, scores_of, sliding_windows
+
+INFO = CheckerInfo(
+    slug="perplexity-server",
+    version="1",
+    kind="perplexity",
+    title="Perplexity of the evidence, from a server",
+    summary="How unexpected the evidence is to a language model on a vLLM server, by a sliding window.",
+    roles=(),
+    needs="server",
+    packages=(OPENAI,),
+    gives="scores",
+    parameters=(
+        ENDPOINT,
+        *PATIENCE,
+        ParameterInfo(
+            "window",
+            "Tokens in a window",
+            "int",
+            2048,
+            2,
+            16_384,
+            hint="Or what the server takes at once, if that is smaller.",
+        ),
+        STRIDE,
+    ),
+    scores=SCORES,
+)
 
 
 class ServedPerplexityScorer:

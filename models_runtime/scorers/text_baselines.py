@@ -12,14 +12,56 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..checkers.embedding import PACKAGED_MODEL, packaged_model_folder
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..inputs import check_text, failed, read_claims, read_passages
-from ..overlap import ROUGE, BertScore, BertScored, Bleu, Meteor, Rouge, libraries
+from ..loading.parameters import DEVICE
+from ..packages import BERT_SCORE, MINILM, NLTK, ROUGE_SCORE, SACREBLEU, SPACY, TORCH, TRANSFORMERS
+from ..texts.overlap import ROUGE, BertScore, BertScored, Bleu, Meteor, Rouge, libraries
 
 # As many inputs as a worker takes at once, so that the aspects of one answer come together.
 SLICE = 256
 KEPT = 1_000
 _Texts = tuple[str, str]  # the answer, and the reference
+
+
+INFO = CheckerInfo(
+    slug="text-baselines",
+    version="2",
+    kind="text-baselines",
+    title="ROUGE, BLEU, METEOR and BERTScore",
+    summary="Compares the whole answer with all aspects of its question, by the measures that papers take "
+    "as baselines. METEOR needs WordNet in a folder that NLTK_DATA names, and is undefined without it.",
+    roles=(),
+    needs="cpu",
+    packages=(TORCH, TRANSFORMERS, MINILM, SPACY, ROUGE_SCORE, SACREBLEU, NLTK, BERT_SCORE),
+    model=PACKAGED_MODEL,
+    licence="Apache-2.0",
+    gives="scores",
+    parameters=(
+        ParameterInfo(
+            "model",
+            "Model of BERTScore",
+            "model",
+            PACKAGED_MODEL,
+            hint="An encoder: a name on the Hugging Face Hub, or the absolute path of a folder on the "
+            "workers' machine. Left empty, BERTScore is undefined.",
+        ),
+        ParameterInfo("layer", "Layer of BERTScore", "int", 0, 0, 1000, hint="Whose embeddings; 0 is the last one."),
+        ParameterInfo("stem", "ROUGE by stems", "bool", False),
+        DEVICE,
+    ),
+    scores=(
+        ScoreInfo("rouge1", "ROUGE-1", 0, 1),
+        ScoreInfo("rouge2", "ROUGE-2", 0, 1),
+        ScoreInfo("rougeL", "ROUGE-L", 0, 1),
+        ScoreInfo("bleu", "BLEU", 0, 1),
+        ScoreInfo("meteor", "METEOR", 0, 1),
+        ScoreInfo("bertscore", "BERTScore", -1, 1),
+        ScoreInfo("bertscore_precision", "BERTScore, precision", -1, 1),
+        ScoreInfo("bertscore_recall", "BERTScore, recall", -1, 1),
+        ScoreInfo("truncated", "A text was longer than the model's window", 0, 1),
+    ),
+)
 
 
 class TextBaselines:

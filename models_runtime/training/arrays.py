@@ -1,4 +1,4 @@
-"""A trained classifier as arrays, and its probabilities from them: numpy only, no pickle, scikit-learn not needed.
+"""A trained classifier as arrays, and its probabilities from them, without a pickle.
 
 `arrays_of` takes scikit-learn's object apart; `Predictor` computes the same probabilities from the arrays (equal to
 scikit-learn's to 1e-6; features are rounded to single precision before either sees them, so storing loses nothing).
@@ -18,14 +18,15 @@ names begin with the member's number (`0/`, `1/`, ...), and `columns` holds wher
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .classifiers import ENSEMBLE, Fitted, Member, Scaling
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
-if TYPE_CHECKING:
-    import numpy as np
+from .classifiers import Fitted, Member, Scaling
+from .settings import ENSEMBLE
 
-    Arrays = dict[str, np.ndarray]
+Arrays = dict[str, np.ndarray]
 
 # Distances to this many inputs at a time, so that memory stays small whatever is asked at once.
 AT_ONCE = 256
@@ -33,8 +34,6 @@ AT_ONCE = 256
 
 def arrays_of(fitted: Fitted, classifier: str) -> Arrays:
     """Everything that `Predictor` needs. float64, but for examples and vectors, which are single precision exactly."""
-    import numpy as np
-
     if len(fitted.members) == 1:
         return _arrays_of_member(fitted.members[0])
     found = {}
@@ -45,8 +44,6 @@ def arrays_of(fitted: Fitted, classifier: str) -> Arrays:
 
 
 def _arrays_of_member(member: Member) -> Arrays:
-    import numpy as np
-
     (inner,) = member.calibrated.calibrated_classifiers_
     found = _TAKE_APART[member.classifier](inner.estimator)
     found["centre"], found["factor"] = member.scaling.centre, member.scaling.factor
@@ -81,22 +78,14 @@ class Predictor:
         return total / len(members)
 
     def _of_member(self, features: np.ndarray, classifier: str, arrays: Arrays) -> np.ndarray:
-        import numpy as np
-
         scaled = Scaling(arrays["centre"], arrays["factor"])(features)
         scores = _SCORES[classifier](scaled, arrays, len(self.labels))
-        found = _sigmoid(-(arrays["slope"] * scores + arrays["offset"]))
+        found = expit(-(arrays["slope"] * scores + arrays["offset"]))
         if len(self.labels) == 2:
             return np.column_stack([1 - found[:, 0], found[:, 0]])
         total = found.sum(axis=1, keepdims=True)
         # As scikit-learn does where every label is impossible.
         return np.where(total > 0, found / np.where(total > 0, total, 1), 1 / len(self.labels))
-
-
-def _sigmoid(values: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    return 1 / (1 + np.exp(-np.clip(values, -700, 700)))
 
 
 # ---- logistic regression ----
@@ -114,8 +103,6 @@ def _logistic(features, arrays: Arrays, n_labels: int):
 
 
 def _take_svm(estimator) -> Arrays:
-    import numpy as np
-
     if hasattr(estimator, "dual_"):
         return _take_ridge(estimator)
     return {
@@ -129,8 +116,6 @@ def _take_svm(estimator) -> Arrays:
 
 
 def _take_ridge(estimator) -> Arrays:
-    import numpy as np
-
     # Of two labels only the second one's score counts.
     first = 1 if len(estimator.classes_) == 2 else 0
     return {
@@ -142,8 +127,6 @@ def _take_ridge(estimator) -> Arrays:
 
 
 def _svm(features, arrays: Arrays, n_labels: int):
-    import numpy as np
-
     dual, intercepts = arrays["dual"], arrays["intercepts"]
     found = np.empty((len(features), 1 if n_labels == 2 else n_labels))
     for start, kernel in _kernels(features, arrays):
@@ -157,20 +140,13 @@ def _svm(features, arrays: Arrays, n_labels: int):
 
 def _kernels(features, arrays: Arrays):
     """The radial kernel of a few rows with all vectors, and where these rows begin."""
-    import numpy as np
-
     vectors, gamma = arrays["vectors"].astype(np.float64), arrays["gamma"][0]
-    squares = (vectors**2).sum(axis=1)
     for start in range(0, len(features), AT_ONCE):
-        part = features[start : start + AT_ONCE]
-        distance = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ vectors.T
-        yield start, np.exp(-gamma * np.maximum(distance, 0))
+        yield start, rbf_kernel(features[start : start + AT_ONCE], vectors, gamma=gamma)
 
 
 def _votes(kernel, dual, intercepts, ends, n_labels: int):
     """One score per label from the decisions of every pair of labels: pairs won, and ties broken by how clearly."""
-    import numpy as np
-
     votes, clearness = np.zeros((2, len(kernel), n_labels))
     pair = 0
     for i in range(n_labels):
@@ -190,8 +166,6 @@ def _votes(kernel, dual, intercepts, ends, n_labels: int):
 
 
 def _take_knn(estimator) -> Arrays:
-    import numpy as np
-
     return {
         "examples": estimator._fit_X,
         "codes": estimator._y,
@@ -200,16 +174,12 @@ def _take_knn(estimator) -> Arrays:
 
 
 def _knn(features, arrays: Arrays, n_labels: int):
-    import numpy as np
-
     examples, codes = arrays["examples"].astype(np.float64), arrays["codes"].astype(int)
     neighbours = int(arrays["neighbours"][0])
-    squares = (examples**2).sum(axis=1)
     shares = np.zeros((len(features), n_labels))
     for start in range(0, len(features), AT_ONCE):
         part = features[start : start + AT_ONCE]
-        distance = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ examples.T
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, :neighbours]
+        nearest = np.argsort(euclidean_distances(part, examples, squared=True), axis=1, kind="stable")[:, :neighbours]
         for place in range(neighbours):
             shares[start + np.arange(len(part)), codes[nearest[:, place]]] += 1 / neighbours
     return shares[:, 1:] if n_labels == 2 else shares
@@ -224,14 +194,11 @@ def _take_mlp(estimator) -> Arrays:
 
 
 def _mlp(features, arrays: Arrays, n_labels: int):
-    import numpy as np
-
     hidden = np.maximum(features @ arrays["weights_0"] + arrays["biases_0"], 0)
     outputs = hidden @ arrays["weights_1"] + arrays["biases_1"]
     if n_labels == 2:
-        return _sigmoid(outputs)
-    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    return raised / raised.sum(axis=1, keepdims=True)
+        return expit(outputs)
+    return softmax(outputs, axis=1)
 
 
 _TAKE_APART = {

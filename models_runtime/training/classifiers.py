@@ -15,53 +15,27 @@ get a classifier for each part, and the mean of those counts.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from .ridge import kernel_ridge_class
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC
+from sklearn.utils.class_weight import compute_sample_weight
 
-if TYPE_CHECKING:
-    import numpy as np
+from .ridge import KernelRidgeClassifier
+from .settings import ENSEMBLE, Settings, TooLittle
 
-CLASSIFIERS = {
-    "svm": "Support vector machine (radial kernel)",
-    "ridge": "Kernel ridge regression (radial kernel)",
-    "ensemble": "Both of these, averaged",
-    "logistic": "Logistic regression",
-    "knn": "Nearest neighbours",
-    "mlp": "Neural network with one hidden layer",
-}
-ENSEMBLE = ("svm", "ridge")
 LEXICAL_WEIGHT = 6.0
 INNER_FOLDS = 3
-# Fewer than this, and a score of five folds says next to nothing.
-MIN_PER_LABEL = 10
-MIN_GROUPS_PER_LABEL = 5
-
-
-class TooLittle(Exception):
-    """There is too little to learn from; the message says what is missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Which classifier, and how. `strength` is C of SVM and logistic regression, and twice the reciprocal of the ridge
-    (greater: fits closer)."""
-
-    classifier: str = "svm"
-    balanced: bool = True
-    strength: float = 1.0
-    neighbours: int = 15
-    hidden: int = 64
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.classifier not in CLASSIFIERS:
-            raise ValueError(f"{self.classifier!r} is not one of {', '.join(CLASSIFIERS)}")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +52,6 @@ class Data:
     columns: dict[str, np.ndarray] = field(init=False)
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         if not len(self.features) == len(self.labels) == len(self.groups):
             raise ValueError("features, labels and groups are of different lengths")
         columns = {"labels": np.array(self.labels, dtype=object), "groups": np.array(self.groups, dtype=object)}
@@ -109,8 +81,6 @@ class Scaling:
 
     @classmethod
     def of(cls, features: np.ndarray, lexical_from: int) -> Scaling:
-        import numpy as np
-
         features = np.asarray(features, dtype=np.float64)
         spread = features.std(axis=0)
         factor = np.where(spread > 1e-12, 1 / np.maximum(spread, 1e-12), 0.0)
@@ -119,8 +89,6 @@ class Scaling:
         return cls(features.mean(axis=0), factor)
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
-        import numpy as np
-
         return ((features - self.centre) * self.factor).astype(np.float32).astype(np.float64)
 
 
@@ -150,32 +118,11 @@ class Fitted:
         return sum(member.probabilities(features) for member in self.members) / len(self.members)
 
 
-def what_is_missing(labels: Sequence[str], groups: Sequence[str], minimum: int = MIN_PER_LABEL) -> list[str]:
-    """Why this is too little to learn from, in sentences; nothing where it is enough."""
-    by_label: dict[str, list[str]] = {}
-    for label, group in zip(labels, groups, strict=True):
-        by_label.setdefault(label, []).append(group)
-    if len(by_label) < 2:
-        found = f"only “{next(iter(by_label))}”" if by_label else "no label at all"
-        return [f"There must be two labels to tell apart; there is {found}"]
-    missing = []
-    for label, found in sorted(by_label.items()):
-        if len(found) < minimum:
-            missing.append(f"“{label}” was given {len(found)} times; at least {minimum} are needed")
-        if len(set(found)) < MIN_GROUPS_PER_LABEL:
-            missing.append(
-                f"“{label}” occurs in {len(set(found))} claims or questions; at least {MIN_GROUPS_PER_LABEL} are needed"
-            )
-    return missing
-
-
 def grouped_folds(data: Data, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """(places to train on, places to test on) of each fold: no group in both, labels spread as evenly as that allows.
 
     TooLittle where a fold would leave a label out of what is trained on.
     """
-    import numpy as np
-    from sklearn.model_selection import StratifiedGroupKFold
 
     labels, groups = data.columns["labels"].astype(str), data.columns["groups"].astype(str)
     if len(set(labels)) < 2:
@@ -196,8 +143,6 @@ def grouped_folds(data: Data, folds: int, seed: int) -> list[tuple[np.ndarray, n
 
 def fit(data: Data, settings: Settings) -> Fitted:
     """Train on all of `data`. Deterministic: the same data in the same order and settings give the same classifier."""
-    import numpy as np
-
     folds = grouped_folds(data, INNER_FOLDS, settings.seed)
     classifiers = ENSEMBLE if settings.classifier == "ensemble" else (settings.classifier,)
     members = tuple(
@@ -209,12 +154,6 @@ def fit(data: Data, settings: Settings) -> Fitted:
 
 
 def _fit_member(data: Data, settings: Settings, span: tuple[int, int], folds: list) -> Member:
-    import warnings
-
-    import numpy as np
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils.class_weight import compute_sample_weight
 
     features = data.features[:, slice(*span)]
     scaling = Scaling.of(features, data.lexical_from - span[0])
@@ -238,11 +177,6 @@ LANDMARKS = 2000
 
 
 def _estimator(settings: Settings, scaled: np.ndarray):
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics.pairwise import rbf_kernel
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.svm import SVC
 
     n = len(scaled)
     if settings.classifier in ("svm", "ridge"):
@@ -250,7 +184,7 @@ def _estimator(settings: Settings, scaled: np.ndarray):
         if settings.classifier == "svm" and n <= KERNEL_ROWS:
             return SVC(C=settings.strength, kernel=functools.partial(rbf_kernel, gamma=gamma))
         landmarks = LANDMARKS if n > KERNEL_ROWS else None
-        return kernel_ridge_class()(2 / settings.strength, gamma, landmarks, settings.seed)
+        return KernelRidgeClassifier(2 / settings.strength, gamma, landmarks, settings.seed)
     if settings.classifier == "logistic":
         # Some 1,500 features and few labels: a strength of 1 stands for C = 0.001.
         return LogisticRegression(C=settings.strength / 1000, max_iter=2000)

@@ -6,18 +6,19 @@ question): texts of one claim are alike, and a classifier that has met its sibli
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from statistics import mode
+from typing import Any
 
-from .classifiers import Data, Settings, TooLittle, fit, grouped_folds
+import numpy as np
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
 
-if TYPE_CHECKING:
-    import numpy as np
+from .classifiers import Data, fit, grouped_folds
+from .settings import FOLDS, SHARES, Settings, TooLittle
 
-FOLDS = 5
-SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+# A smaller one of what people said counts as this in the log loss.
+LEAST_PROBABILITY = 1e-15
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """Of the learning curve: with `share` of the groups of every fold's training part, `train` rows on average."""
 
     share: float
@@ -57,9 +58,9 @@ class Evaluation:
     folds: tuple[Fold, ...]
     scores: Scores
     baseline: Scores
-    log_loss: float
+    log_loss: float  # in nats
     confusion: tuple[tuple[int, ...], ...]  # rows: what people said; columns: what was predicted
-    curve: tuple[Point, ...]
+    curve: tuple[CurvePoint, ...]
 
     def as_json(self) -> dict[str, Any]:
         """All figures; not the predictions."""
@@ -75,8 +76,6 @@ class Evaluation:
 
 
 def score(said: Sequence[str], predicted: Sequence[str]) -> Scores:
-    from sklearn.metrics import accuracy_score, f1_score
-
     said, predicted = list(map(str, said)), list(map(str, predicted))
     return Scores(
         len(said),
@@ -99,8 +98,6 @@ def cross_validate(
     `beat(done, total)` is called before every training, `fit` trains. TooLittle where folds cannot be made; a share
     that is too small to train on has no point on the curve.
     """
-    import numpy as np
-
     labels = tuple(sorted(set(map(str, data.labels))))
     said = data.columns["labels"].astype(str)
     splits = grouped_folds(data, folds, settings.seed)
@@ -128,7 +125,7 @@ def cross_validate(
                 fold_of[test] = index
                 rows.append(_fold(said, labels, train, test, found[test], data))
         if len(sizes) == len(splits):
-            points.append(Point(share, float(np.mean(sizes)), score(said, _named(labels, found))))
+            points.append(CurvePoint(share, float(np.mean(sizes)), score(said, _named(labels, found))))
         full = found
     predicted = _named(labels, full)
     return Evaluation(
@@ -138,8 +135,8 @@ def cross_validate(
         folds=tuple(rows),
         scores=score(said, predicted),
         baseline=_overall_baseline(said, splits),
-        log_loss=_log_loss(labels, said, full),
-        confusion=_confusion(labels, said, predicted),
+        log_loss=float(log_loss(said, np.maximum(full, LEAST_PROBABILITY), labels=labels)),
+        confusion=tuple(map(tuple, confusion_matrix(said, predicted, labels=labels).tolist())),
         curve=tuple(points),
     )
 
@@ -149,8 +146,6 @@ def nested(
 ) -> tuple[Scores, list[Settings]]:
     """Scores where every fold chooses among `candidates` by accuracy plus macro-F1 in a cross-validation of its
     training part alone, and what each chose. So the choice, too, knows nothing of what it is tested on."""
-    import numpy as np
-
     said = data.columns["labels"].astype(str)
     predicted, chosen = np.empty(len(said), dtype=object), []
     for train, test in grouped_folds(data, folds, candidates[0].seed):
@@ -169,23 +164,18 @@ def nested(
 
 def _share_of(data: Data, train: np.ndarray, share: float, seed: int) -> np.ndarray:
     """The rows of a random share of the groups in `train`, at least one; smaller shares are parts of greater ones."""
-    import numpy as np
-
     groups = data.columns["groups"].astype(str)[train]
     distinct = np.random.default_rng(seed).permutation(np.unique(groups))
     return train[np.isin(groups, distinct[: max(1, round(share * len(distinct)))])]
 
 
 def _named(labels: tuple[str, ...], probabilities: np.ndarray) -> np.ndarray:
-    import numpy as np
-
     return np.array(labels)[probabilities.argmax(axis=1)]
 
 
 def most_frequent(labels: Sequence[str]) -> str:
     """The first in the alphabet of equals."""
-    counts = Counter(map(str, labels))
-    return min(counts, key=lambda label: (-counts[label], label))
+    return mode(sorted(map(str, labels)))
 
 
 def _fold(said, labels, train, test, probabilities, data: Data) -> Fold:
@@ -199,22 +189,7 @@ def _fold(said, labels, train, test, probabilities, data: Data) -> Fold:
 
 
 def _overall_baseline(said: np.ndarray, splits) -> Scores:
-    import numpy as np
-
     predicted = np.empty(len(said), dtype=object)
     for train, test in splits:
         predicted[test] = most_frequent(said[train])
     return score(said, predicted)
-
-
-def _log_loss(labels: tuple[str, ...], said: np.ndarray, probabilities: np.ndarray) -> float:
-    """Mean of -ln(probability of what people said), in nats; probabilities under 1e-15 count as that."""
-    import numpy as np
-
-    places = np.array([labels.index(label) for label in said])
-    return float(-np.log(np.maximum(probabilities[np.arange(len(said)), places], 1e-15)).mean())
-
-
-def _confusion(labels, said, predicted) -> tuple[tuple[int, ...], ...]:
-    counts = Counter(zip(map(str, said), map(str, predicted), strict=True))
-    return tuple(tuple(counts[row, column] for column in labels) for row in labels)

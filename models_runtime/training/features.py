@@ -6,7 +6,7 @@ Of all pairs of a claim and a passage, the one with the greatest cosine stands f
 - `u`, `v`, `|u - v|` and `u * v`, each of the model's dimension. A passage of several sentences is read twice, as a
   whole and by its sentence nearest to the claim: `v` is then the sum of both vectors, scaled to length 1, so that a
   long text does not drown what it says about the claim.
-- `LEXICAL`: cosines and the measures of `characteristics`, which are 0 where undefined.
+- `LEXICAL`: cosines and those of `texts.measures`, which are 0 where undefined.
 
 The representation `paired` has, before `LEXICAL`, what the encoder makes of both texts read together (module `paired`).
 `embeddings` leaves out the measures, `lexical` leaves out the embeddings and needs no model: the pair and the sentence
@@ -23,12 +23,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .. import characteristics
-from ..checkers import cues
+from ..checkers.embedding import Encoder
 from ..contracts import CheckerInput, InputError
 from ..failures import is_interruption
 from ..inputs import read_claims, read_passages
-from ..text import content_words, sentence_offsets, words
+from ..loading.model_files import weights_hash
+from ..texts import cues, measures
+from ..texts.splitting import content_words, sentence_offsets, words
 from .hidden import HiddenEncoder, HiddenStates
 from .paired import PairReader
 
@@ -74,7 +75,7 @@ _NUMBER = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FeatureRow:
     """The features of one input (floats, in the order above), and where it looked.
 
     `field` is `evidence` or `passages[i]`; `start` and `end` are the sentence that decided, in code points of it.
@@ -133,8 +134,6 @@ class Features:
             if self.hidden:
                 self._encoder = HiddenEncoder(self.hidden, self.device)
             else:
-                from ..checkers.embedding import Encoder
-
                 self._encoder = Encoder(MODEL, self.device, TOKEN_BUDGET)
         return self._encoder
 
@@ -150,8 +149,6 @@ class Features:
             said |= self.encoder.describe()
             libraries += ["transformers", "torch"]
         elif self.uses_embeddings:
-            from ..model_files import weights_hash
-
             said |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
             libraries += ["sentence-transformers", "transformers", "torch"]
         return said | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
@@ -171,7 +168,7 @@ class Features:
         """Into how many parts of equal size the features fall that a classifier of its own should learn from."""
         return len(self.encoder.places) if self.hidden else 1
 
-    def rows(self, inputs: Sequence[CheckerInput]) -> list[Row | Exception]:
+    def rows(self, inputs: Sequence[CheckerInput]) -> list[FeatureRow | Exception]:
         """A row per input, or why there is none: an InputError, or what nobody foresaw."""
         read = [_read(item) for item in inputs]
         if self.hidden:
@@ -181,13 +178,13 @@ class Features:
         found = [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
         return self._with_pairs(found) if self.representation == PAIRED else found
 
-    def _with_pairs(self, rows: list[Row | Exception]) -> list[Row | Exception]:
+    def _with_pairs(self, rows: list[FeatureRow | Exception]) -> list[FeatureRow | Exception]:
         """The rows with the states of the pairs that they stand for put before the measures."""
         import numpy as np
 
         if self._reader is None:
             self._reader = PairReader(self.encoder.model, TOKEN_BUDGET)
-        places = [place for place, row in enumerate(rows) if isinstance(row, Row)]
+        places = [place for place, row in enumerate(rows) if isinstance(row, FeatureRow)]
         outcome = self._reader.states([rows[place].pair for place in places])
         measures = len(LEXICAL) + len(COSINES)
         for index, place in enumerate(places):
@@ -200,7 +197,7 @@ class Features:
                 rows[place] = replace(rows[place], values=np.concatenate(parts))
         return rows
 
-    def _hidden_rows(self, read: Sequence[list[_Pair] | Exception]) -> list[Row | Exception]:
+    def _hidden_rows(self, read: Sequence[list[_Pair] | Exception]) -> list[FeatureRow | Exception]:
         found: list[Any] = list(read)
         chosen = {place: _nearest_by_words(pairs) for place, pairs in enumerate(read) if isinstance(pairs, list)}
         outcome = self.encoder.states([(pair.claim, pair.text) for pair, _, _ in chosen.values()])
@@ -209,7 +206,7 @@ class Features:
             if error is not None and not isinstance(error, InputError):
                 error = InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False)
             start, end = pair.sentences[sentence]
-            found[place] = error or Row(
+            found[place] = error or FeatureRow(
                 outcome.values[index].reshape(-1),
                 pair.field,
                 start,
@@ -220,7 +217,7 @@ class Features:
             )
         return found
 
-    def _row(self, pairs: list[_Pair], embedded) -> Row:
+    def _row(self, pairs: list[_Pair], embedded) -> FeatureRow:
         if embedded is None:
             pair, place, nearness = _nearest_by_words(pairs)
             return _row_of([], pair, place, nearness)
@@ -234,7 +231,7 @@ class Features:
         place = max(range(len(cosines)), key=cosines.__getitem__)
         return self._embedded_row(pair, place, cosines[place], embedded.vectors)
 
-    def _embedded_row(self, pair: _Pair, place: int, nearness: float, vectors: dict) -> Row:
+    def _embedded_row(self, pair: _Pair, place: int, nearness: float, vectors: dict) -> FeatureRow:
         import numpy as np
 
         u = vectors[pair.claim.strip()].astype(np.float64)
@@ -245,16 +242,16 @@ class Features:
         if self.representation == "embeddings":
             start, end = pair.sentences[place]
             values = np.concatenate(blocks)
-            return Row(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
+            return FeatureRow(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
         return _row_of([*blocks, np.array([u @ whole, nearness])], pair, place, nearness)
 
 
-def _row_of(blocks: list, pair: _Pair, place: int, nearness: float) -> Row:
+def _row_of(blocks: list, pair: _Pair, place: int, nearness: float) -> FeatureRow:
     import numpy as np
 
     start, end = pair.sentences[place]
     values = np.concatenate([*blocks, np.array(_measures(pair, place))])
-    return Row(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
+    return FeatureRow(values, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
 
 
 def _read(item: CheckerInput) -> list[_Pair] | Exception:
@@ -289,7 +286,7 @@ def _nearest_by_words(pairs: list[_Pair]) -> tuple[_Pair, int, float]:
     for pair in pairs:
         claim_words = set(words(pair.claim))
         shared = [
-            characteristics.claim_overlap(claim_words, set(words(pair.sentence(index)))) or 0.0
+            measures.claim_overlap(claim_words, set(words(pair.sentence(index)))) or 0.0
             for index in range(len(pair.sentences))
         ]
         place = max(range(len(shared)), key=shared.__getitem__)
@@ -305,12 +302,12 @@ def _measures(pair: _Pair, place: int) -> list[float]:
     content = set(content_words(pair.claim))
     of_claim, of_evidence, of_sentence = map(cues.kinds, (claim, evidence, sentence))
     found = {
-        "overlap": characteristics.claim_overlap(claim_set, evidence_set),
-        "content_overlap": characteristics.claim_overlap(content, evidence_set),
-        "sentence_overlap": characteristics.claim_overlap(claim_set, set(sentence)),
-        "jaccard": characteristics.jaccard(claim_set, evidence_set),
-        "bigram_overlap": characteristics.claim_overlap(_bigrams(claim), _bigrams(evidence)),
-        "number_overlap": characteristics.claim_overlap(numbers, evidence_set),
+        "overlap": measures.claim_overlap(claim_set, evidence_set),
+        "content_overlap": measures.claim_overlap(content, evidence_set),
+        "sentence_overlap": measures.claim_overlap(claim_set, set(sentence)),
+        "jaccard": measures.jaccard(claim_set, evidence_set),
+        "bigram_overlap": measures.claim_overlap(_bigrams(claim), _bigrams(evidence)),
+        "number_overlap": measures.claim_overlap(numbers, evidence_set),
         "claim_negates": "negation" in of_claim,
         "evidence_negates": "negation" in of_evidence,
         "sentence_negates": "negation" in of_sentence,
@@ -319,13 +316,13 @@ def _measures(pair: _Pair, place: int) -> list[float]:
         "sentence_contradicts": "contradiction" in of_sentence,
         "negation_mismatch": ("negation" in of_claim) != ("negation" in of_sentence),
         "contradiction_mismatch": ("contradiction" in of_claim) != ("contradiction" in of_sentence),
-        "repeats_claim": characteristics.repeats_claim(pair.claim, pair.text),
-        "contains_true": characteristics.mentions(pair.text, "true"),
-        "contains_false": characteristics.mentions(pair.text, "false"),
+        "repeats_claim": measures.repeats_claim(pair.claim, pair.text),
+        "contains_true": measures.mentions(pair.text, "true"),
+        "contains_false": measures.mentions(pair.text, "false"),
         "claim_words": math.log1p(len(claim)),
         "evidence_words": math.log1p(len(evidence)),
         "sentences": math.log1p(len(pair.sentences)),
-        "flesch": characteristics.flesch_reading_ease(pair.text),
+        "flesch": measures.flesch_reading_ease(pair.text),
     }
     return [float(found[name] or 0.0) for name in LEXICAL]
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from .. import allowed_models
-from ..batching import Batcher, Outcome
 from ..contracts import InputError, ModelError, ParameterError
-from ..loading import load_model, release_memory
-from ..model_files import is_hub_name
+from ..loading import allowed_models
+from ..loading.batching import Batcher, BatchOutcome
+from ..loading.model_files import is_hub_name
+from ..loading.models import load_model, release_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +108,7 @@ class HiddenEncoder:
     def libraries() -> dict[str, str]:
         return {name: importlib.metadata.version(name) for name in ("transformers", "torch")}
 
-    def states(self, pairs: Sequence[tuple[str, str]]) -> Outcome:
+    def states(self, pairs: Sequence[tuple[str, str]]) -> BatchOutcome:
         """An array of layers by hidden size (float32) for each pair of a claim and what to look in."""
         ids: dict[int, list[int]] = {}
         failures: dict[int, Exception] = {}
@@ -122,7 +122,7 @@ class HiddenEncoder:
         values: list[Any] = [None] * len(pairs)
         for place, value in zip(places, outcome.values, strict=True):
             values[place] = value
-        return Outcome(values, failures | {places[index]: error for index, error in outcome.failures.items()})
+        return BatchOutcome(values, failures | {places[index]: error for index, error in outcome.failures.items()})
 
     def _tokens(self, claim: str, evidence: str) -> list[int]:
         template, _ = read_prompt()

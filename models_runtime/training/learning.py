@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..contracts import CheckerInput, ModelError
 from . import store
-from .arrays import arrays_of
-from .classifiers import MIN_GROUPS_PER_LABEL, MIN_PER_LABEL, Data, Settings, TooLittle, fit, what_is_missing
-from .evaluation import FOLDS, SHARES, cross_validate
 from .features import Features
 from .hidden import HiddenStates
+from .settings import FOLDS, MIN_GROUPS_PER_LABEL, MIN_PER_LABEL, SHARES, Settings, TooLittle, what_is_missing
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from .classifiers import Data
 
 # Inputs are embedded in portions, so that a long job can be stopped in between.
 PORTION = 64
@@ -81,6 +81,10 @@ def train(
     refusing; what was left out is said in the metadata. TooLittle says what is missing. `beat(done, total, doing)` is
     called often and may raise to stop; nothing is stored then.
     """
+    from .arrays import arrays_of
+    from .classifiers import fit
+    from .evaluation import cross_validate
+
     rows, dimensions = _checked(examples, minimum, skip_rare)
     features = Features(representation, device, hidden)
     trainings = len(dimensions) * (len({*shares, 1.0}) * folds + 1)
@@ -208,6 +212,8 @@ def _matrix(features: Features, rows: Sequence[Example], beat: Callable[[int], N
 
 
 def _data(matrix, rows, groups, places: list[int], dimension: str, features: Features) -> Data:
+    from .classifiers import Data
+
     labels, groups = [rows[i].labels[dimension] for i in places], [groups[i] for i in places]
     return Data(matrix[places], labels, groups, features.lexical_from(matrix.shape[1]), features.parts())
 

@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..batching import Batcher, Outcome
-from ..loading import release_memory
+from ..loading.batching import Batcher, BatchOutcome
+from ..loading.models import release_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,10 +30,10 @@ class PairReader:
         self._tokenizer = sentence_model.tokenizer
         self.batcher = Batcher(token_budget, release=release_memory)
 
-    def states(self, pairs: Sequence[tuple[str, str]]) -> Outcome:
+    def states(self, pairs: Sequence[tuple[str, str]]) -> BatchOutcome:
         """Twice the hidden size (float32) for each pair of a claim and a passage: the claim's mean, the passage's."""
         if not pairs:
-            return Outcome([], {})
+            return BatchOutcome([], {})
         claims, passages = zip(*pairs, strict=True)
         found = self._tokenizer(
             list(claims), list(passages), truncation="longest_first", max_length=MAX_TOKENS, return_token_type_ids=True

@@ -12,52 +12,45 @@ than there are stand for all of them (Nyström): with L their kernel among thems
 
 from __future__ import annotations
 
-import functools
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
 
 # Added to a matrix that rounding may have left not quite positive definite, as a share of its mean diagonal.
 JITTER = 1e-8
 
 
-@functools.cache
-def kernel_ridge_class():
-    """The class. It is made when it is first needed, because scikit-learn's are what it derives from."""
-    import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.metrics.pairwise import rbf_kernel
+class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
+    def __init__(self, ridge: float, gamma: float, landmarks: int | None, seed: int) -> None:
+        self.ridge, self.gamma, self.landmarks, self.seed = ridge, gamma, landmarks, seed
 
-    class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
-        def __init__(self, ridge: float, gamma: float, landmarks: int | None, seed: int) -> None:
-            self.ridge, self.gamma, self.landmarks, self.seed = ridge, gamma, landmarks, seed
+    def fit(self, X, y, sample_weight=None):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        targets = np.eye(len(self.classes_))[codes]
+        weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weights = weights / weights.mean()
+        self.intercepts_ = targets.mean(axis=0)
+        rest = targets - self.intercepts_
+        if self.landmarks is None or self.landmarks >= len(X):
+            self.vectors_ = X
+            ridge = KernelRidge(alpha=self.ridge, kernel="rbf", gamma=self.gamma).fit(X, rest, weights)
+            self.dual_ = ridge.dual_coef_.T  # labels by rows
+        else:
+            drawn = np.random.default_rng(self.seed).choice(len(X), self.landmarks, replace=False)
+            self.vectors_ = X[np.sort(drawn)]
+            kernel = rbf_kernel(X, self.vectors_, gamma=self.gamma)
+            weighted = kernel * weights[:, None]
+            system = weighted.T @ kernel + self.ridge * rbf_kernel(self.vectors_, gamma=self.gamma)
+            system[np.diag_indices_from(system)] += JITTER * np.trace(system) / len(system)
+            self.dual_ = cho_solve(cho_factor(system, overwrite_a=True), weighted.T @ rest).T
+        return self
 
-        def fit(self, X, y, sample_weight=None):
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            targets = np.eye(len(self.classes_))[codes]
-            weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-            weights = weights / weights.mean()
-            self.intercepts_ = targets.mean(axis=0)
-            rest = targets - self.intercepts_
-            if self.landmarks is None or self.landmarks >= len(X):
-                self.vectors_ = X
-                system, right = rbf_kernel(X, gamma=self.gamma), rest
-                system[np.diag_indices_from(system)] += self.ridge / weights
-            else:
-                drawn = np.random.default_rng(self.seed).choice(len(X), self.landmarks, replace=False)
-                self.vectors_ = X[np.sort(drawn)]
-                kernel = rbf_kernel(X, self.vectors_, gamma=self.gamma)
-                weighted = kernel * weights[:, None]
-                system = weighted.T @ kernel + self.ridge * rbf_kernel(self.vectors_, gamma=self.gamma)
-                system[np.diag_indices_from(system)] += JITTER * np.trace(system) / len(system)
-                right = weighted.T @ rest
-            self.dual_ = cho_solve(cho_factor(system, overwrite_a=True), right).T  # labels by rows
-            return self
+    def decision_function(self, X):
+        found = rbf_kernel(X, self.vectors_, gamma=self.gamma) @ self.dual_.T + self.intercepts_
+        return found[:, 1] if len(self.classes_) == 2 else found
 
-        def decision_function(self, X):
-            found = rbf_kernel(X, self.vectors_, gamma=self.gamma) @ self.dual_.T + self.intercepts_
-            return found[:, 1] if len(self.classes_) == 2 else found
-
-        def predict(self, X):
-            found = self.decision_function(X)
-            return self.classes_[(found > 0.5).astype(int) if found.ndim == 1 else found.argmax(axis=1)]
-
-    return KernelRidgeClassifier
+    def predict(self, X):
+        found = self.decision_function(X)
+        return self.classes_[(found > 0.5).astype(int) if found.ndim == 1 else found.argmax(axis=1)]

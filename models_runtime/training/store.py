@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..contracts import ModelError
-from .arrays import Predictor
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from .arrays import Predictor
 
 FORMAT = 1
 METADATA = "model.json"
@@ -65,6 +66,8 @@ class StoredModel:
         return tuple(self.metadata["dimensions"][dimension]["labels"])
 
     def predictor(self, dimension: str) -> Predictor:
+        from .arrays import Predictor
+
         return Predictor(self.labels(dimension), self.metadata["settings"]["classifier"], self._below(f"{dimension}/"))
 
     def out_of_fold(self, dimension: str) -> dict[bytes, np.ndarray]:

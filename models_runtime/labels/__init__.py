@@ -1,0 +1,1 @@
+"""From what a checker measures to labels of any label space."""

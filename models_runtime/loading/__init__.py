@@ -1,0 +1,1 @@
+"""Finding models, loading them safely and running them in batches."""

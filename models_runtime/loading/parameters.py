@@ -1,0 +1,24 @@
+"""Parameters that entries with a model of their own share."""
+
+from __future__ import annotations
+
+from ..contracts import ParameterInfo
+
+# Small enough for a laptop. DRUID studied EleutherAI/pythia-6.9b and meta-llama/Llama-3.1-8B.
+CAUSAL_MODEL = "EleutherAI/pythia-410m"
+
+DEVICE = ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda"))
+TOKEN_BUDGET = ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, 4_194_304)
+CAUSAL = (
+    ParameterInfo(
+        "model",
+        "Model",
+        "model",
+        CAUSAL_MODEL,
+        hint="A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the "
+        "workers' machine with config.json, .safetensors weights and tokenizer.",
+    ),
+    DEVICE,
+    ParameterInfo("dtype", "Numbers", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
+    TOKEN_BUDGET,
+)

@@ -1,0 +1,1 @@
+"""Words, sentences and measures of texts, without models that must be downloaded."""

@@ -1,0 +1,188 @@
+"""How alike a text and a reference are, by the measures that papers take as baselines. Each is a kept library's.
+
+| measure | library | words | undefined |
+|---|---|---|---|
+| ROUGE-1, -2, -L (F1) | rouge-score | runs of a-z and 0-9, stemmed if wanted | either text has no such word |
+| BLEU, of one text | sacrebleu, exponential smoothing, effective order | its tokenizer 13a | either text has no word |
+| METEOR | nltk, with Porter's stems and WordNet's synonyms | `splitting.treebank_words` | no word, or no WordNet here |
+| BERTScore | bert-score, without idf and baseline rescaling | the model's tokens | either text has no token |
+
+All lie between 0 and 1 (BERTScore between -1 and 1). Nothing is downloaded: METEOR looks for WordNet in NLTK's folders
+(`NLTK_DATA`), and says in `wordnet` whether it is there.
+
+>>> found = Rouge().score("Ice melts in the spring.", "Ice melts in May.")
+>>> [round(value, 3) for value in found]
+[0.667, 0.571, 0.667]
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import math
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..contracts import ModelError
+from ..loading.models import LoadedModel, load_model
+from .splitting import treebank_words
+
+ROUGE = ("rouge1", "rouge2", "rougeL")
+# What bert-score encodes and compares at once. Its padding makes the largest of them count.
+BATCH = 16
+
+
+class Rouge:
+    def __init__(self, stem: bool = False) -> None:
+        from rouge_score import rouge_scorer, tokenizers
+
+        self._tokens = tokenizers.DefaultTokenizer(stem).tokenize
+        self._scorer = rouge_scorer.RougeScorer(list(ROUGE), use_stemmer=stem)
+
+    def score(self, text: str, reference: str) -> tuple[float | None, ...]:
+        """The F1 of each of ROUGE."""
+        if not self._tokens(text) or not self._tokens(reference):
+            return (None,) * len(ROUGE)
+        found = self._scorer.score(reference, text)
+        return tuple(float(found[name].fmeasure) for name in ROUGE)
+
+
+class Bleu:
+    def __init__(self) -> None:
+        from sacrebleu.metrics import BLEU
+
+        self._bleu = BLEU(effective_order=True)
+        self._bleu.sentence_score("a", ["a"])  # it describes itself only after a first use
+
+    def score(self, text: str, reference: str) -> float | None:
+        found = self._bleu.sentence_score(text, [reference])
+        return found.score / 100 if found.sys_len and found.ref_len else None
+
+    @property
+    def signature(self) -> str:
+        """How sacrebleu describes what it computes."""
+        return str(self._bleu.get_signature())
+
+
+class Meteor:
+    """`wordnet` is the version of the WordNet that is here; empty where there is none."""
+
+    def __init__(self) -> None:
+        self._reader = _wordnet()
+        self.wordnet = (self._reader.get_version() or "of no stated version") if self._reader else ""
+
+    def score(self, text: str, reference: str) -> float | None:
+        words, wanted = treebank_words(text), treebank_words(reference)
+        if self._reader is None or not words or not wanted:
+            return None
+        from nltk.translate.meteor_score import single_meteor_score
+
+        return float(single_meteor_score(wanted, words, wordnet=self._reader))
+
+
+def _wordnet():
+    """A reader of the WordNet in one of NLTK's folders, as NLTK's own download leaves it there, or None."""
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    for place in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
+        try:
+            root = nltk.data.find(place)
+        except LookupError:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it reads English alone
+            return WordNetCorpusReader(root, None)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class BertScored:
+    """`truncated`: the model's window was too short for one of the two texts, whose end counted for nothing."""
+
+    precision: float
+    recall: float
+    f1: float
+    truncated: bool
+
+
+class BertScore:
+    """Of token embeddings from one layer of an encoder; layer 0 is the last one.
+
+    `model` is as in `loading.models.find_folder`. ModelError where it cannot be loaded or has no such layer.
+    """
+
+    def __init__(self, model: str, layer: int = 0, device: str = "auto") -> None:
+        self.loaded = load_model("encoder", model, device)
+        self.layer = layer
+        self._model = _with_layer(self.loaded, layer)
+        self._tokenizer = self.loaded.tokenizer
+        if self.loaded.window:  # bert-score cuts at this length, and some tokenizers name none
+            self._tokenizer.model_max_length = self.loaded.window
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[BertScored | None]:
+        """Of each (text, reference)."""
+        lengths = {text: self._length(text) for text in dict.fromkeys(text for pair in pairs for text in pair)}
+        bare = self._tokenizer.num_special_tokens_to_add()
+        known = [pair for pair in dict.fromkeys(pairs) if all(lengths[text] > bare for text in pair)]
+        # Those of like length together, since all of a batch are padded to the longest.
+        known.sort(key=lambda pair: sum(lengths[text] for text in pair))
+        found: dict[tuple[str, str], BertScored] = {}
+        window = self._tokenizer.model_max_length
+        for start in range(0, len(known), BATCH):
+            part = known[start : start + BATCH]
+            for pair, values in zip(part, self._scored(part), strict=True):
+                if all(map(math.isfinite, values)):
+                    found[pair] = BertScored(*values, any(lengths[text] > window for text in pair))
+        return [found.get(pair) for pair in pairs]
+
+    def _length(self, text: str) -> int:
+        return len(self._tokenizer(text.strip(), truncation=False, verbose=False)["input_ids"])
+
+    def _scored(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
+        from bert_score.utils import bert_cos_score_idf
+
+        weights: dict[int, float] = defaultdict(lambda: 1.0)
+        for token in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id):
+            if token is not None:
+                weights[token] = 0.0
+        texts, references = zip(*pairs, strict=True)
+        found = bert_cos_score_idf(
+            self._model,
+            list(references),
+            list(texts),
+            self._tokenizer,
+            weights,
+            device=self.loaded.device,
+            batch_size=BATCH,
+        )
+        return [tuple(row) for row in found.tolist()]
+
+
+def _with_layer(loaded: LoadedModel, layer: int):
+    """The model as bert-score calls it, giving what one of its layers gives."""
+    from torch import nn
+
+    n_layers = getattr(loaded.model.config, "num_hidden_layers", 0)
+    if not 0 <= layer <= n_layers:
+        raise ModelError(f"{loaded.name} has {n_layers} layers, and none of the number {layer}; 0 is the last one")
+
+    class OneLayer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = loaded.model
+
+        def forward(self, tokens, attention_mask, output_hidden_states=False):
+            states = self.model(tokens, attention_mask=attention_mask, output_hidden_states=True).hidden_states
+            return (states[layer or -1].float(),)
+
+    return OneLayer()
+
+
+@functools.cache
+def libraries() -> dict[str, str]:
+    """Versions of what computes the measures."""
+    names = ("rouge-score", "sacrebleu", "nltk", "bert-score", "transformers", "torch")
+    return {name: importlib.metadata.version(name) for name in names}
