@@ -1,3 +1,3 @@
 """gunicorn reads this file from the folder that it starts in. Everything else is chosen where it is started."""
 
-logger_class = "config.gunicorn_log.Logger"
+logger_class = "config.web.gunicorn_log.Logger"

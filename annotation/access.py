@@ -3,6 +3,7 @@
 Who is no member of a project does not learn that it exists (404); a member without the needed role gets 403.
 """
 
+from typing import TypeVar
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -23,6 +24,8 @@ from annotation.models import (
     TrainedModel,
     User,
 )
+
+Row = TypeVar("Row", CheckerRun, ExtractionRun, RetrievalRun, TrainedModel)
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR
@@ -112,7 +115,7 @@ def project_with_labels_for(user: User, slug: str) -> Project:
     """The project, for somebody who may see its labels now."""
     project = project_for(user, slug, RESEARCHER, ADJUDICATOR)
     if not sees_labels(user, project):
-        raise PermissionDenied("You have open work of your own in this project; its labels are hidden until it is done")
+        raise PermissionDenied("You still have items to label in this project; its labels are hidden until then")
     return project
 
 
@@ -164,51 +167,29 @@ def job_for(user: User, uuid) -> Job:
     raise Http404("No such job")
 
 
-def run_for(user: User, uuid) -> CheckerRun:
-    """A checker run with its project and job, for the project's researchers."""
-    run = CheckerRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
+def run_for(user: User, uuid, model: type[Row] = CheckerRun) -> Row:
+    """A run or a training with its project and job, for the project's researchers; an extraction for whoever reviews
+    the project's drafts."""
+    run = model.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
     if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
         raise Http404("No such run")
     if RESEARCHER not in roles_of(user, run.project):
         raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    if model is ExtractionRun:
+        _check_drafts(user, run.project)
     return run
-
-
-def trained_model_for(user: User, uuid) -> TrainedModel:
-    """A trained checker with its project and job, for the project's researchers."""
-    found = TrainedModel.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
-    if found is None or not visible_projects(user).filter(pk=found.project_id).exists():
-        raise Http404("No such trained checker")
-    if RESEARCHER not in roles_of(user, found.project):
-        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
-    return found
 
 
 def drafts_project_for(user: User, slug: str) -> Project:
     """The project, for researchers who may change its data set: what they accept becomes content of it."""
     project = project_for(user, slug, RESEARCHER)
-    if not may_edit_dataset(user, project.dataset):
-        raise PermissionDenied("Drafts become content, and this needs the right to change the data set")
+    _check_drafts(user, project)
     return project
 
 
-def extraction_for(user: User, uuid) -> ExtractionRun:
-    """An extraction run with its project and job, for whoever reviews the project's drafts."""
-    run = ExtractionRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
-    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
-        raise Http404("No such extraction")
-    drafts_project_for(user, run.project.slug)
-    return run
-
-
-def retrieval_for(user: User, uuid) -> RetrievalRun:
-    """A retrieval with its project and job, for the project's researchers."""
-    run = RetrievalRun.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
-    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
-        raise Http404("No such retrieval")
-    if RESEARCHER not in roles_of(user, run.project):
-        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
-    return run
+def _check_drafts(user: User, project: Project) -> None:
+    if not may_edit_dataset(user, project.dataset):
+        raise PermissionDenied("Drafts become content, and this needs the right to change the data set")
 
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than

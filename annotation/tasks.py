@@ -2,21 +2,22 @@
 
 from celery import shared_task
 
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import assigning, jobs
+from annotation.work import assigning
 
 
 @shared_task(name="annotation.work_on")
 def work_on(job_id: int) -> None:
-    job_id = jobs.most_urgent(job_id)
-    if jobs.work_on(job_id):
+    job_id = lifecycle.most_urgent(job_id)
+    if lifecycle.work_on(job_id):
         job = Job.objects.filter(pk=job_id).first()
         if job is not None:
-            jobs.go_on_later(job)
+            lifecycle.go_on_later(job)
 
 
 @shared_task(name="annotation.sweep", acks_late=False)
 def sweep() -> None:
     """What time alone brings about: leases that ran out, jobs whose message the broker forgot."""
-    jobs.sweep()
+    lifecycle.sweep()
     assigning.return_expired_leases()

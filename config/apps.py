@@ -5,7 +5,7 @@ from importlib import import_module
 from django.apps import AppConfig
 from django.conf import settings
 
-from models_runtime import allowed_models
+from models_runtime import registry
 
 
 class AssayConfig(AppConfig):
@@ -15,4 +15,4 @@ class AssayConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("config.checks")  # importing registers them
-        allowed_models.restrict_to(settings.MODELS, settings.MODEL_LIMIT_GB)
+        registry.restrict_models(settings.MODELS, settings.MODEL_LIMIT_GB)

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.core.checks import Error, Warning, register
 
-from annotation import task_types
+from annotation.task_types import every_task_type
 from config.corpora import VARIABLE, problem_of
 from config.task_type_checks import problems_among, problems_of
 
@@ -11,8 +11,8 @@ from config.task_type_checks import problems_among, problems_of
 @register()
 def task_types_fit_the_house(app_configs, **kwargs):
     """A misspelt name in a description is an error here, not at its first use."""
-    problems = list(problems_among(task_types.TASK_TYPES))
-    problems += [problem for description in task_types.TASK_TYPES for problem in problems_of(description)]
+    problems = list(problems_among(every_task_type()))
+    problems += [problem for description in every_task_type() for problem in problems_of(description)]
     return [Error(problem, id="assay.E001") for problem in problems]
 
 

@@ -11,9 +11,10 @@ from config.corpora import parse_corpora
 from config.environment import Environment, needs_key
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
-from models_runtime import allowed_models, outside
+from models_runtime import outside
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
+from models_runtime.loading import allowed_models
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment(file=BASE_DIR / "assay.env")
@@ -62,9 +63,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
-    "config.door.DoorMiddleware",
+    "config.web.door.DoorMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.private_answers",
+    "config.web.middleware.private_answers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -73,7 +74,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.middleware.RefusedJobs",
+    "config.web.middleware.RefusedJobs",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -90,7 +91,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.context.site",
+                "config.web.context.site",
             ]
         },
     }
@@ -142,7 +143,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
-ACCOUNT_ADAPTER = "config.accounts.InvitationOnlyAdapter"
+ACCOUNT_ADAPTER = "config.web.accounts.InvitationOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"  # an invitation link went to the address already
@@ -205,7 +206,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 # Signed-in state lies in the database alone: a cache that was away while somebody signed out would let them in again.
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "config.web.errors.csrf_failure"
 if HTTPS:
     SECURE_SSL_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
     SECURE_HSTS_SECONDS = env.integer("ASSAY_HSTS_SECONDS", 31536000, minimum=0)
@@ -224,7 +225,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "config.storage.HashedStaticFiles"
+        else "config.web.static_files.HashedStaticFiles"
     },
 }
 MEDIA_ROOT = DATA_DIR / "files"

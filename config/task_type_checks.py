@@ -13,13 +13,13 @@ from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 
 from analysis.sources.links import ORIGINS
+from annotation.exports.layouts import LAYOUTS
+from annotation.imports.span_texts import FIELDS, PASSAGE_PARENTS
+from annotation.machines.runs.checker_inputs import READERS
 from annotation.models import Judgement, Project, Span, UnitKind
-from annotation.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
-from annotation.services.checker_inputs import READERS
-from annotation.services.export_layouts import LAYOUTS
-from annotation.services.item_making import UNITS_OF
-from annotation.services.span_texts import FIELDS, PASSAGE_PARENTS
+from annotation.projects.item_making import UNITS_OF
 from annotation.task_types import Dimension, Label, TaskType
+from annotation.work.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from models_runtime.contracts import ROLES
 from models_runtime.registry import list_infos
 

@@ -2,12 +2,12 @@
 
 from django.urls import include, path
 
-handler400 = "config.door.bad_request"
+handler400 = "config.web.door.bad_request"
 
 urlpatterns = [
-    path("", include("config.accounts_urls")),
+    path("", include("config.web.accounts_urls")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotation.api.urls")),
-    path("", include("annotation.views.urls")),
+    path("", include("annotation.urls")),
     path("", include("analysis.urls")),
 ]

@@ -3,10 +3,10 @@
 import os
 
 import django
+from django.utils.module_loading import import_string
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup(set_prefix=False)
 
-from config.door import Handler  # noqa: E402  it imports what needs the settings
-
-application = Handler()
+# Imported only now, since it needs the settings.
+application = import_string("config.web.door.RequestHandler")()

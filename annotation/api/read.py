@@ -11,10 +11,10 @@ from rest_framework.response import Response
 
 from annotation import access, incoming
 from annotation.models import Annotation, Assignment, Item, Judgement, Membership, Project, Rater, Revision, Span
-from annotation.queries.pages import FREE_TEXT
-from annotation.services.label_access import API, labels_served
-from annotation.services.project_options import named_version
+from annotation.projects.options import named_version
 from annotation.task_types import Dimension
+from annotation.work.label_access import API, labels_served
+from annotation.work.queries.pages import FREE_TEXT
 
 # Parameter -> (lookup, allowed values or None for any). What is not named here is refused.
 ITEM_FILTERS = {

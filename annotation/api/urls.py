@@ -12,6 +12,7 @@ urlpatterns = [
     path("assignments/<uuid:uuid>/skip", work.skip, name="api_work_skip"),
     path("assignments/<uuid:uuid>/shown", work.shown, name="api_work_shown"),
     path("assignments/<uuid:uuid>/release", work.release, name="api_work_release"),
+    path("assignments/<uuid:uuid>/suggestions", work.suggestions, name="api_work_suggestions"),
     path("assignments/<uuid:uuid>/item", work.own_item, name="api_work_item"),
     path("projects/", read.projects, name="api_projects"),
     path("projects/<slug:slug>/", read.project, name="api_project"),

@@ -16,12 +16,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, incoming
 from annotation.models import Annotation, Assignment
-from annotation.queries import guidelines, work
-from annotation.queries.outlook import REMOVED
-from annotation.services import annotating, assigning
-from annotation.services import guidelines as guideline_service
-from annotation.services.raters import rater_of
-from annotation.views.work import guidelines_told, item_parts, nothing, offer
+from annotation.projects import guidelines as guideline_service
+from annotation.projects.queries import guidelines
+from annotation.projects.queries.outlook import REMOVED
+from annotation.projects.raters import rater_of
+from annotation.work import annotating, assigning
+from annotation.work.queries import pages, work
+from annotation.work.views.labelling import guidelines_told, item_parts, nothing, offer, suggested
 
 log = logging.getLogger(__name__)
 
@@ -207,6 +208,33 @@ def shown(request, uuid):
     assignment = access.assignment_for(request.user, uuid)
     kept = assigning.shown(assignment, request.user, at, suggestions=body.get("suggestions") is True)
     return JsonResponse({"status": "saved" if kept else "lost"})
+
+
+def _answers(body: dict) -> list[dict]:
+    """What the page's person has answered so far: units, dimensions and labels."""
+    answers = body.get("answers")
+    names = ("unit", "dimension", "label")
+    if not isinstance(answers, list) or not all(
+        isinstance(one, dict) and all(isinstance(one.get(name), str) for name in names) for one in answers
+    ):
+        message = f"answers must be a list of objects with {', '.join(names)}"
+        raise annotating.InvalidSubmission([annotating.FieldError(message, field="answers")])
+    return answers
+
+
+@require_POST
+@json_view
+def suggestions(request, uuid):
+    """What is suggested about the questions that are asked after the answers on the page: no page holds a suggestion
+    about a question that is asked only after another answer before that is given."""
+    body = _body(request)
+    assignment = access.assignment_for(request.user, uuid)
+    answers = _answers(body)
+    is_own = assignment.rater_id == rater_of(assignment.project, request.user).pk
+    if not is_own or assignment.state not in (Assignment.State.LEASED, Assignment.State.DONE):
+        raise Http404("No such assignment")
+    page = pages.load_page(assignment.item_id, assignment.project.type)
+    return JsonResponse({"suggestions": suggested(page, assignment, answers)})
 
 
 @require_POST

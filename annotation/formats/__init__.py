@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 from .records import FormatError
-from .sources import Limits, Options, Source
+from .sources import Limits, Options, SourceFile
 
 TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet")
 
@@ -28,7 +28,7 @@ class Format:
         """The module, with `read(sources, options)` and `write(…)`."""
         return import_module(self.module)
 
-    def read(self, sources: list[Source], options: Options | None = None):
+    def read(self, sources: list[SourceFile], options: Options | None = None):
         """Records of the sources, streamed; FormatError where a file as a whole cannot be read."""
         return self.load().read(sources, options if options is not None else Options())
 
@@ -39,7 +39,7 @@ FORMATS: dict[str, Format] = {
         title="DRUID / DRUID+",
         extensions=TEXT_TABLES,
         reads="Claims with evidence, and relevance and stance where the file has them.",
-        module="annotation.formats.druid",
+        module="annotation.formats.studies.druid",
         task_type="claim-evidence/six-way/1",
     ),
     "climate-fever": Format(
@@ -47,7 +47,7 @@ FORMATS: dict[str, Format] = {
         title="CLIMATE-FEVER",
         extensions=(".jsonl", ".json"),
         reads="Claims with five pieces of evidence each, and every vote on them.",
-        module="annotation.formats.climate_fever",
+        module="annotation.formats.studies.climate_fever",
         task_type="claim-evidence/three-way/1",
     ),
     "refchecker": Format(
@@ -55,7 +55,7 @@ FORMATS: dict[str, Format] = {
         title="RefChecker human annotations",
         extensions=(".json", ".jsonl"),
         reads="Answers of several models with their claim-triplets and human labels.",
-        module="annotation.formats.refchecker",
+        module="annotation.formats.studies.refchecker",
         task_type="triplets/-/1",
     ),
     "icat": Format(
@@ -63,7 +63,7 @@ FORMATS: dict[str, Format] = {
         title="ICAT",
         extensions=(".jsonl", ".json", ".tsv", ".txt", ".parquet"),
         reads="Queries with subtopics, answers with human coverage labels, ICAT's results, qrels and corpus, together.",
-        module="annotation.formats.icat",
+        module="annotation.formats.studies.icat.format",
         task_type="aspect-coverage/-/1",
     ),
     "table": Format(
@@ -71,7 +71,7 @@ FORMATS: dict[str, Format] = {
         title="Table with columns of your own",
         extensions=TEXT_TABLES,
         reads="Claims with evidence, responses with triplets, or pairs, from the columns that you name.",
-        module="annotation.formats.table",
+        module="annotation.formats.tables.format",
         needs_mapping=True,
     ),
     "content": Format(
@@ -79,14 +79,14 @@ FORMATS: dict[str, Format] = {
         title="Assay content (questions, claims, passages, answers)",
         extensions=(".jsonl", ".json"),
         reads="Questions or claims with passages, aspects, responses and their pieces, and pairs to compare.",
-        module="annotation.formats.content",
+        module="annotation.formats.content.format",
     ),
     "assay": Format(
         slug="assay",
         title="Assay export",
         extensions=TEXT_TABLES,
         reads="A content file together with the file of its single annotations.",
-        module="annotation.formats.assay",
+        module="annotation.formats.content.assay",
     ),
 }
 
@@ -101,7 +101,7 @@ def get_format(slug: str) -> Format:
 
 def detect(path, original_name: str = "") -> str | None:
     """The slug of the format that a file most likely has, from its columns; None where it has no readable row."""
-    return import_module("annotation.formats.detection").detect(Source(path, original_name))
+    return import_module("annotation.formats.detection").detect(SourceFile(path, original_name))
 
 
-__all__ = ["FORMATS", "Format", "FormatError", "Limits", "Options", "Source", "detect", "get_format"]
+__all__ = ["FORMATS", "Format", "FormatError", "Limits", "Options", "SourceFile", "detect", "get_format"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import islice
 
-from .containers import open_blobs
-from .content import is_content
-from .icat_files import is_trec, kind_of_columns
-from .manifests import read_manifest
+from annotation.formats.content.format import is_content
+from annotation.formats.files.containers import open_blobs
+from annotation.formats.files.manifests import read_manifest
+from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
+from annotation.formats.studies.icat.files import is_trec, kind_of_columns
+
 from .records import FormatError, RowError
-from .sources import Options, Source
-from .tables import SNIFFED_BYTES, open_tables
+from .sources import Options, SourceFile
 
 # Columns that only this format has together; the first match wins.
 SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
@@ -39,7 +40,7 @@ def slug_of_object(row: dict) -> str:
     return "content" if is_content(row) else slug_of_columns(row)
 
 
-def detect(source: Source) -> str | None:
+def detect(source: SourceFile) -> str | None:
     try:
         if read_manifest([source]) is not None:
             return "assay"

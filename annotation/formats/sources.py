@@ -10,7 +10,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file on disk. `name` is its original name or relative path, which errors show and names are guessed from;
     `entry` is the one file that is meant of an archive."""
 

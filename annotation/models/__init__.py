@@ -31,6 +31,7 @@ from .projects import (
     Rater,
 )
 from .rankings import QueryRanking, RankedPassage, RetrievalRun
+from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
@@ -61,6 +62,7 @@ __all__ = [
     "Job",
     "Judgement",
     "LabelAccess",
+    "MachineRun",
     "Membership",
     "Pair",
     "Project",

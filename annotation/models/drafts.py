@@ -10,28 +10,23 @@ from django.db.models import Q
 from .content import Question, Response
 from .jobs import Job
 from .projects import Project
+from .runs import MachineRun
 
 
-class ExtractionRun(models.Model):
+class ExtractionRun(MachineRun):
     """One extractor with one set of parameters over the answers, or the questions, of a project's data set."""
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    machine = "extractor"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="extraction_runs")
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="extraction_run")
     kind = models.CharField(max_length=20)  # of the pieces: triplet, atomic_claim, aspect
     extractor = models.CharField(max_length=80)
-    version = models.CharField(max_length=40)
-    parameters = models.JSONField(default=dict)
-    parameters_hash = models.CharField(max_length=64)
-    provenance = models.JSONField(default=dict)
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
-    device_seconds = models.FloatField(default=0.0)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"{self.extractor} {self.version} on {self.project}"
+    @property
+    def failures(self):
+        """The sources without an answer."""
+        return self.sources.exclude(reason="")
 
 
 class ExtractedSource(models.Model):

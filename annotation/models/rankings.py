@@ -1,20 +1,19 @@
 """Which passages a retriever found for a claim, a question or an atomic claim, in which order and why."""
 
-import uuid
-
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from .content import AtomicClaim, Claim, Evidence, Question
 from .jobs import Job
 from .projects import Project
+from .runs import MachineRun
 
 
-class RetrievalRun(models.Model):
+class RetrievalRun(MachineRun):
     """One retriever with one set of parameters over one body of documents, for the claims or questions of a project."""
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    machine = "retriever"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="retrieval_runs")
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="retrieval_run")
     asks = models.CharField(max_length=20)  # what is searched for: claim, question, atomic_claim
@@ -24,20 +23,8 @@ class RetrievalRun(models.Model):
     corpus_hash = models.CharField(max_length=64, blank=True)  # of the documents that were searched
     top = models.PositiveIntegerField()  # passages that are kept of each query
     retriever = models.CharField(max_length=80)
-    version = models.CharField(max_length=40)
-    parameters = models.JSONField(default=dict)
-    parameters_hash = models.CharField(max_length=64)
-    provenance = models.JSONField(default=dict)
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
-    device_seconds = models.FloatField(default=0.0)
     # Of a retrieval that a release brought: {"release": its SHA-256, "project", "run"}.
     origin = models.JSONField(default=dict, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"{self.retriever} {self.version} on {self.project}"
 
     @property
     def failures(self):

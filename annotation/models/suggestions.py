@@ -1,39 +1,24 @@
 """What automatic checkers said, and what made them say it."""
 
-import uuid
-
-from django.conf import settings
 from django.db import models
 
 from .content import Unit
 from .jobs import Job
 from .projects import Project
+from .runs import MachineRun
 
 
-class CheckerRun(models.Model):
-    """One checker with one set of parameters over a project's units. Its job tells how far it has come."""
+class CheckerRun(MachineRun):
+    """One checker with one set of parameters over a project's units."""
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    machine = "checker"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checker_runs")
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="checker_run")
     checker = models.CharField(max_length=80)
-    version = models.CharField(max_length=40)
-    parameters = models.JSONField(default=dict)
-    parameters_hash = models.CharField(max_length=64)
-    # Model revision, library versions, device, prompt hash: as the checker describes itself when it is loaded.
-    provenance = models.JSONField(default=dict)
-    # What its stored answers cost. Work of a worker that died before it stored anything is not in here.
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
-    device_seconds = models.FloatField(default=0.0)
     n_reused = models.PositiveIntegerField(default=0)  # units whose answers were copied from an earlier run
     # Of a run that a release brought and that never ran here: {"release": its SHA-256, "project", "run", "gives"}.
     origin = models.JSONField(default=dict, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"{self.checker} {self.version} on {self.project}"
 
 
 class Suggestion(models.Model):

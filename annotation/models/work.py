@@ -87,7 +87,7 @@ class Assignment(models.Model):
     # What the person could see of a checker: the arm, when a suggestion was first shown, and which.
     prefill_arm = models.CharField(max_length=10, choices=Project.Prefill.choices, default=Project.Prefill.OFF)
     suggestions_shown_at = models.DateTimeField(null=True)
-    exposure = models.JSONField(default=list)  # [{"run": uuid, "suggestions": n}]
+    exposure = models.JSONField(default=list)  # [{"run": uuid, "suggestions": the most in one reply}]
 
     class Meta:
         constraints = [

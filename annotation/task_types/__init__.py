@@ -38,14 +38,20 @@ __all__ = [
     "TaskType",
     "configured",
     "current_task_types",
+    "every_task_type",
     "options_of",
     "task_type",
 ]
 
 
+def every_task_type() -> tuple[TaskType, ...]:
+    """All versions, in the table's order. Nothing else reads the table, and nothing asks before it needs one."""
+    return TASK_TYPES
+
+
 def task_type(identifier: str) -> TaskType:
     """The task type stored as `slug/variant/version`. Unknown identifiers raise KeyError."""
-    for candidate in TASK_TYPES:
+    for candidate in every_task_type():
         if candidate.identifier == identifier:
             return candidate
     raise KeyError(f"There is no task type {identifier!r}")
@@ -54,7 +60,7 @@ def task_type(identifier: str) -> TaskType:
 def current_task_types() -> list[TaskType]:
     """The newest version of every slug and variant, in the table's order: what a new project can choose."""
     newest: dict[tuple[str, str], TaskType] = {}
-    for candidate in TASK_TYPES:
+    for candidate in every_task_type():
         name = (candidate.slug, candidate.variant)
         if name not in newest or newest[name].version < candidate.version:
             newest[name] = candidate

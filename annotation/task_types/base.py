@@ -142,10 +142,10 @@ class TaskType:
     summary: str
     anchor_kind: str  # the kind of unit that an item is made from
     unit_kind: str  # the kind of unit that is judged
-    contents: str  # which texts an item shows: a name in annotation.queries.contents.CONTENTS
+    contents: str  # which texts an item shows: a name in annotation.work.queries.contents.CONTENTS
     dimensions: tuple[Dimension, ...]
     template: str  # what shows an item, below templates/
-    export_layout: str  # a name in annotation.services.export_layouts.LAYOUTS
+    export_layout: str  # a name in annotation.exports.layouts.LAYOUTS
     # Responses belong to a question or a claim; a type that judges only those of one kind says which.
     anchor_parent: str = ""  # question | claim | "" for any
     units_title: str = ""  # what the units of one item are called together; empty where an item has one unit

@@ -6,6 +6,7 @@ from django import template
 from django.urls import NoReverseMatch, reverse
 
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, has_open_work, label_access_of, roles_of
+from annotation.machines.drafts.queries.sources import Overview, overview_of
 
 register = template.Library()
 
@@ -31,6 +32,12 @@ PAGES = (
 @register.filter
 def as_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@register.simple_tag(takes_context=True)
+def draft_overview(context, project) -> Overview | None:
+    """What the project's overview says of drafts, to whoever may review them."""
+    return overview_of(context["user"], project)
 
 
 @register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)

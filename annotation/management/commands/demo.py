@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotation.services.demo import make_demo
+from annotation.demo.making import make_demo
 
 
 class Command(BaseCommand):

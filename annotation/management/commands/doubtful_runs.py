@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand
 
-from annotation.queries.doubtful_runs import doubtful_runs, doubtful_units
+from annotation.machines.runs.queries.doubtful import doubtful_runs, doubtful_units
 
 
 class Command(BaseCommand):

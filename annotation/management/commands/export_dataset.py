@@ -4,9 +4,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.exports.releasing import retired_items, write_export
+from annotation.jobs.lifecycle import JobError
 from annotation.models import Project
-from annotation.services.jobs import JobError
-from annotation.services.releasing import retired_items, write_export
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")
-        parser.add_argument("folder", type=Path, help="where the files go; made if it is not there")
+        parser.add_argument("folder", type=Path, help="output folder; created if missing")
         parser.add_argument("--format", action="append", dest="kinds", metavar="KIND", help="tsv, jsonl or parquet")
 
     def handle(self, *args, project, folder, kinds, **options):

@@ -2,10 +2,11 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import extraction
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import ExtractionRun, Job, Project, User
-from annotation.services import extraction, jobs
-from annotation.services.draft_kinds import DRAFT_KINDS
+from annotation.projects.draft_kinds import DRAFT_KINDS
 from models_runtime import registry
 from models_runtime.contracts import CheckerError
 
@@ -13,7 +14,7 @@ from models_runtime.contracts import CheckerError
 class Command(BaseCommand):
     help = (
         "Draft triplets, atomic claims or aspects for a project, whichever it judges; they wait for review on the "
-        "project's page of drafts. Without --here, workers do it and this command returns at once."
+        "project's page of drafts. Without --here, workers run it and the command returns immediately."
     )
 
     def add_arguments(self, parser) -> None:
@@ -21,11 +22,11 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's address")
         parser.add_argument("extractor", help="one of " + ", ".join(extractors))
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
-        parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
-        parser.add_argument("--all", action="store_true", help="also what has pieces of the kind already")
-        parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
-        parser.add_argument("--again", action="store_true", help="also where the same run exists already")
-        parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
+        parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
+        parser.add_argument("--all", action="store_true", help="include texts that already have pieces of the kind")
+        parser.add_argument("--here", action="store_true", help="run in this process and wait")
+        parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
+        parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(
         self, *, project: str, extractor: str, param: list[str], queue, here: bool, again: bool, **options
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         user = options["user"]
         person = User.objects.filter(email=user).first() if user else found.created_by
         if person is None:
-            raise CommandError(f"There is nobody with the address {user!r}")
+            raise CommandError(f"There is no account with the address {user!r}")
         try:
             info = extraction.extractor_info(found.type, extractor)
             run = extraction.start_extraction(
@@ -49,10 +50,10 @@ class Command(BaseCommand):
                 again=again,
                 wake_workers=not here,
             )
-        except extraction.SameExtraction as same:
+        except extraction.SameRun as same:
             run = same.run
             self.stdout.write(f"{same}; --again starts another one")
-        except (extraction.ExtractionError, CheckerError) as error:
+        except (extraction.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
         sources = DRAFT_KINDS[run.kind].source_several
         if here:
@@ -61,7 +62,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} {sources} on the queue {run.job.queue}")
 
     def _work_off(self, run: ExtractionRun, sources: str) -> None:
-        job = jobs.run_here(run.job)
+        job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
             raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
         seconds = (job.finished_at - job.started_at).total_seconds()

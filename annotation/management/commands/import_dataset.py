@@ -11,14 +11,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.db.models import Q
 
-from annotation.formats import FORMATS, FormatError, Source, get_format
-from annotation.formats.table_mapping import guess_mapping, preview
+from annotation.datasets.queries import has_content
+from annotation.formats import FORMATS, FormatError, SourceFile, get_format
+from annotation.formats.tables.mapping import guess_mapping, preview
+from annotation.imports import importing
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
+from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, User
-from annotation.queries.carried_settings import in_words
-from annotation.queries.content import has_content
-from annotation.services import importing, jobs
-from annotation.services.import_publish import ON_JUDGED, REFUSE
-from annotation.services.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
+from annotation.projects.queries.carried_settings import in_words
 
 ERRORS_SHOWN = 50
 POLL_SECONDS = 0.5
@@ -30,20 +31,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
         parser.add_argument("--format", required=True, choices=list(FORMATS))
-        parser.add_argument("--dataset", required=True, metavar="SLUG", help="made if there is none")
-        parser.add_argument("--project", metavar="SLUG", help="make it, or use it, and bring in the labels of the file")
+        parser.add_argument("--dataset", required=True, metavar="SLUG", help="created if it does not exist")
+        parser.add_argument(
+            "--project", metavar="SLUG", help="import the labels into this project; created if it does not exist"
+        )
         parser.add_argument("--task-type", default="", metavar="SLUG/VARIANT/VERSION")
         parser.add_argument("--overlap", type=int, default=0, help="judgements per item in a new project (default 0)")
         parser.add_argument(
-            "--with-settings", action="store_true", help="set a new project up as the export's manifest.json says"
+            "--with-settings",
+            action="store_true",
+            help="use the settings in the export's manifest.json for a new project",
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
         parser.add_argument("--mapping", type=Path, metavar="FILE.json", help="field -> column, for the format table")
         parser.add_argument("--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed rows that carry judgements")
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
-        parser.add_argument("--title", default="", help="of the data set, when it is made")
-        parser.add_argument("--model", default="", help="for refchecker and icat, where the path does not tell")
-        parser.add_argument("--setting", default="", help="for refchecker, where the path does not tell")
+        parser.add_argument("--title", default="", help="title of the data set, if it is created")
+        parser.add_argument("--model", default="", help="for refchecker and icat, if the path does not say")
+        parser.add_argument("--setting", default="", help="for refchecker, if the path does not say")
 
     def handle(self, *args, **options) -> None:
         for path in options["files"]:
@@ -91,7 +96,7 @@ class Command(BaseCommand):
             return FileChoices(mapping=mapping, values=values, **said)
         first = options["files"][0]
         try:
-            seen = preview(Source(first))
+            seen = preview(SourceFile(first))
         except FormatError as error:
             raise CommandError(str(error)) from error
         guess = guess_mapping(seen.columns, seen.rows)
@@ -164,7 +169,7 @@ class Command(BaseCommand):
 def _work_off(job: Job) -> Job:
     """Do the job here. Should a worker have taken it up, wait for that one."""
     while not job.is_finished:
-        job = jobs.run_here(job)
+        job = lifecycle.run_here(job)
         if not job.is_finished:
             time.sleep(POLL_SECONDS)
     return job

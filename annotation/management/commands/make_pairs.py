@@ -6,11 +6,12 @@ import time
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.imports.pairs import pairing
+from annotation.imports.pairs.pairing import SEGMENTERS, THRESHOLD, PairingProblem, PairRequest
+from annotation.imports.pairs.queries import COUNTS, notes_on
+from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, User
-from annotation.queries.pairs import COUNTS, notes_on
-from annotation.services import jobs, pairing
-from annotation.services.import_publish import ON_JUDGED, REFUSE
-from annotation.services.pairing import SEGMENTERS, THRESHOLD, PairingProblem, PairRequest
 
 POLL_SECONDS = 0.5
 
@@ -23,7 +24,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("dataset", help="the data set's address")
-        parser.add_argument("--method", action="append", default=[], help="only documents by it; may be repeated")
+        parser.add_argument(
+            "--method", action="append", default=[], help="only documents made with this method; may be repeated"
+        )
         parser.add_argument("--model", action="append", default=[], help="likewise")
         parser.add_argument("--setting", action="append", default=[], help="likewise")
         parser.add_argument(
@@ -32,14 +35,16 @@ class Command(BaseCommand):
             default=THRESHOLD,
             help=f"sentences with this ROUGE-2 against the claim reproduce it and are dropped (default {THRESHOLD})",
         )
-        parser.add_argument("--limit", type=int, metavar="N", help="so many documents, drawn by the seed")
+        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of documents, drawn with the seed")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--sentences-by", default="", choices=SEGMENTERS, dest="segmenter")
         parser.add_argument(
             "--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed pairs that carry judgements"
         )
-        parser.add_argument("--user", metavar="EMAIL", help="whom the job is by; default: the data set's owner")
-        parser.add_argument("--dry-run", action="store_true", help="say what would be made and write nothing")
+        parser.add_argument(
+            "--user", metavar="EMAIL", help="e-mail address of the job's owner; default: the data set's owner"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="show what would be made and write nothing")
 
     def handle(self, *args, **options) -> None:
         dataset = Dataset.objects.filter(slug=options["dataset"]).select_related("owner").first()
@@ -60,7 +65,7 @@ class Command(BaseCommand):
         except PairingProblem as problem:
             raise CommandError(str(problem)) from None
         while not job.is_finished:  # should a worker have taken it up, wait for that one
-            job = jobs.run_here(job)
+            job = lifecycle.run_here(job)
             if not job.is_finished:
                 time.sleep(POLL_SECONDS)
         self._report(job)

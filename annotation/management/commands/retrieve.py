@@ -4,11 +4,12 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import publishing, retrieving
+from annotation.machines.retrieval.queries import files
+from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import Job, Project, RetrievalRun, User
-from annotation.queries import ranking_files
-from annotation.services import jobs, passage_publishing, retrieval
-from annotation.services.retrieval import RetrievalRequest
 from models_runtime import registry
 from models_runtime.contracts import CheckerError
 
@@ -20,26 +21,28 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser) -> None:
-        known = ", ".join(info.slug for info in retrieval.retrievers())
+        known = ", ".join(info.slug for info in retrieving.retrievers())
         parser.add_argument("project", help="the project's address")
         parser.add_argument("retriever", help=f"one of {known}")
         parser.add_argument(
-            "--asks", choices=list(retrieval.ASKED), help="default: what the data set has, claims first"
+            "--asks", choices=list(retrieving.ASKED), help="default: what the data set has, claims first"
         )
         parser.add_argument(
             "--corpus",
-            default=retrieval.OWN,
+            default=retrieving.OWN,
             metavar="NAME",
             help="own (default): all evidence of the data set; each: each query's own passages; or a corpus's name",
         )
-        parser.add_argument("--top", type=int, default=10, help="passages for each (default 10)")
+        parser.add_argument("--top", type=int, default=10, help="passages per query (default 10)")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
-        parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
-        parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
-        parser.add_argument("--publish", type=int, metavar="N", help="then make the first N passages of each evidence")
-        parser.add_argument("--trec", type=Path, metavar="FILE", help="then write the rankings as a TREC run file")
-        parser.add_argument("--again", action="store_true", help="also where the same run exists already")
-        parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
+        parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
+        parser.add_argument("--here", action="store_true", help="run in this process and wait")
+        parser.add_argument(
+            "--publish", type=int, metavar="N", help="also publish the first N passages of each query as evidence"
+        )
+        parser.add_argument("--trec", type=Path, metavar="FILE", help="also write the rankings to a TREC run file")
+        parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
+        parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(self, *, project: str, retriever: str, publish: int | None, trec: Path | None, **options) -> None:
         found = Project.objects.filter(slug=project).select_related("created_by", "dataset").first()
@@ -47,7 +50,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         person = User.objects.filter(email=options["user"]).first() if options["user"] else found.created_by
         if person is None:
-            raise CommandError(f"There is nobody with the address {options['user']!r}")
+            raise CommandError(f"There is no account with the address {options['user']!r}")
         if trec and not trec.resolve().parent.is_dir():
             raise CommandError(f"There is no folder {trec.resolve().parent} to write {trec.name} into")
         is_here = options["here"] or publish is not None or trec is not None
@@ -58,27 +61,27 @@ class Command(BaseCommand):
         self._work_off(run)
         if trec:
             with trec.open("w", encoding="utf-8") as file:
-                file.writelines(ranking_files.trec_lines(run))
+                file.writelines(files.trec_lines(run))
             self.stdout.write(f"Written to {trec}")
         if publish is not None:
             self._publish(person, run, publish)
 
     def _start(self, project: Project, person: User, retriever: str, options: dict, is_here: bool) -> RetrievalRun:
-        asks = options["asks"] or next(iter(retrieval.can_be_asked(project.dataset)), "claim")
+        asks = options["asks"] or next(iter(retrieving.can_be_asked(project.dataset)), "claim")
         try:
             parameters = read_parameters(registry.get_info(retriever), options["param"])
             request = RetrievalRequest(retriever, asks, options["corpus"], options["top"], parameters)
-            return retrieval.start(
+            return retrieving.start(
                 project, person, request, options["queue"], again=options["again"], wake_workers=not is_here
             )
-        except retrieval.SameRetrieval as same:
+        except retrieving.SameRun as same:
             self.stdout.write(f"{same}; --again starts another one")
             return same.run
-        except (retrieval.RetrievalProblem, CheckerError) as error:
+        except (retrieving.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
 
     def _work_off(self, run: RetrievalRun) -> None:
-        job = run.job = jobs.run_here(run.job)
+        job = run.job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
             raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
         seconds = (job.finished_at - job.started_at).total_seconds()
@@ -95,8 +98,8 @@ class Command(BaseCommand):
 
     def _publish(self, person: User, run: RetrievalRun, top: int) -> None:
         try:
-            job = jobs.run_here(passage_publishing.start(person, run, top, wake_workers=False))
-        except passage_publishing.PublishingProblem as problem:
+            job = lifecycle.run_here(publishing.start(person, run, top, wake_workers=False))
+        except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
         if job.state != Job.State.DONE:
             raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker has it in hand'}")

@@ -2,8 +2,9 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import running_every, suggesting
 from annotation.models import CheckerRun, Job, Project, User
-from annotation.services import jobs, running_every, suggesting
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo
 
@@ -12,18 +13,20 @@ WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0":
 
 
 class Command(BaseCommand):
-    help = "Run a checker on a project's units. Without --here, workers do it and this command returns at once."
+    help = "Run a checker on a project's units. Without --here, workers run it and the command returns immediately."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("project", help="the project's address")
         judges = [info.slug for info in registry.list_infos() if info.gives in ("labels", "scores")]
         parser.add_argument("checker", nargs="?", help="one of " + ", ".join(judges))
-        parser.add_argument("--every", action="store_true", help="every checker that can run here, as it comes")
+        parser.add_argument(
+            "--every", action="store_true", help="run every available checker with its default parameters"
+        )
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
-        parser.add_argument("--queue", help="whose workers do it, where there is a choice: cpu or gpu")
-        parser.add_argument("--here", action="store_true", help="do the work in this process and wait for it")
-        parser.add_argument("--again", action="store_true", help="also where the same run exists already")
-        parser.add_argument("--user", help="e-mail address of whom the run is by; default: the project's creator")
+        parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
+        parser.add_argument("--here", action="store_true", help="run in this process and wait")
+        parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
+        parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(
         self, *, project: str, checker, every: bool, param: list[str], queue, here: bool, again: bool, user, **options
@@ -37,7 +40,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         person = User.objects.filter(email=user).first() if user else found.created_by
         if person is None:
-            raise CommandError(f"There is nobody with the address {user!r}")
+            raise CommandError(f"There is no account with the address {user!r}")
         if every:
             self._run_every(found, person, here)
             return
@@ -75,7 +78,7 @@ class Command(BaseCommand):
             raise CommandError("\n".join(broken))
 
     def _work_off(self, run: CheckerRun) -> None:
-        job = jobs.run_here(run.job)
+        job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
             raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
         seconds = (job.finished_at - job.started_at).total_seconds()

@@ -1,0 +1,23 @@
+"""Making a data set."""
+
+from django import forms
+
+from annotation.models import Dataset
+
+
+class DatasetForm(forms.ModelForm):
+    class Meta:
+        model = Dataset
+        fields = ("title", "slug", "description")
+        labels = {"slug": "Address"}
+        help_texts = {
+            "title": "What the content is, such as CLIMATE-FEVER",
+            "slug": "Stands in the address of its page and in commands: letters, digits and -",
+        }
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def clean_slug(self):
+        slug = self.cleaned_data["slug"]
+        if slug == "new":
+            raise forms.ValidationError("This address is reserved")
+        return slug

@@ -1,0 +1,88 @@
+"""Reads about data sets: what they hold, their projects, and the imports that filled them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.access import visible_datasets, visible_projects
+from annotation.models import (
+    Aspect,
+    AtomicClaim,
+    Claim,
+    Dataset,
+    Evidence,
+    Job,
+    Pair,
+    Project,
+    Question,
+    Response,
+    SubSentence,
+    Triplet,
+    User,
+)
+
+COUNTED = (
+    ("Claims", Claim),
+    ("Questions", Question),
+    ("Evidence", Evidence),
+    ("Responses", Response),
+    ("Triplets", Triplet),
+    ("Sub-sentences", SubSentence),
+    ("Atomic claims", AtomicClaim),
+    ("Aspects", Aspect),
+    ("Pairs", Pair),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentCount:
+    title: str
+    number: int
+
+
+def has_content(dataset: Dataset) -> bool:
+    return any(model.objects.published().filter(dataset=dataset).exists() for _, model in COUNTED)
+
+
+def content_counts(dataset: Dataset) -> list[ContentCount]:
+    """How many rows there are of each kind that the data set has."""
+    counts = [
+        ContentCount(title, model.objects.published().filter(dataset=dataset).count()) for title, model in COUNTED
+    ]
+    return [count for count in counts if count.number]
+
+
+def dataset_list(user: User) -> QuerySet[Dataset]:
+    """Data sets the person may see, newest first, with the number of projects and whether an import is under way."""
+    running = Job.objects.filter(
+        dataset=OuterRef("pk"), kind=Job.Kind.IMPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    )
+    return (
+        visible_datasets(user)
+        .select_related("owner")
+        .annotate(project_count=Count("projects", distinct=True), is_importing=Exists(running))
+        .order_by("-created_at", "-pk")
+    )
+
+
+def import_history(dataset: Dataset, user: User, limit: int = 20) -> list[Job]:
+    """The newest imports and makings of pairs, without the long lists in their results."""
+    jobs = (
+        Job.objects.filter(dataset=dataset, kind__in=[Job.Kind.IMPORT, Job.Kind.PAIRS])
+        .filter(Q(created_by=user) | Q(parameters__is_dry_run=False))
+        .select_related("created_by")
+        .defer("result")
+        .order_by("-created_at", "-pk")
+    )
+    return list(jobs[:limit])
+
+
+def projects_of(dataset: Dataset, user: User) -> QuerySet[Project]:
+    return visible_projects(user).filter(dataset=dataset).order_by("title")
+
+
+def documents_of(dataset: Dataset) -> QuerySet[Response]:
+    """Documents that were generated for claims."""
+    return Response.objects.published().filter(dataset=dataset, claim__isnull=False)

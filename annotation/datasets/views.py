@@ -1,0 +1,59 @@
+"""Data sets: the list, one with its imports and projects, and making a new one."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import IntegrityError, transaction
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.access import dataset_for, may_create, may_edit_dataset
+from annotation.datasets import queries
+from annotation.datasets.forms import DatasetForm
+
+
+@login_required
+@require_safe
+def dataset_list(request):
+    page = Paginator(queries.dataset_list(request.user), 25).get_page(request.GET.get("page"))
+    return render(request, "annotation/datasets/list.html", {"page": page, "may_create": may_create(request.user)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def dataset_new(request):
+    if not may_create(request.user):
+        raise PermissionDenied("Your account may not make data sets; ask a site administrator")
+    form = DatasetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.instance.owner = request.user
+        try:
+            with transaction.atomic():
+                return redirect("import_new", slug=form.save().slug)
+        except IntegrityError:  # made at the same moment, after the form was checked
+            form.add_error("slug", "There is a data set with this address already")
+    return render(request, "annotation/datasets/new.html", {"form": form})
+
+
+@login_required
+@require_safe
+def dataset_detail(request, slug):
+    dataset = dataset_for(request.user, slug)
+    context = {
+        "dataset": dataset,
+        "counts": queries.content_counts(dataset),
+        "imports": queries.import_history(dataset, request.user),
+        "projects": queries.projects_of(dataset, request.user),
+        "may_edit": may_edit_dataset(request.user, dataset),
+        "may_create": may_create(request.user),
+        "has_documents": queries.documents_of(dataset).exists(),
+    }
+    return render(request, "annotation/datasets/detail.html", context)
+
+
+urlpatterns = [
+    path("datasets/", dataset_list, name="dataset_list"),
+    path("datasets/new/", dataset_new, name="dataset_new"),
+    path("datasets/<slug:slug>/", dataset_detail, name="dataset_detail"),
+]

@@ -1,0 +1,80 @@
+"""Decisions of adjudicators: one label per unit and dimension that stands for the unit, beside what people said.
+
+Nothing is overwritten: deciding anew and withdrawing add rows, and what the person had been shown stands with each.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotation.models import Assignment, Decision, Item, Project, Shown, Unit, User
+from annotation.projects.raters import rater_of
+
+ADJUDICATED = Decision.Method.ADJUDICATED
+
+
+def decide(project: Project, user: User, unit: Unit, dimension: str, label: str, note: str = "") -> Decision:
+    """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
+    person who was shown nothing else since, adds nothing."""
+    with transaction.atomic():
+        _changed(project)
+        newest = _newest(project, unit, dimension)
+        rater, seen = rater_of(project, user), seen_by(project, user, unit)
+        said = (label, note, rater.pk, seen)
+        if newest is not None and (newest.label, newest.note, newest.decided_by_id, newest.seen) == said:
+            return newest
+        return _add(project, unit, dimension, newest, label=label, note=note, decided_by=rater, seen=seen)
+
+
+def withdraw(project: Project, user: User, unit: Unit, dimension: str, note: str = "") -> None:
+    """Take the decision in force back; people's answers were never touched by it."""
+    with transaction.atomic():
+        _changed(project)
+        newest = _newest(project, unit, dimension)
+        if newest is None or newest.is_withdrawn:
+            return
+        rater, seen = rater_of(project, user), seen_by(project, user, unit)
+        note = "" if note == newest.note else note  # the page's form brings the old one along
+        _add(project, unit, dimension, newest, is_withdrawn=True, note=note, decided_by=rater, seen=seen)
+
+
+def seen_by(project: Project, user: User, unit: Unit) -> dict:
+    """What Assay has shown this person of the unit's item: on pages, in files, or while they labelled it themselves."""
+    items = list(Item.objects.filter(project=project, item_units__unit=unit).values_list("pk", flat=True))
+    rows = Shown.objects.filter(Q(item__in=items) | Q(item=None), project=project, user=user)
+    rows = set(rows.values_list("what", "item"))
+    shown = {what for what, _ in rows}
+    own = Assignment.objects.filter(item__in=items, rater__user=user, suggestions_shown_at__isnull=False)
+    shown |= {one.get("run") for exposure in own.values_list("exposure", flat=True) for one in exposure}
+    # Files have pseudonyms; pages have names.
+    labels, names = Shown.LABELS in shown, any(what == Shown.LABELS and item for what, item in rows)
+    checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
+    runs = [{"run": run, "checker": checkers[run]} for run in sorted(checkers) if run in shown]
+    return {"labels": labels, "names": names, "runs": runs}
+
+
+def _newest(project: Project, unit: Unit, dimension: str) -> Decision | None:
+    return Decision.objects.filter(
+        project=project, unit=unit, dimension=dimension, method=ADJUDICATED, is_latest=True
+    ).first()
+
+
+def _add(project: Project, unit: Unit, dimension: str, newest: Decision | None, **fields) -> Decision:
+    if newest is not None:
+        Decision.objects.filter(pk=newest.pk).update(is_latest=False)
+    return Decision.objects.create(
+        project=project,
+        unit=unit,
+        dimension=dimension,
+        method=ADJUDICATED,
+        number=newest.number + 1 if newest else 1,
+        decided_at=timezone.now(),
+        **fields,
+    )
+
+
+def _changed(project: Project) -> None:
+    """Comes first: it makes adjudicators of one project wait for each other, so that each adds to the newest row."""
+    Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)

@@ -1,0 +1,35 @@
+"""Forms of items: one more judgement, their priority, a decision."""
+
+from django import forms
+
+
+class MoreForm(forms.Form):
+    note = forms.CharField(label="Why", required=False, max_length=500)
+
+
+class PriorityForm(forms.Form):
+    """How early the items of a list come; items of equal priority keep their drawn order."""
+
+    priority = forms.TypedChoiceField(
+        label="Work on these", choices=[(10, "first"), (0, "in their usual turn"), (-10, "last")], coerce=int
+    )
+
+
+class DecisionForm(forms.Form):
+    """A decision on one unit and dimension; the label must be one of the dimension's."""
+
+    unit = forms.CharField(strip=False, widget=forms.HiddenInput)
+    dimension = forms.ChoiceField(widget=forms.HiddenInput)
+    label = forms.CharField(max_length=80)
+    note = forms.CharField(required=False, max_length=2000)
+
+    def __init__(self, *args, type, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.type = type
+        self.fields["dimension"].choices = [(dimension.slug, dimension.title) for dimension in type.dimensions]
+
+    def clean(self):
+        cleaned = super().clean()
+        if "dimension" in cleaned and cleaned.get("label") not in self.type.dimension(cleaned["dimension"]).values:
+            self.add_error("label", "There is no such label")
+        return cleaned

@@ -1,0 +1,49 @@
+"""What was said and decided as of a moment: the newest revision and decision then."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.db.models import Max, QuerySet
+
+from annotation.models import Decision, Project, Revision
+
+# Where several decisions stand for a unit, the first of these is the one exported.
+DECISION_ORDER = (
+    Decision.Method.ADJUDICATED,
+    Decision.Method.IMPORTED,
+    Decision.Method.RULE,
+    Decision.Method.MAJORITY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    revision: int
+    decision: int
+
+    @classmethod
+    def now(cls, project: Project) -> Moment:
+        revision = Revision.objects.filter(annotation__item__project=project).aggregate(newest=Max("id"))["newest"]
+        decision = Decision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
+        return cls(revision or 0, decision or 0)
+
+
+def majority(votes: dict[str, int]) -> str | None:
+    """The one most frequent label; None where there is none or several."""
+    most = max(votes.values(), default=0)
+    top = [label for label, count in votes.items() if count == most]
+    return top[0] if len(top) == 1 else None
+
+
+def decisions_at(moment: Moment, rows: QuerySet[Decision]) -> dict[tuple[int, str], list[Decision]]:
+    """By unit and dimension the decisions that were in force then, the one that stands for the unit first."""
+    newest = {
+        (row.unit_id, row.dimension, row.method): row for row in rows.filter(pk__lte=moment.decision).order_by("number")
+    }
+    found: dict[tuple[int, str], list[Decision]] = defaultdict(list)
+    for row in sorted(newest.values(), key=lambda row: DECISION_ORDER.index(row.method)):
+        if not row.is_withdrawn:
+            found[row.unit_id, row.dimension].append(row)
+    return found

@@ -1,0 +1,322 @@
+"""Reads about a project's items: the list with its filters, and one item with everything that was said about it."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Decision,
+    Item,
+    Judgement,
+    Project,
+    Revision,
+    Suggestion,
+    Unit,
+)
+from annotation.task_types import Dimension, TaskType
+from annotation.work.queries import pages, unit_words
+from annotation.work.queries.contents import UNIT_TEXTS
+
+
+def _with(state: str):
+    return lambda items: items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"), state=state)))
+
+
+def _flagged(items):
+    return items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"), is_flagged=True)))
+
+
+def _judged(items):
+    waiting = Assignment.objects.filter(item=OuterRef("pk"), state__in=[Assignment.State.OPEN, Assignment.State.LEASED])
+    return items.filter(Exists(Annotation.objects.filter(item=OuterRef("pk")))).exclude(Exists(waiting))
+
+
+# What the list can be narrowed to: name in the address -> (title, narrowing). Nothing else is accepted.
+FILTERS = {
+    "": ("All items", lambda items: items),
+    "open": ("Waiting for judgements", _with(Assignment.State.OPEN)),
+    "taken": ("Before somebody now", _with(Assignment.State.LEASED)),
+    "judged": ("Fully judged", _judged),
+    "skipped": ("Skipped by somebody", _with(Assignment.State.SKIPPED)),
+    "flagged": ("Flagged", _flagged),
+    "stuck": ("Stuck: everybody skipped", lambda items: items.filter(state=Item.State.STUCK)),
+    "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
+    "empty": ("Nothing to judge in them", lambda items: items.filter(unit_count=0)),
+}
+# These tell something about labels, and are only for those who may see them.
+LABEL_FILTERS = {
+    "disagreed": ("People disagree", lambda items: items.filter(pk__in=_disagreeing(items))),
+    "undecided": (
+        "People disagree, not decided",
+        lambda items: items.filter(pk__in=_disagreeing(items, decided=False)),
+    ),
+}
+
+
+def _disagreeing(items: QuerySet, *, decided: bool = True) -> QuerySet:
+    """Items where two answers in force differ on one unit and dimension."""
+    differing = (
+        Judgement.objects.filter(
+            revision__is_latest=True,
+            revision__annotation__is_surplus=False,
+            revision__annotation__item__in=items.values("pk"),
+        )
+        .order_by()
+        .values("revision__annotation__item", "revision__annotation__item__project", "unit", "dimension")
+        .annotate(least=Min("label"), most=Max("label"))
+        .filter(least__lt=F("most"))
+    )
+    if not decided:
+        differing = differing.exclude(
+            Exists(
+                Decision.objects.in_force().filter(
+                    project=OuterRef("revision__annotation__item__project"),
+                    unit=OuterRef("unit"),
+                    dimension=OuterRef("dimension"),
+                    method=Decision.Method.ADJUDICATED,
+                )
+            )
+        )
+    return differing.values("revision__annotation__item")
+
+
+def find_items(project: Project, *, filter: str = "", search: str = "", searches_keys: bool = True) -> QuerySet[Item]:
+    """Items in the order of work, those with `search` in their title or, if `searches_keys`, their key.
+
+    `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
+    """
+    items = project.items.order_by("position")
+    if search:
+        in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
+        items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
+    return (FILTERS | LABEL_FILTERS)[filter][1](items)
+
+
+@dataclass
+class ItemRow:
+    item: Item
+    title: str = ""  # its claim, question, hypothesis or whatever the item is made from
+    open: int = 0
+    leased: int = 0
+    done: int = 0
+    skipped: int = 0
+    judgements: int = 0  # people who answered, late ones and imported ones included
+
+
+def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
+    """The items with their titles and numbers: three queries."""
+    words = unit_words.words_of(project.type.anchor_kind, [item.anchor_id for item in items])
+    rows = {item.pk: ItemRow(item, words[item.anchor_id][0]) for item in items}
+    states = Assignment.objects.filter(item__in=rows).order_by().values_list("item_id", "state").annotate(Count("pk"))
+    for item_id, state, number in states:
+        if state != Assignment.State.CANCELLED:
+            setattr(rows[item_id], state, number)
+    answered = Annotation.objects.filter(item__in=rows).order_by().values_list("item_id").annotate(Count("pk"))
+    for item_id, number in answered:
+        rows[item_id].judgements = number
+    return list(rows.values())
+
+
+@dataclass
+class Highlight:
+    where: str  # the text's title, empty where only one text of the page can be marked
+    quote: str
+    is_whole: bool = False  # the whole text was marked
+
+
+@dataclass
+class ShownAnswer:
+    label: str = ""
+    title: str = ""
+    derived: list[str] = field(default_factory=list)  # titles of what follows from the label
+    spans: list[Highlight] = field(default_factory=list)
+    probability: float | None = None
+
+
+@dataclass
+class Decided:
+    decision: Decision
+    title: str
+    derived: list[str]
+
+
+@dataclass
+class ShownText:
+    """A text of the item's page. `note` says where it comes from."""
+
+    field: str
+    title: str
+    text: str
+    note: str = ""
+
+
+@dataclass
+class ItemQuestion:
+    """One dimension of one unit, with everybody's answers in the order of the item's judges and runs."""
+
+    unit: Unit
+    unit_title: str
+    dimension: Dimension
+    answers: list[ShownAnswer | None]
+    suggestions: list[ShownAnswer | None]
+    decisions: list[Decided]
+    adjudicated: Decision | None
+    disagrees: bool
+
+
+@dataclass
+class ItemView:
+    item: Item
+    texts: list[ShownText]
+    revisions: list[Revision]  # the newest of each judge
+    free_texts: list[tuple[Revision, str, str]]  # with the question in words and its answer
+    history: dict[int, int]  # number of revisions by annotation
+    runs: list
+    questions: list[ItemQuestion]
+    assignments: list[Assignment]
+
+
+def item_view(project: Project, item: Item) -> ItemView:
+    """Everything that was said about one item, side by side."""
+    kind = project.type
+    units = list(
+        Unit.objects.filter(item_units__item=item)
+        .select_related(*(UNIT_TEXTS[kind.unit_kind][:1] if kind.unit_kind in UNIT_TEXTS else ()))
+        .order_by("item_units__index")
+    )
+    texts = texts_of(kind, item)
+    by_field = {text.field: text for text in texts}
+    revisions = list(
+        Revision.objects.filter(annotation__item=item, is_latest=True)
+        .select_related("annotation__rater", "annotation__assignment")
+        .prefetch_related("judgements__spans")
+        .order_by("annotation__is_surplus", "annotation__rater__name", "pk")
+    )
+    said = {
+        (revision.pk, judgement.unit_id, judgement.dimension): judgement
+        for revision in revisions
+        for judgement in revision.judgements.all()
+    }
+    suggested, runs = {}, {}
+    for suggestion in Suggestion.objects.filter(run__project=project, unit__in=units).select_related("run"):
+        runs[suggestion.run_id] = suggestion.run
+        suggested[suggestion.run_id, suggestion.unit_id, suggestion.dimension] = suggestion
+    decisions = defaultdict(list)
+    for decision in Decision.objects.in_force().filter(project=project, unit__in=units).select_related("decided_by"):
+        decisions[decision.unit_id, decision.dimension].append(decision)
+    # What the project hides is shown where somebody said or decided something about it.
+    known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
+    dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
+    questions = []
+    for unit in units:
+        for dimension in dimensions:
+            place = (unit.pk, dimension.slug)
+            answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
+            counted = {
+                answer.label
+                for answer, revision in zip(answers, revisions, strict=True)
+                if answer and not revision.annotation.is_surplus
+            }
+            of_unit = decisions[place]
+            questions.append(
+                ItemQuestion(
+                    unit=unit,
+                    unit_title=pages.unit_text(unit).title or unit.key,
+                    dimension=dimension,
+                    answers=answers,
+                    suggestions=[_suggested(dimension, by_field, suggested.get((run, *place))) for run in sorted(runs)],
+                    decisions=[
+                        Decided(one, _title(dimension, one.label), _derived(dimension, one.label)) for one in of_unit
+                    ],
+                    adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
+                    disagrees=len(counted) > 1,
+                )
+            )
+    numbers = Revision.objects.filter(annotation__item=item).order_by().values_list("annotation").annotate(Count("pk"))
+    return ItemView(
+        item=item,
+        texts=texts,
+        revisions=revisions,
+        free_texts=[
+            (revision, said["question"], said["answer"])
+            for revision in revisions
+            if (said := revision.metadata.get(pages.FREE_TEXT)) and said.get("answer")
+        ],
+        history=dict(numbers),
+        runs=[runs[run] for run in sorted(runs)],
+        questions=questions,
+        assignments=list(item.assignments.select_related("rater").order_by("pk")),
+    )
+
+
+def _title(dimension: Dimension, label: str) -> str:
+    """The label's title; a label of an older version is shown as it is stored."""
+    return dimension.label(label).title if label in dimension.values else label
+
+
+def _derived(dimension: Dimension, label: str) -> list[str]:
+    """What follows from the label, in words: the outcome that a grade stands for."""
+    found = []
+    for derived in dimension.derived:
+        coarser = dict(derived.of).get(label)
+        found += [one.title for one in derived.labels if one.value == coarser]
+    return found
+
+
+def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgement | None) -> ShownAnswer | None:
+    if judgement is None:
+        return None
+    spans = [(span.field, span.start, span.end, span.quote) for span in judgement.spans.all()]
+    return _as_answer(dimension, texts, judgement.label, sorted(spans))
+
+
+def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> ShownAnswer | None:
+    if suggestion is None:
+        return None
+    spans = [(span["field"], span["start"], span["end"], span["quote"]) for span in suggestion.spans]
+    return _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
+
+
+def _as_answer(
+    dimension: Dimension,
+    texts: dict[str, ShownText],
+    label: str,
+    spans: list[tuple[str, int, int, str]],
+    probability: float | None = None,
+) -> ShownAnswer:
+    names_place = dimension.spans is None or sum(dimension.spans.takes(name) for name in texts) > 1
+    marked = []
+    for name, start, end, quote in spans:
+        text = texts.get(name)
+        where = (text.title if text else name) if names_place else ""
+        is_whole = text is not None and (start, end) == (0, len(text.text))
+        marked.append(Highlight(where, quote, is_whole))
+    return ShownAnswer(label, _title(dimension, label), _derived(dimension, label), marked, probability)
+
+
+def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item | None, Item | None]:
+    """The items before and after this one in the list with the filter."""
+    items = find_items(project, filter=filter)
+    before = items.filter(position__lt=item.position).order_by("-position").first()
+    return before, items.filter(position__gt=item.position).first()
+
+
+# Names of texts on an item's page that need another word than their own.
+TEXT_TITLES = {"response": "Answer", "answer": "Ground truth"}
+TEXT_TITLES_UNDER_CLAIM = {"question": "Claim", "response": "Generated document", "passage": "Gold evidence"}
+
+
+def texts_of(kind: TaskType, item: Item) -> list[ShownText]:
+    """What the item's judges read, in reading order, empty texts included."""
+    contents = pages.load_page(item.pk, kind).contents
+    titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if contents.context.get("is_claim") else {})
+    notes = {passage["key"]: passage["title"] for passage in contents.context.get("passages", ())}
+    found = []
+    for name, text in contents.texts.items():
+        word, _, number = name.partition("-")
+        title = titles.get(word, word.capitalize())
+        found.append(ShownText(name, f"{title} {number}".strip(), text, notes.get(name, "")))
+    return found

@@ -1,0 +1,181 @@
+"""A project's items: the list, one item with all that was said about it, and what can be done with it."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import incoming
+from annotation.access import (
+    ADJUDICATOR,
+    RESEARCHER,
+    project_for,
+    project_with_labels_for,
+    roles_of,
+    sees_keys,
+    sees_labels,
+)
+from annotation.decisions import adjudicating, queries
+from annotation.decisions.forms import DecisionForm, MoreForm, PriorityForm
+from annotation.models import Project, Unit
+from annotation.work import assigning, showing
+from annotation.work.label_access import labels_served
+
+# More items than this are moved by whoever makes the project: by its order.
+MAX_MOVED = 50_000
+
+
+def _chosen_items(request, project: Project, values):
+    """Filter, search and the items they find, as named in `values`; a filter that is not offered is refused."""
+    chosen, search = values.get("filter", ""), values.get("search", "").strip()[:400]
+    if not incoming.is_storable(search):
+        raise BadRequest(f"search {incoming.BAD_CHARACTER}")
+    if chosen in queries.LABEL_FILTERS and not sees_labels(request.user, project):
+        raise PermissionDenied("You still have items to label in this project; its labels are hidden until then")
+    if chosen in queries.LABEL_FILTERS:
+        labels_served(request, project)
+    if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
+        raise BadRequest("There is no such filter")
+    return (
+        chosen,
+        search,
+        queries.find_items(project, filter=chosen, search=search, searches_keys=sees_keys(request.user, project)),
+    )
+
+
+@login_required
+@require_safe
+def project_items(request, slug):
+    project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
+    labels = sees_labels(request.user, project)
+    filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
+    chosen, search, found = _chosen_items(request, project, request.GET)
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "filters": [(name, title) for name, (title, _) in filters.items()],
+        "chosen": chosen,
+        "search": search,
+        "query": urlencode({"filter": chosen, "search": search}),
+        "page": page,
+        "rows": queries.item_rows(project, list(page.object_list)),
+        "sees_labels": labels,
+        "sees_keys": sees_keys(request.user, project),
+        "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
+    }
+    return render(request, "annotation/projects/items.html", context)
+
+
+@login_required
+@require_POST
+def project_items_priority(request, slug):
+    """Move all items that a filter and a search find before the others, or behind them."""
+    project = project_for(request.user, slug, RESEARCHER)
+    chosen, search, found = _chosen_items(request, project, request.POST)
+    form = PriorityForm(request.POST)
+    count = found.count()
+    if not form.is_valid():
+        raise BadRequest("Choose when these items are to be worked on")
+    if count > MAX_MOVED:
+        messages.error(request, f"These are {count:,} items; at most {MAX_MOVED:,} are moved at once. Narrow the list.")
+    else:
+        assigning.set_priority(project, found, form.cleaned_data["priority"])
+        titles = dict(PriorityForm.base_fields["priority"].choices)
+        moved = "1 item now comes" if count == 1 else f"{count:,} items now come"
+        messages.success(request, f"{moved} {titles[form.cleaned_data['priority']]}")
+    return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': chosen, 'search': search})}")
+
+
+def _item(project: Project, uuid):
+    return get_object_or_404(project.items.select_related("anchor", "project"), uuid=uuid)
+
+
+@login_required
+@require_safe
+def item_detail(request, slug, uuid):
+    project = project_with_labels_for(request.user, slug)
+    item = _item(project, uuid)
+    labels_served(request, project, item=None if _kept_filter(request) in queries.LABEL_FILTERS else item)
+    before, after = queries.neighbours(project, item, filter=_kept_filter(request))
+    view = queries.item_view(project, item)
+    others = any(revision.annotation.rater.user_id != request.user.pk for revision in view.revisions)
+    showing.showed(project, request.user, [item], view.runs, labels=others)
+    context = {
+        "project": project,
+        "item": item,
+        "type": project.type,
+        "view": view,
+        "roles": roles_of(request.user, project),
+        "before": before,
+        "after": after,
+        "filter": _kept_filter(request),
+    }
+    return render(request, "annotation/projects/item.html", context)
+
+
+def _kept_filter(request) -> str:
+    """The list's filter that the person came with, so that 'next' goes through the same list."""
+    chosen = request.GET.get("filter", "")
+    return chosen if chosen in queries.FILTERS or chosen in queries.LABEL_FILTERS else ""
+
+
+@login_required
+@require_POST
+def item_more(request, slug, uuid):
+    project = project_for(request.user, slug, RESEARCHER)
+    form = MoreForm(request.POST)
+    item = _item(project, uuid)
+    if form.is_valid():
+        try:
+            assigning.ask_for_one_more(item, form.cleaned_data["note"], request.user)
+            messages.success(request, "One more judgement was requested")
+        except assigning.AssigningError as error:
+            messages.error(request, error)
+    return redirect("item_detail", slug, uuid)
+
+
+@login_required
+@require_POST
+def item_release(request, slug, uuid):
+    project = project_for(request.user, slug, RESEARCHER)
+    assigning.release_item(_item(project, uuid))
+    messages.success(request, "The item was returned to the queue")
+    return redirect("item_detail", slug, uuid)
+
+
+@login_required
+@require_POST
+def item_decide(request, slug, uuid):
+    project = project_with_labels_for(request.user, slug)
+    if ADJUDICATOR not in roles_of(request.user, project):
+        raise PermissionDenied("This needs the role of adjudicator")
+    item = _item(project, uuid)
+    form = DecisionForm(request.POST, type=project.type)
+    if not form.is_valid():
+        return HttpResponseBadRequest(str(form.errors.as_text()), content_type="text/plain")
+    values = form.cleaned_data
+    unit = Unit.objects.filter(item_units__item=item, key=values["unit"]).first()
+    if unit is None:
+        raise Http404("No such unit in this item")
+    if request.POST.get("withdraw"):
+        adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
+    else:
+        adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
+    messages.success(request, "Stored")
+    return redirect("item_detail", slug, uuid)
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/items/", project_items, name="project_items"),
+    path("projects/<slug:slug>/items/priority/", project_items_priority, name="project_items_priority"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/release/", item_release, name="item_release"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/decide/", item_decide, name="item_decide"),
+]

@@ -1,0 +1,71 @@
+"""What the demo's two annotators lean on. These labels stay out of the database until somebody gives them.
+
+`fixtures/demo/labels/` has a file per project with an answer for each of its units, by the unit's key: labels by
+dimension, quotes by text where the answer can be marked, and, for units about which careful people differ, a `doubt`:
+the other answer. The claims' answers are made from the labels that DRUID's layout carries beside the texts.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from django.conf import settings
+
+FIXTURES = Path(settings.BASE_DIR) / "fixtures" / "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAnswer:
+    labels: dict[str, str]  # by dimension
+    quotes: dict[str, list[str]] = field(default_factory=dict)  # by the field of the text
+    note: str = ""
+    doubt: DemoAnswer | None = None
+
+
+def answers_in(name: str) -> dict[str, DemoAnswer]:
+    """The answers of `labels/<name>.json`, by unit."""
+    stored = json.loads((FIXTURES / "labels" / f"{name}.json").read_text(encoding="utf-8"))
+    return {unit: _answer(described) for unit, described in stored.items()}
+
+
+def _answer(described: dict) -> DemoAnswer:
+    doubt = described.get("doubt")
+    return DemoAnswer(**{**described, "doubt": _answer(doubt) if doubt else None})
+
+
+# What somebody says who hesitates. Neutral evidence is taken for irrelevant, and the other way round.
+STANCE_DOUBTS = {
+    "refutes": "insufficient-refutes",
+    "insufficient-refutes": "refutes",
+    "insufficient-contradictory": "insufficient-neutral",
+    "insufficient-neutral": None,
+    None: "insufficient-neutral",
+    "insufficient-supports": "supports",
+    "supports": "insufficient-supports",
+}
+SIX_WAY = {stance: stance for stance in STANCE_DOUBTS if stance}
+THREE_WAY = dict.fromkeys(SIX_WAY, "not_enough_info") | {"refutes": "refutes", "supports": "supports"}
+
+
+def claim_answers(stances: Mapping[str, str]) -> dict[str, DemoAnswer]:
+    """The answers in `claims.tsv`; `stances` says how the project's task type calls the file's."""
+    with (FIXTURES / "claims.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    answers = {}
+    for row in rows:
+        stance = row["evidence_stance"] if row["relevant"] == "True" else None
+        first_clause = row["evidence"].split(". ")[0].split(", ")[0]
+        answer = _stance_answer(stance, stances, first_clause)
+        doubt = _stance_answer(STANCE_DOUBTS[stance], stances, first_clause)
+        answers[row["id"]] = replace(answer, doubt=doubt) if doubt.labels != answer.labels else answer
+    return answers
+
+
+def _stance_answer(stance: str | None, stances: Mapping[str, str], quote: str) -> DemoAnswer:
+    if stance is None:
+        return DemoAnswer({"relevance": "not_relevant"})
+    return DemoAnswer({"relevance": "relevant", "stance": stances[stance]}, {"evidence": [quote]})

@@ -1,0 +1,237 @@
+"""The demo's data sets and projects: one project for every kind of judgement, and a second for the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from annotation.demo.answers import FIXTURES, SIX_WAY, THREE_WAY, DemoAnswer, answers_in, claim_answers
+from annotation.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSet:
+    slug: str
+    title: str
+    file: str
+    format: str
+    about: str
+
+    @property
+    def description(self) -> str:
+        return f"{self.about} Written for the demo: everything in it is made up, and nothing should be quoted."
+
+
+@dataclass(frozen=True, slots=True)
+class DemoProject:
+    slug: str
+    title: str
+    dataset: str
+    task_type: str
+    guidelines: str  # a file in fixtures/demo/guidelines
+    answers: Callable[[], dict[str, DemoAnswer]]  # what the annotators lean on, by unit
+    judged: tuple[int, int]  # items that the first and the second annotator have done
+    about: str
+    prefill: str = Project.Prefill.OFF
+    doubts: int = 2  # an annotator follows one in so many doubts
+
+    @property
+    def description(self) -> str:
+        return f"{self.about} Everything in it is made up."
+
+    @property
+    def guidelines_text(self) -> str:
+        return (FIXTURES / "guidelines" / f"{self.guidelines}.md").read_text(encoding="utf-8")
+
+
+DATASETS = (
+    DemoSet(
+        "demo-claims",
+        "Everyday claims (made up)",
+        "claims.tsv",
+        "druid",
+        "Claims with two or three pieces of evidence each.",
+    ),
+    DemoSet(
+        "demo-answers",
+        "Answers in triplets (made up)",
+        "answers.json",
+        "refchecker",
+        "Answers of two models with passages and claim-triplets.",
+    ),
+    DemoSet(
+        "demo-questions",
+        "Questions with passages (made up)",
+        "questions.jsonl",
+        "content",
+        "Questions with true answers, passages, and the answers of two models in sub-sentences.",
+    ),
+    DemoSet(
+        "demo-long-answers",
+        "Long answers (made up)",
+        "coverage.jsonl",
+        "content",
+        "Questions with their aspects, long answers of two models, and atomic claims drawn from them.",
+    ),
+    DemoSet(
+        "demo-aspects",
+        "Generated aspects (made up)",
+        "aspects.jsonl",
+        "content",
+        "Questions with aspects as a model might propose them, fitting and not.",
+    ),
+    DemoSet(
+        "demo-documents",
+        "Generated documents (made up)",
+        "documents.jsonl",
+        "content",
+        "Claims with gold evidence, documents generated for them by two methods, and pairs of evidence and sentence.",
+    ),
+    DemoSet(
+        "demo-pairs",
+        "Premises and hypotheses (made up)",
+        "pairs.jsonl",
+        "content",
+        "Pairs that belong to no claim and no question.",
+    ),
+)
+
+# Made in this order. The list of projects shows the newest first, so what a newcomer should open first comes last.
+PROJECTS = (
+    DemoProject(
+        "demo-inference",
+        "What follows from what?",
+        "demo-pairs",
+        "nli/three-way/1",
+        "nli-three-way",
+        partial(answers_in, "nli-three-way"),
+        (8, 8),
+        "Premise and hypothesis, in three labels.",
+    ),
+    DemoProject(
+        "demo-sentences",
+        "Does it follow from the evidence?",
+        "demo-documents",
+        "nli/two-way/1",
+        "nli-two-way",
+        partial(answers_in, "nli-two-way"),
+        (17, 16),
+        "Gold evidence against single sentences of generated documents, in two labels.",
+    ),
+    DemoProject(
+        "demo-inclusion",
+        "Is the evidence in the document?",
+        "demo-documents",
+        "evidence-inclusion/-/1",
+        "evidence-inclusion",
+        partial(answers_in, "evidence-inclusion"),
+        (15, 13),
+        "Documents that a model wrote for a claim, held against all of the claim's gold evidence.",
+    ),
+    DemoProject(
+        "demo-aspect-relevance",
+        "Do the aspects belong there?",
+        "demo-aspects",
+        "nli/aspect-relevance/1",
+        "aspect-relevance",
+        partial(answers_in, "aspect-relevance"),
+        (5, 5),
+        "Aspects that a model proposed for a question.",
+    ),
+    DemoProject(
+        "demo-atomic-claims",
+        "Do the claims stand alone?",
+        "demo-long-answers",
+        "nli/atomic-claim/1",
+        "atomic-claim",
+        partial(answers_in, "atomic-claim"),
+        (18, 16),
+        "Atomic claims drawn from long answers, shown without them.",
+    ),
+    DemoProject(
+        "demo-coverage",
+        "What do the long answers cover?",
+        "demo-long-answers",
+        "aspect-coverage/-/1",
+        "aspect-coverage",
+        partial(answers_in, "aspect-coverage"),
+        (5, 5),
+        "Five to twelve aspects per question, marked in answers of some 250 words.",
+    ),
+    DemoProject(
+        "demo-grades",
+        "How good are the answers?",
+        "demo-questions",
+        "answer-grade/-/1",
+        "answer-grade",
+        partial(answers_in, "answer-grade"),
+        (20, 20),
+        "Answers graded against the truth; correct, hallucinated or abstained follows from the grade.",
+    ),
+    DemoProject(
+        "demo-sufficiency",
+        "Do the passages suffice?",
+        "demo-questions",
+        "sufficient-context/-/1",
+        "sufficient-context",
+        partial(answers_in, "sufficient-context"),
+        (8, 8),
+        "Whether an answer to the question could be inferred from its passages at all.",
+    ),
+    DemoProject(
+        "demo-sub-sentences",
+        "Do the sentences hold?",
+        "demo-questions",
+        "triplets/sub-sentences/1",
+        "sub-sentences",
+        partial(answers_in, "sub-sentences"),
+        (14, 12),
+        "Short sentences of two models' answers against passages, with a checker's suggestions after the first answer.",
+        prefill=Project.Prefill.AFTER,
+    ),
+    DemoProject(
+        "demo-triplets",
+        "Do the triplets hold?",
+        "demo-answers",
+        "triplets/-/1",
+        "triplets",
+        partial(answers_in, "triplets"),
+        (10, 9),
+        "Claim-triplets of two models' answers against reference passages.",
+    ),
+    DemoProject(
+        "demo-three-way",
+        "Evidence on claims: three labels",
+        "demo-claims",
+        "claim-evidence/three-way/1",
+        "claim-evidence-three",
+        partial(claim_answers, THREE_WAY),
+        (24, 20),
+        "The same claims as in the six-way projects, without leanings.",
+        doubts=4,
+    ),
+    DemoProject(
+        "demo-stance",
+        "Evidence on claims: all judged",
+        "demo-claims",
+        "claim-evidence/six-way/1",
+        "claim-evidence",
+        partial(claim_answers, SIX_WAY),
+        (59, 59),
+        "Both annotators are through: look at agreement, the checker and the disagreements.",
+        doubts=4,
+    ),
+    DemoProject(
+        "demo-open",
+        "Evidence on claims: open work",
+        "demo-claims",
+        "claim-evidence/six-way/1",
+        "claim-evidence",
+        partial(claim_answers, SIX_WAY),
+        (18, 22),
+        "Open work, with a checker's suggestions after the first answer.",
+        prefill=Project.Prefill.AFTER,
+        doubts=4,
+    ),
+)

@@ -1,0 +1,28 @@
+"""The demo's one-click sign-in."""
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.http import Http404
+from django.shortcuts import redirect
+from django.urls import path
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from annotation.demo.accounts import demo_account
+from annotation.models import User
+from annotation.projects.views.accounts import BACKEND
+
+
+@require_POST
+def demo_sign_in(request, slug):
+    found = demo_account(slug) if settings.DEMO else None
+    user = User.objects.filter(username=found.email, is_active=True).first() if found else None
+    if user is None:
+        raise Http404("No such demo account")
+    login(request, user, backend=BACKEND)
+    wanted = request.POST.get("next", "")
+    is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return redirect(wanted if is_here else "home")
+
+
+urlpatterns = [path("demo/sign-in/<slug:slug>/", demo_sign_in, name="demo_sign_in")]

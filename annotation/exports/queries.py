@@ -1,0 +1,205 @@
+"""Everything an export needs, in the byte order of keys, as of one moment, a batch of items at a time.
+
+The moment is the newest revision and decision at the start, so that annotators can go on submitting meanwhile without a
+long transaction. Every item is read whole: a revision is in the export with all of its labels or not at all.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.db import connection
+from django.db.models.functions import Collate
+
+from annotation.decisions.moments import Moment, decisions_at, majority
+from annotation.formats.content.assay import decision_key, sort_key
+from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
+from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
+from annotation.task_types import Dimension, TaskType
+
+BATCH = 500
+KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
+
+
+REVISION_FIELDS = (
+    "number",
+    "shown_at",
+    "submitted_at",
+    "active_ms",
+    "guideline_version",
+    "suggestion_shown",
+    "labels_seen",
+    "comment",
+    "metadata",
+)
+
+
+DECISION_FIELDS = ("note", "seen", "decided_at")
+
+
+@dataclass(slots=True)
+class ExportedItem:
+    """An item with all that was said about it."""
+
+    key: str
+    anchor: int  # id of the unit that the item is made from
+    unit_keys: dict[int, str] = field(default_factory=dict)  # unit id -> key, in the item's order
+    annotations: list[AnnotationRecord] = field(default_factory=list)  # every revision, in the order of an export
+    raters: int = 0
+    # (unit key, dimension) -> label -> how many last revisions have it, surplus ones left out
+    votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    # (unit key, dimension) -> the decision's label and method
+    decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
+        """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
+
+        A dimension that is asked under a condition has none where the condition's label is another one, or where only
+        a majority could tell and people are divided about the condition.
+        """
+        decided, _ = self.decisions.get((unit_key, dimension.slug), (None, ""))
+        condition = dimension.asked_when
+        if condition is not None:
+            before = kind.dimension(condition.dimension)
+            label = self.label(kind, unit_key, before)
+            if label is not None and label not in condition.labels:
+                return None
+            if label is None and decided is None and (unit_key, before.slug) in self.votes:
+                return None
+        return decided if decided is not None else majority(self.votes.get((unit_key, dimension.slug), {}))
+
+    def method(self, unit_key: str, dimension: Dimension) -> str:
+        """What made the unit's one label."""
+        return self.decisions.get((unit_key, dimension.slug), ("", Decision.Method.MAJORITY.value))[1]
+
+    def count_votes(self) -> None:
+        latest = {annotation.rater: annotation for annotation in self.annotations}
+        self.raters = len(latest)
+        for annotation in latest.values():
+            if annotation.surplus:
+                continue
+            for judgement in annotation.judgements:
+                counts = self.votes.setdefault((judgement.unit, judgement.dimension), {})
+                counts[judgement.label] = counts.get(judgement.label, 0) + 1
+
+
+def exported_items(project: Project, moment: Moment) -> Iterator[list[ExportedItem]]:
+    """Batches of the items that are not retired, in the byte order of their keys."""
+    bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
+    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
+    # All ids at once, which is little, so that no query stays open while others write.
+    ids = array("q", rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+    raters = {
+        pk: (pseudonym, KINDS.get(kind, "person"))
+        for pk, pseudonym, kind in Rater.objects.filter(project=project).values_list("pk", "pseudonym", "kind")
+    }
+    for start in range(0, len(ids), BATCH):
+        yield _read(ids[start : start + BATCH].tolist(), project, moment, raters)
+
+
+def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]:
+    """Every decision about units that are not retired, with those that another took the place of, in the order of an
+    export."""
+    items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    rows = Decision.objects.filter(project=project, pk__lte=moment.decision, unit__in=items.values("unit"))
+    columns = ("unit__key", "dimension", "label", "method", "number", "decided_by__pseudonym", *DECISION_FIELDS)
+    found = [
+        DecisionRecord(*plain, rater or "", *more)
+        for *plain, rater, note, seen, decided_at in rows.values_list(*columns).iterator(chunk_size=10_000)
+        for more in ((note, seen, decided_at),)
+    ]
+    return sorted(found, key=decision_key)
+
+
+def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tuple[str, str]]) -> list[ExportedItem]:
+    """The items in the order of `ids`, in as many queries for one as for all."""
+    known = {
+        pk: ExportedItem(key, anchor)
+        for pk, key, anchor in Item.objects.filter(pk__in=ids).values_list("pk", "key", "anchor_id")
+    }
+    found = {pk: known[pk] for pk in ids if pk in known}
+    item_of_unit: dict[int, ExportedItem] = {}
+    units = ItemUnit.objects.filter(item__in=ids).order_by("item_id", "index")
+    for item, unit, key in units.values_list("item_id", "unit_id", "unit__key"):
+        found[item].unit_keys[unit] = key
+        item_of_unit[unit] = found[item]
+
+    annotations = {
+        pk: said
+        for pk, *said in Annotation.objects.filter(item__in=ids).values_list("pk", "item_id", "rater_id", "is_surplus")
+    }
+    # Judgements after their revisions: of a revision that is seen, all of them are.
+    revisions = list(
+        Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
+            "pk", "annotation_id", *REVISION_FIELDS
+        )
+    )
+    judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
+    for pk, annotation, *said in revisions:
+        item, rater, surplus = annotations[annotation]
+        if rater in raters:  # else somebody who was not there at the start
+            entry = found[item]
+            record = _record(entry.key, raters[rater], judgements.get(pk, ()), said, project.task_type, surplus)
+            entry.annotations.append(record)
+    for entry in found.values():
+        entry.annotations.sort(key=sort_key)
+        entry.count_votes()
+    _add_decisions(project, moment, item_of_unit)
+    return list(found.values())
+
+
+def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> dict[int, tuple[JudgementRecord, ...]]:
+    """Judgements by revision, in the order of the item's units, then of dimensions' names.
+
+    Asked for by long lists of ids: through joins, PostgreSQL reads whole tables for every batch.
+    """
+    rows = list(
+        Judgement.objects.filter(revision__in=revisions).values_list(
+            "pk", "revision_id", "unit_id", "dimension", "label"
+        )
+    )
+    spans: dict[int, list[SpanRecord]] = defaultdict(list)
+    with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list(
+        "judgement_id", "field", "start", "end", "quote"
+    )
+    for judgement, *values in with_spans:
+        spans[judgement].append(SpanRecord(*values))
+    for of_judgement in spans.values():
+        of_judgement.sort(key=lambda span: (span.field, span.start, span.end))
+    place = {unit: index for entry in item_of_unit.values() for index, unit in enumerate(entry.unit_keys)}
+    by_revision: dict[int, list[tuple[int, str, JudgementRecord]]] = defaultdict(list)
+    for pk, revision, unit, dimension, label in rows:
+        key = item_of_unit[unit].unit_keys[unit]
+        record = JudgementRecord(key, dimension, label, tuple(spans.get(pk, ())))
+        by_revision[revision].append((place[unit], dimension, record))
+    return {
+        revision: tuple(record for *_, record in sorted(records, key=lambda row: row[:2]))
+        for revision, records in by_revision.items()
+    }
+
+
+def _add_decisions(project: Project, moment: Moment, item_of_unit: dict[int, ExportedItem]) -> None:
+    found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=item_of_unit))
+    for (unit, dimension), of_place in found.items():
+        entry = item_of_unit[unit]
+        entry.decisions[entry.unit_keys[unit], dimension] = of_place[0].label, of_place[0].method
+
+
+def _record(
+    item: str, rater: tuple[str, str], judgements: tuple, said: list, task_type: str, surplus: bool
+) -> AnnotationRecord:
+    pseudonym, kind = rater
+    number, *more = said
+    return AnnotationRecord(
+        item=item,
+        rater=pseudonym,
+        judgements=judgements,
+        rater_kind=kind,
+        revision=number,
+        task_type=task_type,
+        surplus=surplus,
+        **dict(zip(REVISION_FIELDS[1:], more, strict=True)),
+    )

@@ -1,0 +1,100 @@
+"""Exports of a project: start one, see how far it is, download its files."""
+
+from pathlib import Path
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import incoming
+from annotation.access import project_with_labels_for
+from annotation.exports import releasing
+from annotation.exports.forms import ExportForm
+from annotation.jobs.queries import progress_of
+from annotation.models import Artifact, Job
+from annotation.work import showing
+from annotation.work.label_access import FILE, labels_served
+
+SHOWN = 20
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_exports(request, slug):
+    project = project_with_labels_for(request.user, slug)
+    form = ExportForm(project, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        releasing.start_export(project, request.user, form.cleaned_data["kinds"])
+        return redirect("project_exports", slug=slug)
+    jobs = (
+        project.jobs.filter(kind=Job.Kind.EXPORT)
+        .select_related("created_by")
+        .prefetch_related("artifacts")
+        .order_by("-created_at")[:SHOWN]
+    )
+    rows = [{"job": job, "progress": None if job.is_finished else progress_of(job)} for job in jobs]
+    return render(request, "annotation/exports/list.html", {"project": project, "form": form, "rows": rows})
+
+
+@login_required
+@require_safe
+def artifact_download(request, uuid):
+    artifact = get_object_or_404(Artifact.objects.select_related("job__project"), uuid=uuid)
+    if artifact.job.project is None:
+        raise Http404("No such file")
+    project_with_labels_for(request.user, artifact.job.project.slug)
+    location = releasing.artifact_path(artifact)
+    if not location.is_file():
+        raise Http404("The file is gone; export again")
+    labels_served(request, artifact.job.project, FILE)
+    if request.method == "GET" and artifact.media_type != "application/json":  # a manifest says nothing of anybody
+        showing.handed_out(request.user, artifact)
+    response = _part(request, location, artifact) or FileResponse(location.open("rb"))
+    response["Content-Type"] = artifact.media_type
+    response["Content-Disposition"] = f'attachment; filename="{artifact.file_name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Accept-Ranges"] = "bytes"
+    response["ETag"] = f'"{artifact.sha256}"'
+    return response
+
+
+def _part(request, location: Path, artifact: Artifact) -> HttpResponse | None:
+    """The part of the file that an interrupted download asks for; None where the whole is wanted."""
+    if request.headers.get("If-Range", f'"{artifact.sha256}"') != f'"{artifact.sha256}"':
+        return None  # begun with another file
+    try:
+        asked = incoming.byte_range(request.headers.get("Range", ""), artifact.size)
+    except incoming.Refused:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{artifact.size}"})
+    if asked is None:
+        return None
+    start, end = asked
+    file = location.open("rb")
+    file.seek(start)
+    response = FileResponse(_Limited(file, end + 1 - start), status=206)
+    response["Content-Length"] = str(end + 1 - start)
+    response["Content-Range"] = f"bytes {start}-{end}/{artifact.size}"
+    return response
+
+
+class _Limited:
+    """An open file that ends after `left` bytes."""
+
+    def __init__(self, file, left: int):
+        self.file, self.left = file, left
+
+    def read(self, size: int = -1) -> bytes:
+        block = self.file.read(self.left if size < 0 else min(size, self.left))
+        self.left -= len(block)
+        return block
+
+    def close(self) -> None:
+        self.file.close()
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/exports/", project_exports, name="project_exports"),
+    path("artifacts/<uuid:uuid>/", artifact_download, name="artifact_download"),
+]

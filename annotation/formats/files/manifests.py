@@ -1,0 +1,78 @@
+"""The manifest of an Assay export or release, and which of the files that come with it are read.
+
+A release's zip holds the content in several layouts, and frames for reports beside it; only one file of the content and
+the single annotations are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from annotation import incoming
+from annotation.formats.files.containers import entries_of, open_blobs
+from annotation.formats.records import FormatError
+from annotation.formats.sources import Options, SourceFile
+
+MANIFEST = "manifest.json"
+SIGN = b'"assay_export"'
+HEAD_BYTES = 4096
+CONTENT_ENDINGS = (".jsonl", ".tsv", ".parquet")  # the first of them that there is
+
+
+def read_manifest(sources: Iterable[SourceFile]) -> dict | None:
+    """The first manifest among the sources or in an archive of them; FormatError where it cannot be read."""
+    for source in sources:
+        manifest, _ = _opened(source)
+        if manifest is not None:
+            return manifest
+    return None
+
+
+def data_files(sources: Iterable[SourceFile]) -> list[SourceFile]:
+    """The sources without manifests; an archive with one is replaced by those of its files that are read."""
+    found = []
+    for source in sources:
+        manifest, members = _opened(source)
+        found += [source] if manifest is None else members
+    return found
+
+
+def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
+    if source.entry:
+        return None, []
+    entries = {entry.filename: entry.file_size for entry in entries_of(source)}
+    if not entries:
+        return _manifest_in(source), []
+    # As Assay packs it, or packed again together with its folder.
+    name = min((name for name in entries if name.rsplit("/", 1)[-1] == MANIFEST), key=len, default=None)
+    manifest = _manifest_in(SourceFile(source.path, source.name, name)) if name else None
+    if manifest is None:
+        return None, []
+    folder = name.removesuffix(MANIFEST)
+    beside = [one for one in entries if one.startswith(folder) and "/" not in one.removeprefix(folder) and entries[one]]
+    chosen: dict[str, str] = {}
+    for ending in CONTENT_ENDINGS:
+        for one in beside:
+            if one.endswith(ending):
+                chosen.setdefault(one.removesuffix(ending), one)
+    return manifest, [SourceFile(source.path, source.name, one) for one in chosen.values()]
+
+
+def _manifest_in(source: SourceFile) -> dict | None:
+    limits = Options().limits
+    for blob in open_blobs([source], Options()):
+        head = blob.stream.peek(HEAD_BYTES)
+        if not head.lstrip().startswith(b"{") or SIGN not in head[:HEAD_BYTES]:
+            return None
+        read = b""
+        while block := blob.stream.read(HEAD_BYTES * 16):
+            read += block
+            if len(read) > limits.record_bytes:
+                raise FormatError(f"{blob.name}: is longer than {limits.record_bytes:,} bytes, too long for a manifest")
+        try:
+            manifest = incoming.json_value(read)
+        except incoming.Refused as refused:
+            place = f"{refused.place} {refused}" if refused.place else f"is no manifest that can be read ({refused})"
+            raise FormatError(f"{blob.name}: {place}") from None
+        return manifest if isinstance(manifest, dict) and "assay_export" in manifest else None
+    return None

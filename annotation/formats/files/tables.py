@@ -1,0 +1,216 @@
+"""Rows of a file, whatever it is stored as: delimited text, JSON Lines, a JSON array or Parquet.
+
+Every row comes as (line, {column: value}) or as a RowError, in file order and in bounded memory. What a file is, is
+told from its first bytes; its name only decides between tab and comma.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+
+from annotation.formats.cells import SHOWN_CHARS, shorten
+from annotation.formats.files.containers import Blob, open_blobs
+from annotation.formats.files.json_streams import JsonValues, decode_json, find_bad_string, risky_json
+from annotation.formats.files.parquet import open_parquet
+from annotation.formats.files.spreadsheets import is_marked_header, unescape
+from annotation.formats.files.streams import TextReader
+from annotation.formats.records import FormatError, RowError
+from annotation.formats.sources import Limits, Options, SourceFile
+from annotation.incoming import BAD_CHARACTER
+
+Row = tuple[int, dict[str, object]]
+SNIFFED_BYTES = 4096
+
+
+@dataclass(slots=True)
+class OpenTable:
+    """One file's rows. `columns` is None where every row names its own (JSON)."""
+
+    name: str
+    kind: str  # delimited | json-lines | json | parquet
+    columns: tuple[str, ...] | None
+    rows: Iterator[Row | RowError]
+
+
+def open_tables(sources: list[SourceFile], options: Options) -> Iterator[OpenTable]:
+    """The tables in the sources, one after the other; each is readable until the next is asked for.
+
+    Raises FormatError for an empty, broken or oversized file, a wrong encoding, or a header that names a column twice.
+    """
+    for blob in open_blobs(sources, options):
+        with ExitStack() as files:
+            yield open_table(blob, options.limits, files)
+
+
+def open_table(blob: Blob, limits: Limits, files: ExitStack) -> OpenTable:
+    """The table in one file; `files` closes what stays open while its rows are read."""
+    head = blob.stream.peek(SNIFFED_BYTES)
+    if len(head) < SNIFFED_BYTES and not head.strip():
+        raise FormatError(f"{blob.name}: the file is empty")
+    if head.startswith(b"PAR1") or blob.name.lower().endswith(".parquet"):
+        columns, rows = open_parquet(blob, head, limits, files)
+        return OpenTable(blob.name, "parquet", check_columns(blob.name, columns, limits), rows)
+    reader = TextReader(blob.stream)
+    start = re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", head).replace(b"\0", b"").lstrip(b" \t\r\n")[:1]
+    if start == b"[":
+        return OpenTable(blob.name, "json", None, _json_rows(reader))
+    if start == b"{":
+        if _spans_lines(head):
+            return OpenTable(blob.name, "json", None, _json_rows(reader))
+        return OpenTable(blob.name, "json-lines", None, _json_line_rows(reader))
+    if blob.name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        raise FormatError(f"{blob.name}: is not JSON: it starts with {shorten(head[:20].decode('utf-8', 'replace'))!r}")
+    return _delimited(blob.name, reader, limits)
+
+
+def _spans_lines(head: bytes) -> bool:
+    """Whether the JSON object that a file starts with is laid out over several lines."""
+    first = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").split(b"\n", 1)[0].replace(b"\0", b"").rstrip()
+    return first == b"{"
+
+
+# --- delimited text -------------------------------------------------------------------------------------------------
+
+
+def _delimited(name: str, reader: TextReader, limits: Limits) -> OpenTable:
+    lines = reader.lines()
+    first = next(lines, "")
+    if "\0" in first:
+        raise FormatError(f"{name}: the header holds NUL bytes. UTF-16 is read only with a byte order mark.")
+    if "\r" in first.rstrip("\r\n"):
+        raise FormatError(f"{name}: lines end with a carriage return alone; save the file with LF or CRLF line ends")
+    # Process-wide, so it is only ever raised; the real limit is kept by the reader of lines.
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * limits.record_bytes))
+    delimiter = _delimiter(name, first)
+    marked = is_marked_header(first, delimiter)
+    columns = _columns(name, next(csv.reader([first], delimiter=delimiter), []), limits)
+    rows = _delimited_rows(name, reader, lines, delimiter, columns, limits)
+    return OpenTable(name, "delimited", columns, _unescaped(rows) if marked else rows)
+
+
+def _delimiter(name: str, header: str) -> str:
+    """What the name says, if the header has any of it; otherwise what the header has most of."""
+    named = "," if name.lower().endswith(".csv") else "\t"
+    counts = {mark: header.count(mark) for mark in (named, "\t", ",", ";")}
+    return named if counts[named] else max(counts, key=counts.__getitem__)
+
+
+def _columns(name: str, header: list[str], limits: Limits) -> tuple[str, ...]:
+    columns = tuple(cell.strip() or f"column {number}" for number, cell in enumerate(header, start=1))
+    return check_columns(name, columns, limits)
+
+
+def check_columns(name: str, columns: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
+    if len(columns) > limits.columns:
+        raise FormatError(f"{name}: has {len(columns):,} columns; at most {limits.columns:,} are read")
+    twice = [column for position, column in enumerate(columns) if column in columns[:position]]
+    if twice:
+        raise FormatError(f"{name}: columns that stand twice: {', '.join(twice)}. Found: {listed(columns)}")
+    return columns
+
+
+def listed(columns: tuple[str, ...]) -> str:
+    shown = ", ".join(shorten(column) for column in columns[:40])
+    return shown + (f" and {len(columns) - 40} more" if len(columns) > 40 else "")
+
+
+def _delimited_rows(
+    name: str, reader: TextReader, lines: Iterator[str], delimiter: str, columns: tuple[str, ...], limits: Limits
+) -> Iterator[Row | RowError]:
+    held = _HeldLines(name, lines, limits.record_bytes)
+    width = len(columns)
+    while text := held.first_of_row():
+        line = held.line
+        if '"' not in text:
+            # Most rows need no parser, and splitting is several times as fast.
+            cells = text.removesuffix("\n").split(delimiter)
+        else:
+            # strict: a quote neither doubled nor before a delimiter is an error instead of silently other text.
+            try:
+                cells = next(csv.reader(chain((text,), held), delimiter=delimiter, strict=True))
+            except csv.Error as error:
+                reason = f"quotes that do not match, in lines {line:,} to {held.line:,} ({error})"
+                yield RowError(name, line, "", shorten(text), reason)
+                continue
+        if len(cells) != width:
+            if text.strip():
+                reason = f"has {len(cells)} cells where the header has {width}"
+                yield RowError(name, line, "", shorten(text), reason)
+            continue
+        if reader.suspect and (bad := _first_bad(columns, cells)):
+            yield RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
+            continue
+        yield line, dict(zip(columns, cells, strict=True))
+
+
+def _first_bad(columns: tuple[str, ...], cells) -> tuple[str, object] | None:
+    return next(((name, cell) for name, cell in zip(columns, cells, strict=True) if find_bad_string(cell)), None)
+
+
+class _HeldLines:
+    """Passes lines on, counts them, and refuses a row that grows over too many: a quote that is never closed."""
+
+    def __init__(self, name: str, lines: Iterator[str], limit: int):
+        self.name, self.lines, self.limit = name, lines, limit
+        self.size, self.start, self.line = 0, 1, 1  # the header is line 1
+
+    def __iter__(self) -> _HeldLines:
+        return self
+
+    def first_of_row(self) -> str:
+        """The next line, with which a row starts; "" at the end."""
+        self.size, self.start = 0, self.line + 1
+        return next(self, "")
+
+    def __next__(self) -> str:
+        text = next(self.lines)
+        self.line += 1
+        self.size += len(text)
+        if self.size > self.limit:
+            raise FormatError(
+                f"{self.name}: the row that starts on line {self.start:,} is longer than {self.limit:,} bytes. "
+                "Is a quote opened there that is never closed?"
+            )
+        return text
+
+
+def _unescaped(rows: Iterator[Row | RowError]) -> Iterator[Row | RowError]:
+    for row in rows:
+        if not isinstance(row, RowError):
+            for column, cell in row[1].items():
+                if cell[:1] == "'":
+                    row[1][column] = unescape(cell)
+        yield row
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def _json_line_rows(reader: TextReader) -> Iterator[Row | RowError]:
+    for line, text in enumerate(reader.lines(), start=1):
+        try:
+            if not text.strip():
+                continue
+            value = decode_json(text)
+        except ValueError as error:
+            yield RowError(reader.name, line, "", shorten(text[:SHOWN_CHARS]), str(error))
+            continue
+        yield _object_row(reader.name, line, value, reader.suspect or risky_json(text))
+
+
+def _json_rows(reader: TextReader) -> Iterator[Row | RowError]:
+    for line, value, risky in JsonValues(reader):
+        yield _object_row(reader.name, line, value, risky)
+
+
+def _object_row(name: str, line: int, value: object, risky: bool) -> Row | RowError:
+    if not isinstance(value, dict):
+        return RowError(name, line, "", shorten(value), "is not a JSON object")
+    if risky and (bad := find_bad_string(value)):
+        return RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
+    return line, value

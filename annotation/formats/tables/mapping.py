@@ -1,0 +1,241 @@
+"""Which column of a table means what: the target fields, and a guess from column names and the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+
+from annotation.formats.cells import FALSE, NO_LABEL, STANDARD_LABELS, TRUE, guess_label, normal
+from annotation.formats.files.tables import check_columns, open_tables
+from annotation.formats.records import RowError
+from annotation.formats.sources import Options, SourceFile
+
+SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
+LOOKED_AT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A field that a column can be mapped to. `dimension` is set where the column holds labels."""
+
+    slug: str
+    title: str
+    names: tuple[str, ...]  # column names that mean it, most usual first, in `normal` spelling
+    required: bool = False
+    dimension: str = ""
+    labels: tuple[str, ...] = ()  # that a file may use, where these are not the dimension's standard ones
+
+    def accepted(self, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """What the column's values may mean; `labels` is dimension -> the labels that are accepted otherwise."""
+        return self.labels or labels[self.dimension]
+
+
+CLAIM_EVIDENCE: tuple[Target, ...] = (
+    Target("claim_id", "Claim id", ("claim id", "claimid", "query id", "claim key")),
+    Target("claim", "Claim", ("claim", "claim text", "statement", "query", "hypothesis"), required=True),
+    Target("claimant", "Claimant", ("claimant", "speaker", "author", "claim author")),
+    Target("claim_date", "Date of the claim", ("claim date", "date of claim", "claimed on")),
+    Target("claim_source", "Source of the claim", ("claim source", "claim url", "fact check url", "source of claim")),
+    Target(
+        "verdict",
+        "Verdict",
+        ("verdict", "factcheck verdict", "claim label", "rating", "veracity"),
+    ),
+    Target("evidence_id", "Evidence id", ("evidence id", "evidenceid", "id", "doc id", "passage id", "pair id")),
+    Target(
+        "evidence",
+        "Evidence",
+        ("evidence", "evidence text", "passage", "snippet", "abstract", "document", "sentence", "premise", "text"),
+        required=True,
+    ),
+    Target("evidence_url", "URL of the evidence", ("evidence url", "url", "link", "evidence link", "evidence source")),
+    Target("publisher", "Publisher", ("publisher", "evidence publisher", "site", "domain", "article", "title")),
+    Target("evidence_date", "Date of the evidence", ("evidence date", "published", "publication date", "date")),
+    Target("is_gold", "Gold evidence", ("is gold", "gold", "gold evidence")),
+    Target("relevance", "Relevance label", ("relevance", "relevant", "is relevant"), dimension="relevance"),
+    Target(
+        "stance",
+        "Stance label",
+        ("stance", "evidence stance", "evidence label", "label", "gold label"),
+        dimension="stance",
+    ),
+)
+
+RESPONSES: tuple[Target, ...] = (
+    Target("question_id", "Question id", ("question id", "query id", "qid", "prompt id", "id")),
+    Target("question", "Question", ("question", "query", "prompt", "question text")),
+    Target("response_id", "Response id", ("response id", "answer id", "output id")),
+    Target("response", "Response", ("response", "answer", "model response", "output", "completion"), required=True),
+    Target("model", "Model", ("model", "model name", "system", "generator")),
+    Target("setting", "Setting", ("setting", "context setting", "condition")),
+    Target("passages", "Reference passages", ("passages", "context", "contexts", "reference", "references")),
+    Target("head", "Triplet: head", ("head", "subject", "triplet head")),
+    Target("relation", "Triplet: relation", ("relation", "predicate", "triplet relation")),
+    Target("tail", "Triplet: tail", ("tail", "object", "triplet tail")),
+    Target("label", "Label of the triplet", ("label", "human label", "entailment"), dimension="entailment"),
+)
+
+# Labels of both task types: a file has the one or the other.
+PAIR_LABELS = ("entailment", "neutral", "contradiction", "non-entailment")
+THREE_WAY_PAIRS, TWO_WAY_PAIRS = "nli/three-way/1", "nli/two-way/1"
+
+PAIRS: tuple[Target, ...] = (
+    Target("pair_id", "Pair id", ("pair id", "pairid", "id", "uid", "idx", "key")),
+    Target("premise", "Premise", ("premise", "sentence1", "sentence 1", "text1", "text 1"), required=True),
+    Target("hypothesis", "Hypothesis", ("hypothesis", "sentence2", "sentence 2", "text2", "text 2"), required=True),
+    Target(
+        "label",
+        "Label of the pair",
+        ("label", "gold label", "entailment", "entailment label", "nli label", "annotation"),
+        dimension="entailment",
+        labels=PAIR_LABELS,
+    ),
+)
+
+LAYOUTS: dict[str, tuple[Target, ...]] = {"claim-evidence": CLAIM_EVIDENCE, "responses": RESPONSES, "pairs": PAIRS}
+LAYOUT_TITLES = {
+    "claim-evidence": "Claims and evidence",
+    "responses": "Responses and triplets",
+    "pairs": "Premises and hypotheses",
+}
+# What the labels of a layout are of; pairs have two task types, and their file tells which.
+TYPE_OF_LAYOUT = {"claim-evidence": "claim-evidence/six-way/1", "responses": "triplets/-/1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    column: str
+    confidence: float  # 1 the column has the field's own name, .8 a usual other name, .5 only its values look so
+
+
+@dataclass(frozen=True, slots=True)
+class MappingGuess:
+    layout: str  # a key of LAYOUTS
+    fields: dict[str, Guess]  # target slug -> guess
+    # Target slug with labels -> {value in the rows -> label, "" for no label, None if unknown}.
+    values: dict[str, dict[str, str | None]]
+    missing: tuple[str, ...]  # required targets without a column
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """As `Options.mapping` takes it."""
+        return {target: guess.column for target, guess in self.fields.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    name: str
+    kind: str  # delimited | json-lines | json | parquet
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, object], ...]
+    errors: tuple[RowError, ...]
+
+
+def preview(source: SourceFile, n: int = 20, options: Options | None = None) -> Preview:
+    """The columns and first `n` rows of a file's first table. Raises FormatError where it cannot be read."""
+    rows: list[dict] = []
+    errors: list[RowError] = []
+    # The generator is held open: closing it closes the file that the rows come from.
+    with closing(open_tables([source], options or Options())) as tables:
+        table = next(tables)
+        for row in islice(table.rows, n):
+            if isinstance(row, RowError):
+                errors.append(row)
+            else:
+                rows.append(row[1])
+    columns = table.columns or tuple(dict.fromkeys(column for row in rows for column in row))
+    check_columns(table.name, columns, (options or Options()).limits)
+    return Preview(table.name, table.kind, columns, tuple(rows), tuple(errors))
+
+
+def layout_of(mapping: Mapping[str, str]) -> str:
+    """The layout that a mapping is for: what it names tells; claim and evidence where nothing does."""
+    if "response" in mapping:
+        return "responses"
+    return "pairs" if "premise" in mapping or "hypothesis" in mapping else "claim-evidence"
+
+
+def guess_mapping(
+    columns: Sequence[str],
+    first_rows: Iterable[Mapping[str, object]] = (),
+    layout: str = "",
+    labels: Mapping[str, tuple[str, ...]] | None = None,
+) -> MappingGuess:
+    """What each column most likely means. Without `layout`, the one is taken that fits best.
+
+    A layout that takes for a required field what is by name a required field of another fits less: a premise may serve
+    as evidence and a hypothesis as a claim, but together they are a pair.
+
+    `labels` is dimension -> accepted labels, for the guess of what a file's values mean (default: the standard ones).
+    """
+    rows = list(islice(first_rows, LOOKED_AT))
+    accepted = {**STANDARD_LABELS, **(labels or {})}
+    guesses = [_guess_layout(name, columns, rows, accepted) for name in ([layout] if layout else LAYOUTS)]
+    return max(guesses, key=_fit)
+
+
+def _fit(guess: MappingGuess) -> tuple:
+    required = {target.slug for target in LAYOUTS[guess.layout] if target.required}
+    names = {target.names[0] for targets in LAYOUTS.values() for target in targets if target.required}
+    borrowed = [slug for slug in required & guess.fields.keys() if _has_name_of_another(guess, slug, names)]
+    return -len(guess.missing), -len(borrowed), sum(each.confidence for each in guess.fields.values())
+
+
+def _has_name_of_another(guess: MappingGuess, slug: str, names: set[str]) -> bool:
+    return guess.fields[slug].confidence < SURE and normal(guess.fields[slug].column) in names
+
+
+def _guess_layout(
+    layout: str, columns: Sequence[str], rows: list, accepted: Mapping[str, tuple[str, ...]]
+) -> MappingGuess:
+    targets = LAYOUTS[layout]
+    free = {normal(column): column for column in reversed(columns)}
+    fields: dict[str, Guess] = {}
+    # Own names first, so that a column never goes to a field that only knows its name as a synonym.
+    for names_from, names_to, confidence in ((0, 1, SURE), (1, None, LIKELY)):
+        for target in targets:
+            if target.slug in fields:
+                continue
+            usable = (name for name in target.names[names_from:names_to] if name in free)
+            name = next((name for name in usable if _values_fit(target, free[name], rows)), None)
+            if name is not None:
+                fields[target.slug] = Guess(free.pop(name), confidence)
+    for target in targets:
+        if target.dimension and target.slug not in fields:
+            for name, column in free.items():
+                if _looks_like_labels(column, rows, target, accepted):
+                    fields[target.slug] = Guess(free.pop(name), POSSIBLE)
+                    break
+    values = {
+        target.slug: {
+            value: _guess_value(value, target, accepted) for value in _distinct(fields[target.slug].column, rows)
+        }
+        for target in targets
+        if target.dimension and target.slug in fields
+    }
+    missing = tuple(target.slug for target in targets if target.required and target.slug not in fields)
+    return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, values, missing)
+
+
+def _guess_value(value: str, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> str | None:
+    return "" if normal(value) in NO_LABEL else guess_label(value, target.dimension, target.accepted(accepted))
+
+
+def _distinct(column: str, rows: list) -> list[str]:
+    return sorted({str(row[column]) for row in rows if row.get(column) not in (None, "")})
+
+
+def _values_fit(target: Target, column: str, rows: list) -> bool:
+    """A column called "gold" may hold gold labels as well as truth values."""
+    return target.slug != "is_gold" or all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
+
+
+def _looks_like_labels(column: str, rows: list, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> bool:
+    # "True" and "1" are spellings of relevance, but too common to tell it by; so are single letters.
+    if target.dimension == "relevance":
+        return False
+    values = _distinct(column, rows)
+    labels = target.accepted(accepted)
+    return bool(values) and all(len(value) > 1 and guess_label(value, target.dimension, labels) for value in values)

@@ -1,0 +1,311 @@
+"""Labels that were made elsewhere: annotations of external raters and slots, and imported decisions.
+
+The same file twice changes nothing. A label that differs from what is stored becomes a further revision; nothing is
+overwritten.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F
+
+from annotation.bulk import bulk_insert, reserve_ids
+from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
+from annotation.jobs.lifecycle import JobError
+from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, Unit
+
+BATCH = 1000
+RATER_KINDS = {"person": Rater.Kind.EXTERNAL, "slot": Rater.Kind.SLOT}
+# What a record says besides its judgements; record and table call it alike.
+REVISION_FIELDS = (
+    "shown_at",
+    "submitted_at",
+    "active_ms",
+    "guideline_version",
+    "suggestion_shown",
+    "labels_seen",
+    "comment",
+    "metadata",
+)
+
+
+# What a decision says: label, rater, note, what they had seen, and when.
+DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at")
+Place = tuple[int, str, str]  # unit, dimension and method of decisions
+
+
+@dataclass(slots=True)
+class LabelsDone:
+    annotations: int = 0  # new
+    revisions: int = 0  # of annotations that were there
+    unchanged: int = 0
+    decisions: int = 0
+    decisions_changed: int = 0
+    decisions_unchanged: int = 0
+
+
+def bring_in(
+    project: Project,
+    records: Iterable,
+    *,
+    names_are_pseudonyms: bool,
+    guard: Callable[[], None] = lambda: None,
+    beat: Callable[[], None] = lambda: None,
+) -> LabelsDone:
+    """Store the annotations and decisions among `records`, whose items must exist, in short transactions."""
+    labels = _Labels(project, names_are_pseudonyms, guard)
+    for record in records:
+        if isinstance(record, AnnotationRecord):
+            labels.annotations.append(record)
+        elif isinstance(record, DecisionRecord):
+            labels.decisions.append(record)
+        else:
+            continue
+        if len(labels.annotations) + len(labels.decisions) >= BATCH:
+            labels.store()
+            beat()
+    labels.store()
+    return labels.done
+
+
+class _Labels:
+    def __init__(self, project: Project, names_are_pseudonyms: bool, guard: Callable[[], None]):
+        self.project, self.names_are_pseudonyms, self.guard = project, names_are_pseudonyms, guard
+        self.unit_kind = project.type.unit_kind
+        self.done = LabelsDone()
+        self.raters: dict[tuple[str, str], int] = {}
+        self.annotations: list[AnnotationRecord] = []
+        self.decisions: list[DecisionRecord] = []
+
+    def store(self) -> None:
+        if not self.annotations and not self.decisions:
+            return
+        with transaction.atomic():
+            self.guard()
+            wrote = self._store_annotations() if self.annotations else False
+            wrote = (self._store_decisions() if self.decisions else False) or wrote
+            if wrote:
+                Project.objects.filter(pk=self.project.pk).update(label_version=F("label_version") + 1)
+        self.annotations, self.decisions = [], []
+
+    def _rater(self, rater: str, kind: str) -> int:
+        name = (rater, kind)
+        if name not in self.raters:
+            self.raters[name] = self._find_rater(*name).pk
+        return self.raters[name]
+
+    def _find_rater(self, name: str, rater_kind: str) -> Rater:
+        if self.names_are_pseudonyms and (known := self.project.raters.filter(pseudonym=name).first()):
+            return known
+        known = self.project.raters.exclude(kind=Rater.Kind.MEMBER).filter(name=name).first()
+        if known:
+            return known
+        # A slot is a position and nobody's name, so exports may show it as it is.
+        shows_name = self.names_are_pseudonyms or rater_kind == "slot"
+        return Rater.objects.create(
+            project=self.project,
+            kind=RATER_KINDS[rater_kind],
+            name=name,
+            **({"pseudonym": name} if shows_name else {}),
+        )
+
+    def _store_annotations(self) -> bool:
+        items = dict(
+            Item.objects.filter(project=self.project, key__in={record.item for record in self.annotations})
+            .exclude(state=Item.State.RETIRED)
+            .values_list("key", "pk")
+        )
+        units = {
+            (item, key): unit
+            for item, unit, key in ItemUnit.objects.filter(item__in=items.values()).values_list(
+                "item_id", "unit_id", "unit__key"
+            )
+        }
+        wanted: dict[tuple[int, int], list] = defaultdict(list)
+        for record in self.annotations:
+            item = items.get(record.item)
+            if item is None:
+                raise JobError(f"The project has no page for {record.item}, which the file has labels of")
+            wanted[item, self._rater(record.rater, record.rater_kind)].append(
+                (record, _judgements_of(record, item, units))
+            )
+        known = self._known(wanted)
+
+        new_annotations, new_revisions, no_longer_latest = [], [], []
+        for place, records in wanted.items():
+            stored = known.get(place)
+            revisions = dict(stored.revisions) if stored else {}
+            added = []
+            for record, judgements in records:
+                said = (tuple(getattr(record, name) for name in REVISION_FIELDS), judgements)
+                newest = revisions[max(revisions)] if revisions else None
+                if said == newest or revisions.get(record.revision) == said:
+                    self.done.unchanged += 1
+                    continue
+                number = record.revision if record.revision not in revisions else max(revisions) + 1
+                revisions[number] = said
+                added.append(number)
+            if not added:
+                continue
+            if stored is None:
+                new_annotations.append((place, any(record.surplus for record, _ in records)))
+                self.done.annotations += 1
+            else:
+                self.done.revisions += len(added)
+                if max(revisions) in added:
+                    no_longer_latest.append(stored.pk)
+            new_revisions += [(place, number, number == max(revisions), revisions[number]) for number in added]
+        if not new_revisions:
+            return False
+        ids = {place: stored.pk for place, stored in known.items()}
+        ids |= self._insert_annotations(new_annotations)
+        Revision.objects.filter(annotation__in=no_longer_latest, is_latest=True).update(is_latest=False)
+        _insert_revisions(ids, new_revisions)
+        return True
+
+    def _known(self, wanted: dict) -> dict[tuple[int, int], _Stored]:
+        found = Annotation.objects.filter(
+            item__in={item for item, _ in wanted}, rater__in={rater for _, rater in wanted}
+        ).values_list("pk", "item_id", "rater_id")
+        by_pk = {pk: ((item, rater), _Stored(pk, {})) for pk, item, rater in found}
+        if not by_pk:
+            return {}
+        revisions = list(
+            Revision.objects.filter(annotation__in=by_pk).values_list("pk", "annotation_id", "number", *REVISION_FIELDS)
+        )
+        judgements = _stored_judgements([row[0] for row in revisions])
+        for pk, annotation, number, *said in revisions:
+            by_pk[annotation][1].revisions[number] = (tuple(said), frozenset(judgements[pk]))
+        return dict(by_pk.values())
+
+    def _insert_annotations(self, new: list) -> dict[tuple[int, int], int]:
+        ids = reserve_ids(Annotation, len(new))
+        bulk_insert(
+            Annotation,
+            [(pk, item, rater, surplus) for pk, ((item, rater), surplus) in zip(ids, new, strict=True)],
+            ["id", "item_id", "rater_id", "is_surplus"],
+        )
+        return {place: pk for pk, (place, _) in zip(ids, new, strict=True)}
+
+    def _store_decisions(self) -> bool:
+        units = dict(
+            Unit.objects.published()
+            .filter(dataset=self.project.dataset_id, kind=self.unit_kind, key__in={r.unit for r in self.decisions})
+            .values_list("key", "pk")
+        )
+        known = self._known_decisions(units.values())
+        added: dict[Place, list[int]] = defaultdict(list)
+        for record in self.decisions:
+            if record.unit not in units:
+                raise JobError(f"The data set has no {self.unit_kind} {record.unit}, which the file has a label of")
+            method = record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED
+            place = (units[record.unit], record.dimension, method)
+            stored = known[place]
+            rater = self._rater(record.rater, "person") if record.rater else None
+            said = (record.label, rater, record.note, record.seen, record.decided_at)
+            last = max(stored, default=0)
+            if record.number is None:  # the file knows no history: it says what is in force
+                is_known = bool(last) and stored[last][0] == record.label
+            else:
+                is_known = said in (stored.get(record.number), stored.get(last))
+            if is_known:
+                self.done.decisions_unchanged += 1
+            else:
+                number = last + 1 if record.number is None or record.number in stored else record.number
+                stored[number] = said
+                added[place].append(number)
+        for place, numbers in added.items():
+            is_new = len(numbers) == len(known[place])
+            self.done.decisions += is_new
+            self.done.decisions_changed += not is_new
+        latest = Decision.objects.filter(project=self.project, is_latest=True, unit__in={unit for unit, *_ in added})
+        latest = latest.values_list("pk", "unit_id", "dimension", "method")
+        replaced = [pk for pk, *place in latest if tuple(place) in added]
+        Decision.objects.filter(pk__in=replaced).update(is_latest=False)
+        bulk_insert(
+            Decision,
+            [
+                (self.project.pk, *place, number, number == max(known[place]), not said[0], *said)
+                for place, numbers in added.items()
+                for number in numbers
+                for said in (known[place][number],)
+            ],
+            ["project_id", "unit_id", "dimension", "method", "number", "is_latest", "is_withdrawn", *DECISION_FIELDS],
+        )
+        return bool(added)
+
+    def _known_decisions(self, units: Iterable[int]) -> dict[Place, dict[int, tuple]]:
+        """What is stored: number -> what it says, by unit, dimension and method."""
+        found: dict[Place, dict[int, tuple]] = defaultdict(dict)
+        rows = Decision.objects.filter(project=self.project, unit__in=list(units))
+        for unit, dimension, method, number, *said in rows.values_list(
+            "unit_id", "dimension", "method", "number", *DECISION_FIELDS
+        ):
+            found[unit, dimension, method][number] = tuple(said)
+        return found
+
+
+@dataclass(slots=True)
+class _Stored:
+    """An annotation as it is: number of revision -> what it says."""
+
+    pk: int
+    revisions: dict[int, tuple]
+
+
+def _judgements_of(record: AnnotationRecord, item: int, units: dict[tuple[int, str], int]) -> frozenset:
+    return frozenset(_said(judgement, record, item, units) for judgement in record.judgements)
+
+
+def _said(judgement: JudgementRecord, record: AnnotationRecord, item: int, units: dict) -> tuple:
+    unit = units.get((item, judgement.unit))
+    if unit is None:
+        raise JobError(f"{judgement.unit} is not on the page of {record.item}, under which the file has a label of it")
+    spans = frozenset((span.field, span.start, span.end, span.quote) for span in judgement.spans)
+    return unit, judgement.dimension, judgement.label, spans
+
+
+def _stored_judgements(revisions: list[int]) -> dict[int, list[tuple]]:
+    spans: dict[int, set] = defaultdict(set)
+    for judgement, *span in Span.objects.filter(judgement__revision__in=revisions).values_list(
+        "judgement_id", "field", "start", "end", "quote"
+    ):
+        spans[judgement].add(tuple(span))
+    found: dict[int, list[tuple]] = defaultdict(list)
+    for pk, revision, unit, dimension, label in Judgement.objects.filter(revision__in=revisions).values_list(
+        "pk", "revision_id", "unit_id", "dimension", "label"
+    ):
+        found[revision].append((unit, dimension, label, frozenset(spans.get(pk, ()))))
+    return found
+
+
+def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> None:
+    ids = reserve_ids(Revision, len(new))
+    bulk_insert(
+        Revision,
+        [
+            (pk, annotations[place], number, is_latest, *said[0])
+            for pk, (place, number, is_latest, said) in zip(ids, new, strict=True)
+        ],
+        ["id", "annotation_id", "number", "is_latest", *REVISION_FIELDS],
+    )
+    judgements = [
+        (pk, *judgement)
+        for pk, (_, _, _, said) in zip(ids, new, strict=True)
+        for judgement in sorted(said[1], key=lambda j: j[:2])
+    ]
+    judgement_ids = reserve_ids(Judgement, len(judgements))
+    bulk_insert(
+        Judgement,
+        [(pk, *row[:4]) for pk, row in zip(judgement_ids, judgements, strict=True)],
+        ["id", "revision_id", "unit_id", "dimension", "label"],
+    )
+    bulk_insert(
+        Span,
+        [(pk, *span) for pk, row in zip(judgement_ids, judgements, strict=True) for span in sorted(row[4])],
+        ["judgement_id", "field", "start", "end", "quote"],
+    )

@@ -1,0 +1,208 @@
+"""Importing in the browser: files and their format, what columns mean, and what happens after the dry run."""
+
+from __future__ import annotations
+
+from django import forms
+
+from annotation.formats import FORMATS
+from annotation.formats.cells import STANDARD_LABELS
+from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
+from annotation.imports.importing import ProjectWish
+from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
+from annotation.models import Project
+from annotation.projects.carried_settings import CarriedSettings
+from annotation.projects.forms.projects import PlainRadio
+from annotation.projects.managing import free_slug
+from annotation.projects.queries.carried_settings import judgements
+from annotation.task_types import current_task_types, task_type
+
+GUESS = ""
+VALUES_MOST = 30  # different labels in the first rows that are offered one by one
+AN_ERROR, NO_LABEL = "!", "-"
+VALUE_CHOICES = ((AN_ERROR, "unknown: list such rows as errors"), (NO_LABEL, "no label"))
+
+
+class ManyFilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """Several files; empty ones are answered by the upload service, which names them."""
+
+    def __init__(self, **kwargs):
+        super().__init__(widget=ManyFilesInput(attrs={"multiple": True}), allow_empty_file=True, **kwargs)
+
+    def clean(self, data, initial=None):
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        if not files:
+            raise forms.ValidationError("Choose at least one file")
+        return [super(ManyFilesField, self).clean(file, initial) for file in files]
+
+
+class UploadForm(forms.Form):
+    files = ManyFilesField(label="Files", help_text="Also compressed (.gz), or several in one .zip.")
+    format = forms.ChoiceField(
+        required=False,
+        choices=[(GUESS, "Guess it from the file"), *((each.slug, each.title) for each in FORMATS.values())],
+    )
+    setting = forms.CharField(
+        required=False, max_length=100, label="RefChecker: setting", help_text="If the file's name does not say."
+    )
+    model = forms.CharField(
+        required=False, max_length=100, label="Model", help_text="As above; also for ICAT's annotations."
+    )
+
+
+class ColumnsForm(forms.Form):
+    """One choice of a column per target field, and one of a label per value found in label columns."""
+
+    def __init__(self, *args, guess: MappingGuess, columns: list[str], labels=None, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.guess, self.columns = guess, columns
+        self.accepted = {**STANDARD_LABELS, **(labels or {})}
+        choices = [("", "not in the file"), *((str(number), name) for number, name in enumerate(columns))]
+        for target in LAYOUTS[guess.layout]:
+            chosen = guess.fields.get(target.slug)
+            self.fields[_column(target)] = forms.ChoiceField(
+                label=target.title,
+                choices=choices,
+                required=target.required,
+                initial=str(columns.index(chosen.column)) if chosen and chosen.column in columns else "",
+                error_messages={"required": f"Choose the column for: {target.title.lower()}"},
+            )
+            for number, (value, label) in enumerate(list(guess.values.get(target.slug, {}).items())[:VALUES_MOST]):
+                self.fields[_value(target, number)] = forms.ChoiceField(
+                    label=f"{target.title}: “{value}” means",
+                    choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted(self.accepted))],
+                    required=False,
+                    initial=NO_LABEL if label == "" else label or AN_ERROR,
+                )
+
+    def clean(self):
+        cleaned = super().clean()
+        taken: dict[str, str] = {}
+        for target in LAYOUTS[self.guess.layout]:
+            column = cleaned.get(_column(target))
+            if column and column in taken:
+                self.add_error(_column(target), f"This column is already {taken[column].lower()}")
+            elif column:
+                taken[column] = target.title
+        return cleaned
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """Target field -> column."""
+        return {
+            target.slug: self.columns[int(self.cleaned_data[_column(target)])]
+            for target in LAYOUTS[self.guess.layout]
+            if self.cleaned_data.get(_column(target))
+        }
+
+    @property
+    def values(self) -> dict[str, dict[str, str]]:
+        """Target field -> value in the file -> label."""
+        found: dict[str, dict[str, str]] = {}
+        for target in LAYOUTS[self.guess.layout]:
+            for number, value in enumerate(list(self.guess.values.get(target.slug, {}))[:VALUES_MOST]):
+                label = self.cleaned_data.get(_value(target, number)) or AN_ERROR
+                if label != AN_ERROR:
+                    found.setdefault(target.slug, {})[value] = "" if label == NO_LABEL else label
+        return found
+
+
+def _column(target: Target) -> str:
+    return f"column-{target.slug}"
+
+
+def _value(target: Target, number: int) -> str:
+    return f"value-{target.slug}-{number}"
+
+
+class ImportNowForm(forms.Form):
+    """The step after a dry run. What is not needed is not asked."""
+
+    on_judged = forms.ChoiceField(
+        label="Changed rows that were already judged",
+        widget=PlainRadio,
+        choices=[
+            (SUPERSEDE, "Replace them by a new version; their judgements stay with the old one, new items are made"),
+            (KEEP, "Leave them as they are, import the rest"),
+        ],
+    )
+    with_project = forms.BooleanField(
+        label="Make a project with the labels in the file",
+        required=False,
+        help_text="Its raters are people outside Assay; no annotators are assigned.",
+    )
+    project_title = forms.CharField(max_length=200, required=False, label="Title of the project")
+    task_type = forms.ChoiceField(label="Task", required=False)
+    with_settings = forms.BooleanField(
+        label="Use the exported project's settings",
+        required=False,
+        initial=True,
+        help_text="With its questions, guidelines and other settings, as listed above.",
+    )
+    with_people = forms.BooleanField(label="Also assign the items to annotators", required=False)
+
+    def __init__(
+        self,
+        *args,
+        judged: int,
+        makes_project: bool,
+        fitting: str,
+        title: str,
+        settings: CarriedSettings | None = None,
+        **kwargs,
+    ):
+        super().__init__(*args, **kwargs)
+        self.settings = settings
+        if not judged:
+            del self.fields["on_judged"]
+        if settings is None:
+            del self.fields["with_settings"]
+        if settings is None or not settings.overlap:
+            del self.fields["with_people"]
+        else:
+            number = judgements(settings)
+            self.fields["with_people"].help_text = f"Judgements per item: {number}, besides those in the file."
+        if makes_project:
+            self.fields["task_type"].choices = [(kind.identifier, kind.title) for kind in current_task_types()]
+            self.fields["task_type"].initial = fitting
+            self.fields["project_title"].initial = title
+        else:
+            for name in ("with_project", "project_title", "task_type", "with_settings", "with_people"):
+                self.fields.pop(name, None)
+
+    def clean(self):
+        cleaned = super().clean()
+        if cleaned.get("with_project"):
+            for name, what in (("project_title", "a title"), ("task_type", "a task")):
+                if not cleaned.get(name):
+                    self.add_error(name, f"The project needs {what}")
+            self._check_settings(cleaned)
+        return cleaned
+
+    def _check_settings(self, cleaned: dict) -> None:
+        chosen = cleaned.get("task_type")
+        if cleaned.get("with_settings") and chosen and chosen != self.settings.task_type:
+            title = task_type(self.settings.task_type).title
+            self.add_error("task_type", f"The settings are those of “{title}”: choose that, or leave the settings out")
+        if cleaned.get("with_people") and not cleaned.get("with_settings"):
+            self.add_error("with_people", "How many judgements an item gets is one of the settings: take them as well")
+
+    @property
+    def choice(self) -> str:
+        return self.cleaned_data.get("on_judged") or REFUSE
+
+    def wish(self) -> ProjectWish | None:
+        if not self.cleaned_data.get("with_project"):
+            return None
+        title = self.cleaned_data["project_title"]
+        has_people = self.cleaned_data.get("with_people")
+        return ProjectWish(
+            overlap=self.settings.overlap if has_people else 0,
+            with_settings=bool(self.cleaned_data.get("with_settings")),
+            slug=free_slug(title)[: Project._meta.get_field("slug").max_length],
+            title=title,
+            task_type=self.cleaned_data["task_type"],
+        )

@@ -1,0 +1,257 @@
+"""Importing files into a data set: what was asked for, whether it can be done, and the job that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
+from annotation.formats.content.frames import Frames, frames_in
+from annotation.formats.files.manifests import read_manifest
+from annotation.imports import uploads
+from annotation.imports.labels import LabelCheck
+from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.imports.rows import Findings
+from annotation.imports.staging import ContentPass, read_all
+from annotation.jobs import lifecycle
+from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
+from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse
+from annotation.task_types import TaskType, current_task_types, task_type
+
+# What may be bringing content into a data set, in words.
+UNDER_WAY = {
+    Job.Kind.IMPORT: "Another import into",
+    Job.Kind.PAIRS: "The making of pairs in",
+    Job.Kind.DRAFTS: "The publishing of drafts in",
+    Job.Kind.PASSAGES: "The publishing of passages in",
+}
+
+
+class ImportProblem(Exception):
+    """What was asked for cannot be done; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoices:
+    """What the user said about the files, as `formats.Options` takes it; can be stored as JSON."""
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    setting: str = ""
+    model: str = ""
+    dataset: str = ""
+    per_file: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectWish:
+    """Labels of the file go into this project, which is made if there is none of that address."""
+
+    slug: str
+    title: str = ""
+    task_type: str = ""  # empty: what fits the file
+    overlap: int = 0
+    with_settings: bool = False  # as the export's manifest says them; a new project only
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    format: str
+    files: tuple[dict, ...]  # {"upload": uuid} for sent files, {"path", "name"} for files of the server's command line
+    choices: FileChoices = field(default_factory=FileChoices)
+    on_judged: str = REFUSE
+    project: ProjectWish | None = None
+
+    def as_json(self) -> dict:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: dict) -> ImportRequest:
+        wish = stored.get("project")
+        return cls(
+            format=stored["format"],
+            files=tuple(stored["files"]),
+            choices=FileChoices(**stored.get("choices", {})),
+            on_judged=stored.get("on_judged", REFUSE),
+            project=ProjectWish(**wish) if wish else None,
+        )
+
+
+def files_of_uploads(stored: list[Upload]) -> tuple[dict, ...]:
+    return tuple({"upload": str(upload.uuid)} for upload in stored)
+
+
+def files_of_paths(paths: list[Path]) -> tuple[dict, ...]:
+    """Names are shown, and guessed from, with the folder that the file lies in."""
+    return tuple(
+        {
+            "path": str(path.resolve()),
+            "name": "/".join(path.resolve().parts[-2:]) if path.resolve().parent.name else path.name,
+        }
+        for path in paths
+    )
+
+
+def sources_of(request: ImportRequest) -> list[SourceFile]:
+    known = {
+        str(u.uuid): u for u in Upload.objects.filter(uuid__in=[f["upload"] for f in request.files if "upload" in f])
+    }
+    sources = []
+    for file in request.files:
+        if "upload" in file:
+            upload = known.get(file["upload"])
+            if upload is None or not uploads.path_of(upload).is_file():
+                raise ImportProblem("A file of this import is no longer on the server; upload it again")
+            sources.append(SourceFile(uploads.path_of(upload), upload.file_name))
+        else:
+            sources.append(SourceFile(file["path"], file["name"]))
+    return sources
+
+
+def settings_in(request: ImportRequest) -> CarriedSettings | None:
+    """The settings that an export brings along; None where it brings none. ImportProblem where they cannot be had."""
+    if request.format != "assay":
+        return None
+    try:
+        manifest = read_manifest(sources_of(request))
+        return parse(manifest) if manifest is not None else None
+    except (FormatError, SettingsProblem) as error:
+        raise ImportProblem(str(error)) from error
+
+
+def frames_of(request: ImportRequest) -> Frames | None:
+    """What a release among the files says beside its labels."""
+    return frames_in(sources_of(request)) if request.format == "assay" else None
+
+
+def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
+    settings = settings_in(request)
+    if settings is None:
+        raise ImportProblem("The files bring no settings; add the manifest.json of the export or release")
+    if Project.objects.filter(slug=request.project.slug).exists():
+        raise ImportProblem(
+            f"There is a project with the address {request.project.slug} already; only a new one takes over settings"
+        )
+    if settings.task_type != wanted.identifier:
+        raise ImportProblem(
+            f"The settings are of a project with the task type {settings.task_type}, not {wanted.identifier}"
+        )
+
+
+def options_of(
+    request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
+) -> Options:
+    labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
+    unit_kind = wanted.unit_kind if wanted else ""
+    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **asdict(request.choices))
+
+
+def records_of(
+    request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
+) -> Iterator:
+    """Records and row errors, streamed. FormatError where a file as a whole cannot be read."""
+    return get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
+
+
+def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskType | None:
+    """The task type of the project that labels are wanted for. ImportProblem where none fits."""
+    wish = request.project
+    if wish is None:
+        return None
+    project = Project.objects.filter(slug=wish.slug).first()
+    if project is not None:
+        if dataset is None or project.dataset_id != dataset.pk:
+            raise ImportProblem(
+                f"The project {wish.slug} belongs to another data set; choose another address for the new one"
+            )
+        if wish.task_type and wish.task_type != project.task_type:
+            raise ImportProblem(f"The project {wish.slug} has the task type {project.task_type}, not {wish.task_type}")
+        return task_type(project.task_type)  # as it is: what a project hides may still come in a file
+    identifier = wish.task_type or fitting_task_type(request)
+    try:
+        return task_type(identifier)
+    except KeyError:
+        raise ImportProblem(
+            f"There is no task type {identifier!r}" if identifier else "Say which task type the project has"
+        ) from None
+
+
+def fitting_task_type(request: ImportRequest) -> str:
+    """The identifier of the task type that the file's labels are of; "" where nothing tells."""
+    if request.format == "table":
+        return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
+    if request.format == "content":
+        return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
+    if request.format == "assay":
+        return FORMATS["assay"].load().task_type_of(sources_of(request))
+    return get_format(request.format).task_type
+
+
+def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
+    """The first task type whose units have these labels, given with kind of unit and dimension; "" where none has."""
+    labels = set(labels)
+    for candidate in current_task_types() if labels else ():
+        known = {(candidate.unit_kind, each.slug, value) for each in candidate.dimensions for value in each.values}
+        if labels <= known:
+            return candidate.identifier
+    return ""
+
+
+def check(request: ImportRequest, dataset: Dataset | None) -> None:
+    """Raise ImportProblem for what can be told without reading the whole file."""
+    if request.format not in FORMATS:
+        raise ImportProblem(f"There is no format {request.format!r}; there are {', '.join(FORMATS)}")
+    if request.on_judged not in ON_JUDGED:
+        raise ImportProblem(f"Rows that were judged: choose one of {', '.join(ON_JUDGED)}")
+    if not request.files:
+        raise ImportProblem("Choose at least one file")
+    if get_format(request.format).needs_mapping and not request.choices.mapping:
+        raise ImportProblem("Map the columns: this format needs a mapping")
+    try:
+        wanted = wanted_task_type(request, dataset)
+    except FormatError as error:
+        raise ImportProblem(str(error)) from error
+    if wanted is not None and request.project.with_settings:
+        _check_settings(request, wanted)
+
+
+def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:
+    """Read everything, write nothing. FormatError where a file as a whole cannot be read."""
+    wanted = wanted_task_type(request, dataset)
+    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True, has_spans=request.format == "assay"))
+    return read_all(records_of(request, wanted, progress), content, beat)
+
+
+def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: bool, wake_workers: bool = True) -> Job:
+    """Store the job. ImportProblem where it cannot be done, or another import into the data set is under way."""
+    check(request, dataset)
+    if not is_dry_run:
+        refuse_second(dataset)
+    return lifecycle.create_job(
+        Job.Kind.IMPORT,
+        user,
+        chunks=[({}, 0)],
+        dataset=dataset,
+        parameters=request.as_json() | {"is_dry_run": is_dry_run},
+        wake_workers=wake_workers,
+    )
+
+
+def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
+    batch = unfinished_batch(dataset)
+    if batch is not None and (but is None or batch.job_id != but.pk):
+        raise ImportProblem(
+            f"{UNDER_WAY[batch.job.kind]} {dataset.title} is being prepared, started by {batch.job.created_by} at "
+            f"{batch.job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
+        )
+
+
+def unfinished_batch(dataset: Dataset) -> ContentBatch | None:
+    """The batch of an import that is under way; what a finished job left behind does not count."""
+    batch = (
+        ContentBatch.objects.filter(dataset=dataset, state=ContentBatch.State.STAGED)
+        .select_related("job", "job__created_by")
+        .first()
+    )
+    return batch if batch is not None and batch.job is not None and not batch.job.is_finished else None

@@ -1,0 +1,139 @@
+"""The import as a job: one chunk stages the file, the end publishes it (`staged_job`) and fills the project.
+
+The project's part comes after publishing and can be repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.db import transaction
+from django.db.models import F
+
+from annotation.formats import FormatError
+from annotation.imports import external_labels, importing, release_frames
+from annotation.imports.importing import ImportProblem, ImportRequest
+from annotation.imports.labels import LabelCheck
+from annotation.imports.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
+from annotation.imports.staging import ContentPass, read_all
+from annotation.jobs.lifecycle import JobError, Lease
+from annotation.models import Chunk, Job, Project
+from annotation.projects import carried_settings, managing
+from annotation.projects.removal import remove_project
+from annotation.task_types import TaskType
+
+
+class ImportHandler:
+    def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
+        job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
+        request = ImportRequest.from_json(job.parameters)
+        try:
+            if job.parameters.get("is_dry_run"):
+                findings = importing.dry_run(request, job.dataset, progress_of(lease, "Reading the file"), lease.beat)
+                result = findings.as_json()
+            else:
+                result = _stage(job, request, lease)
+        except (FormatError, ImportProblem) as error:
+            raise JobError(str(error)) from error
+        with transaction.atomic():
+            Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
+            lease.complete()
+
+    def finish(self, job: Job, lease: Lease) -> dict:
+        job = Job.objects.select_related("dataset", "created_by").get(pk=job.pk)
+        if job.parameters.get("is_dry_run"):
+            return job.result
+        request = ImportRequest.from_json(job.parameters)
+        publish_staged(job, request.on_judged, lease)
+        job.refresh_from_db(fields=["result"])
+        if request.project is not None:
+            try:
+                job.result["labels_stored"] = fill_project(job, request, lease)
+            except (FormatError, ImportProblem, managing.ProjectError) as error:
+                raise JobError(str(error)) from error
+        return job.result
+
+    def clean_up(self, job: Job) -> None:
+        """Take back what is not published, and the project that this job made and did not finish."""
+        take_back(job)
+        made = job.result.get("project", {})
+        if made.get("is_new"):
+            project = Project.objects.filter(uuid=made["uuid"], state=Project.State.PREPARING).first()
+            if project is not None:
+                remove_project(project)
+                job.result.pop("project")
+                Job.objects.filter(pk=job.pk).update(result=job.result)
+
+
+HANDLER = ImportHandler()
+
+
+def progress_of(lease: Lease, message: str):
+    return lambda done, total: lease.progress(done, total, message)
+
+
+def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
+    batch = open_batch(job, lease)
+    wanted = importing.wanted_task_type(request, job.dataset)
+    content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease), labels=LabelCheck(wanted))
+    records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
+    findings = read_all(records, content, lease.beat)
+    return found_in(job, findings, request.on_judged, "imported")
+
+
+# --- the project's part ---------------------------------------------------------------------------------------------
+
+
+def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
+    """Project, items, labels of the file. May be repeated; a project that this job made opens at the end."""
+    wanted = importing.wanted_task_type(request, job.dataset)
+    wish = request.project
+    project = Project.objects.filter(slug=wish.slug, dataset=job.dataset).first()
+    if project is None:
+        with transaction.atomic():
+            guard_of(lease)()
+            project = _make_project(job, request, wanted)
+            _remember_project(job, project, is_new=True)
+    elif "project" not in job.result:
+        if wish.with_settings:
+            raise ImportProblem(f"A project with the address {wish.slug} was made meanwhile; choose another address")
+        _remember_project(job, project, is_new=False)
+    made = make_items(project, lease)
+    done = external_labels.LabelsDone()
+    if job.result["annotations"] or job.result["decisions"]:
+        done = external_labels.bring_in(
+            project,
+            importing.records_of(request, wanted, progress_of(lease, "Bringing in labels")),
+            names_are_pseudonyms=request.format == "assay",
+            guard=guard_of(lease),
+            beat=lease.beat,
+        )
+    frames = importing.frames_of(request)
+    if frames is not None and job.result["project"]["is_new"]:
+        release_frames.bring_in(project, frames, job.created_by, guard_of(lease))
+    Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
+    return asdict(done) | {"items": made.items}
+
+
+def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project:
+    wish = request.project
+    if not wish.with_settings:
+        return managing.create_project(
+            job.created_by,
+            title=wish.title or wish.slug,
+            slug=wish.slug,
+            dataset=job.dataset,
+            task_type=wanted.identifier,
+            overlap=wish.overlap,
+        )
+    settings = importing.settings_in(request)
+    if settings is None:
+        raise ImportProblem("The manifest of this import is no longer on the server; upload it again")
+    return carried_settings.make_project(
+        job.created_by, settings, job.dataset, slug=wish.slug, title=wish.title, overlap=wish.overlap
+    )
+
+
+def _remember_project(job: Job, project: Project, *, is_new: bool) -> None:
+    job.result["project"] = {"uuid": str(project.uuid), "slug": project.slug, "is_new": is_new}
+    Job.objects.filter(pk=job.pk).update(result=job.result)

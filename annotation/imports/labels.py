@@ -1,0 +1,235 @@
+"""Whether labels in a file fit the task type and the content that they are about. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annotation.datasets.kinds import KIND_NAMED, Kind
+from annotation.formats.records import (
+    RESPONSE_ASPECT,
+    AnnotationRecord,
+    AspectRecord,
+    DecisionRecord,
+    JudgementRecord,
+    ResponseRecord,
+    SpanRecord,
+)
+from annotation.imports.file_texts import FileTexts
+from annotation.imports.span_texts import texts_by_unit, units_of_import
+from annotation.models import ContentBatch, Dataset, Rater, UnitKind
+from annotation.projects.item_making import anchor_link
+from annotation.task_types import TaskType
+
+Problem = tuple[str, object, str]  # column, value, reason
+
+RATER_CHARS = Rater._meta.get_field("name").max_length
+
+
+class LabelCheck:
+    """`task_type` None: labels are counted and not looked at.
+
+    A dry run stores nothing that could be asked for later, so it remembers the keys of units that the file brings
+    (`remembers`), which item each is on, and, where the file can have spans, the texts that they may quote.
+    """
+
+    def __init__(self, task_type: TaskType | None, remembers: bool = False, has_spans: bool = False):
+        self.task_type = task_type
+        self.remembers = remembers and task_type is not None
+        self.kinds = {task_type.anchor_kind, task_type.unit_kind} if task_type else set()
+        self.seen: set[tuple[str, int]] = set()
+        # Unit -> item, both hashed, where an item has several units
+        self.item_of: dict[int, int] = {}
+        self.texts = FileTexts(task_type) if self.remembers and has_spans else None
+        # (kind, key) of a response or an aspect -> key of its question, where pairs of the two are judged
+        self.question_of: dict[tuple[str, str], str | None] = {}
+
+    def saw_content(self, kind: Kind, record) -> None:
+        if not self.remembers:
+            return
+        if self.texts is not None:
+            self.texts.saw(kind.name, record)
+        if kind.unit_kind in self.kinds:
+            self.seen.add((kind.unit_kind, hash(record.key)))
+            item = getattr(record, self.task_type.anchor_kind, None)
+            if kind.unit_kind == self.task_type.unit_kind and item is not None:
+                self.item_of[hash(record.key)] = hash(item)
+        if UnitKind.RESPONSE_ASPECT in self.kinds and isinstance(record, AspectRecord | ResponseRecord):
+            self.question_of[kind.name, record.key] = record.question
+
+    def _is_brought(self, kind: str, key: str, dataset: Dataset | None) -> bool:
+        """Whether the file brings this unit, as far as a dry run can tell."""
+        if kind != UnitKind.RESPONSE_ASPECT or not self.remembers:
+            return (kind, hash(key)) in self.seen
+        return any(True for _ in self._pairs_in(key, dataset))
+
+    def _pairs_in(self, key: str, dataset: Dataset | None) -> Iterator[str]:
+        """The responses that the key of an aspect in a response can be about: its parts may hold the mark as well."""
+        parts = key.split(RESPONSE_ASPECT)
+        for at in range(1, len(parts)):
+            response, aspect = RESPONSE_ASPECT.join(parts[:at]), RESPONSE_ASPECT.join(parts[at:])
+            question = self._question("response", response, dataset)
+            if question is not None and question == self._question("aspect", aspect, dataset):
+                yield response
+
+    def _question(self, kind: str, key: str, dataset: Dataset | None) -> str | None:
+        if (kind, key) not in self.question_of:
+            model = KIND_NAMED[kind].model
+            stored = model.objects.published().filter(dataset=dataset, key=key).values_list("question__key", flat=True)
+            self.question_of[kind, key] = stored.first() if dataset is not None else None
+        return self.question_of[kind, key]
+
+    def problems(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> Iterator[Problem]:
+        """What is wrong with these annotations and decisions, whose content must be stored, staged or seen by now."""
+        sound = []
+        for record in records:
+            found = list(
+                self._of_annotation(record) if isinstance(record, AnnotationRecord) else self._of_decision(record)
+            )
+            yield from found
+            if not found:
+                sound.append(record)
+        yield from self._absent(sound, dataset, batch)
+
+    def _of_annotation(self, record: AnnotationRecord) -> Iterator[Problem]:
+        if record.task_type and record.task_type != self.task_type.identifier:
+            yield "task_type", record.task_type, f"is not the project's task type {self.task_type.identifier}"
+            return
+        if len(record.rater) > RATER_CHARS:
+            yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
+        answers: dict[str, dict[str, str]] = {}
+        for judgement in record.judgements:
+            yield from self._of_label(judgement.dimension, judgement.label)
+            of_unit = answers.setdefault(judgement.unit, {})
+            if judgement.dimension in of_unit:
+                yield "judgements", judgement.unit, f"has two labels of {judgement.dimension} by {record.rater}"
+            of_unit[judgement.dimension] = judgement.label
+            if self.task_type.unit_kind == self.task_type.anchor_kind and judgement.unit != record.item:
+                yield "unit", judgement.unit, f"is not the {self.task_type.unit_kind} of item {record.item}"
+            yield from self._of_spans(judgement)
+        for unit, of_unit in answers.items():
+            yield from self._not_asked(unit, of_unit)
+
+    def _of_decision(self, record: DecisionRecord) -> Iterator[Problem]:
+        if record.label:
+            yield from self._of_label(record.dimension, record.label)
+        elif record.dimension not in {each.slug for each in self.task_type.dimensions}:
+            yield "dimension", record.dimension, "is none of the task type's dimensions"
+        if len(record.rater) > RATER_CHARS:
+            yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
+
+    def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
+        known = {each.slug: each.values for each in self.task_type.dimensions}
+        if dimension not in known:
+            yield "dimension", dimension, f"is none of the task type's dimensions {', '.join(known)}"
+        elif label not in known[dimension]:
+            yield dimension, label, f"is not one of the task type's labels {', '.join(known[dimension])}"
+
+    def _not_asked(self, unit: str, answers: dict[str, str]) -> Iterator[Problem]:
+        for dimension in self.task_type.dimensions:
+            condition = dimension.asked_when
+            # A file may hold the second answer alone; it may not contradict itself.
+            if (
+                condition
+                and dimension.slug in answers
+                and answers.get(condition.dimension, condition.labels[0]) not in condition.labels
+            ):
+                reason = f"is not asked of {unit}, whose {condition.dimension} is {answers[condition.dimension]}"
+                yield dimension.slug, answers[dimension.slug], reason
+
+    def _of_spans(self, judgement: JudgementRecord) -> Iterator[Problem]:
+        if not judgement.spans:
+            return
+        rules = {each.slug: each.spans for each in self.task_type.dimensions}
+        rule = rules.get(judgement.dimension)
+        for span in judgement.spans:
+            if rule is None or not rule.takes(span.field):
+                yield "spans", span.field, f"is no text that {judgement.dimension} marks passages of"
+            elif not rule.may_carry(judgement.label):
+                yield "spans", span.quote, f"is a span, which {judgement.label} has none of"
+        if len({(span.field, span.start, span.end) for span in judgement.spans}) < len(judgement.spans):
+            yield "spans", judgement.unit, "has the same span twice"
+
+    def _absent(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> Iterator[Problem]:
+        items = {record.item for record in records if isinstance(record, AnnotationRecord)}
+        units = {record.unit for record in records if isinstance(record, DecisionRecord)}
+        units |= {j.unit for record in records if isinstance(record, AnnotationRecord) for j in record.judgements}
+        wanted: dict[str, set[str]] = {self.task_type.anchor_kind: set(), self.task_type.unit_kind: set()}
+        wanted[self.task_type.anchor_kind] |= items
+        wanted[self.task_type.unit_kind] |= units
+        for kind, keys in wanted.items():
+            unknown = {key for key in keys if not self._is_brought(kind, key, dataset)}
+            if unknown and dataset is not None:
+                unknown -= set(
+                    units_of_import(dataset, batch).filter(kind=kind, key__in=unknown).values_list("key", flat=True)
+                )
+            for key in sorted(unknown):
+                yield "item" if key in items else "unit", key, f"is no {kind} of this file or of the data set"
+        if self.task_type.unit_kind != self.task_type.anchor_kind:
+            known = self._items_of(records, dataset, batch)
+            yield from self._wrong_places(records, known, dataset)
+        marked = [
+            (record.item, judgement.unit, span)
+            for record in records
+            if isinstance(record, AnnotationRecord)
+            for judgement in record.judgements
+            for span in judgement.spans
+        ]
+        if self.texts is not None:
+            yield from self._wrong_quotes_of_file([each for each in marked if self.texts.has(each[0])], dataset)
+            marked = [each for each in marked if not self.texts.has(each[0])]
+        if dataset is not None:
+            yield from self._wrong_quotes([(unit, span) for _, unit, span in marked], dataset, batch)
+
+    def _items_of(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> dict[str, str]:
+        """The item of each judged unit that is stored or staged."""
+        if dataset is None:
+            return {}
+        judged = {j.unit for record in records if isinstance(record, AnnotationRecord) for j in record.judgements}
+        units = units_of_import(dataset, batch).filter(kind=self.task_type.unit_kind, key__in=judged)
+        return dict(units.values_list("key", f"{anchor_link(self.task_type)}__key"))
+
+    def _wrong_places(self, records: list, known: dict[str, str], dataset: Dataset | None) -> Iterator[Problem]:
+        """Units that are judged under another item than their own."""
+        for record in records:
+            for unit in {j.unit: None for j in record.judgements} if isinstance(record, AnnotationRecord) else ():
+                if unit in known:
+                    is_here = known[unit] == record.item
+                elif self.task_type.unit_kind == UnitKind.RESPONSE_ASPECT:
+                    responses = list(self._pairs_in(unit, dataset)) if self.remembers else []
+                    is_here = not responses or record.item in responses
+                else:
+                    is_here = self.item_of.get(hash(unit)) in (None, hash(record.item))
+                if not is_here:
+                    where = f"belongs to {known[unit]}, not to item" if unit in known else "is no unit of item"
+                    yield "unit", unit, f"{where} {record.item}"
+
+    def _wrong_quotes_of_file(self, marked: list, dataset: Dataset | None) -> Iterator[Problem]:
+        """Of items that the file has. Texts that only the data set can have are left to the import."""
+        for item, unit, span in marked:
+            text = self.texts.text(item, span.field)
+            if text is not None and text[span.start : span.end] != span.quote:
+                yield "spans", span.quote, _not_there(unit, span)
+            elif text is None and self.texts.tells_passages(item) and not self._is_stored(item, dataset):
+                yield "spans", span.field, f"is no text on the page of {unit}"
+
+    def _is_stored(self, item: str, dataset: Dataset | None) -> bool:
+        stored = KIND_NAMED[self.task_type.anchor_kind].model.objects.published()
+        return dataset is not None and stored.filter(dataset=dataset, key=item).exists()
+
+    def _wrong_quotes(self, marked: list, dataset: Dataset, batch: ContentBatch | None) -> Iterator[Problem]:
+        for field in {span.field for _, span in marked}:
+            keys = {unit for unit, span in marked if span.field == field}
+            texts = texts_by_unit(self.task_type, dataset, batch, field, keys)
+            if texts is None:
+                yield "spans", field, f"is no text of {self.task_type.identifier}"
+                continue
+            here = units_of_import(dataset, batch).filter(kind=self.task_type.unit_kind, key__in=keys - texts.keys())
+            for key in here.values_list("key", flat=True):
+                yield "spans", field, f"is no text on the page of {key}"
+            for unit, span in marked:
+                if span.field == field and unit in texts and texts[unit][span.start : span.end] != span.quote:
+                    yield "spans", span.quote, _not_there(unit, span)
+
+
+def _not_there(unit: str, span: SpanRecord) -> str:
+    return f"is not what stands at {span.start}-{span.end} in the {span.field} of {unit}"

@@ -1,0 +1,118 @@
+"""The result of an import as its page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from annotation.imports.rows import KEPT
+from annotation.models import Job
+
+# Columns of the counts, in the words of a dry run and of an import.
+KIND_TITLES = {
+    "claim": "Claims",
+    "question": "Questions",
+    "evidence": "Evidence",
+    "response": "Responses",
+    "triplet": "Triplets",
+    "sub_sentence": "Sub-sentences",
+    "atomic_claim": "Atomic claims",
+    "aspect": "Aspects",
+    "pair": "Pairs",
+}
+
+
+def kind_name(kind: str) -> str:
+    """The kind of a row within a sentence."""
+    title = KIND_TITLES.get(kind, kind)
+    return (title if kind == "evidence" else title.removesuffix("s")).lower()
+
+
+def _place(kind: str) -> int:
+    return list(KIND_TITLES).index(kind) if kind in KIND_TITLES else len(KIND_TITLES)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    is_dry_run: bool
+    is_done: bool
+    content: list[dict] = field(default_factory=list)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)
+    annotations: int = 0
+    decisions: int = 0
+    raters: int = 0
+    error_count: int = 0
+    errors: list[dict] = field(default_factory=list)
+    judged_count: int = 0
+    judged: list[dict] = field(default_factory=list)
+    is_unchanged: bool = False
+    published: dict = field(default_factory=dict)
+    stored: dict = field(default_factory=dict)
+    project_slug: str = ""
+
+    @property
+    def has_labels(self) -> bool:
+        return bool(self.annotations or self.decisions)
+
+    @property
+    def is_sound_dry_run(self) -> bool:
+        return self.is_dry_run and self.is_done and not self.error_count
+
+    @property
+    def may_import(self) -> bool:
+        return self.is_sound_dry_run and (not self.is_unchanged or self.has_labels)
+
+    @property
+    def unlisted_errors(self) -> int:
+        return max(self.error_count - KEPT, 0)
+
+
+def import_result(job: Job) -> ImportResult:
+    found = job.result
+    content = [
+        {
+            "title": KIND_TITLES.get(kind, kind),
+            **{name: counts.get(name, 0) for name in ("created", "changed", "unchanged")},
+        }
+        # A database may store the keys of JSON in an order of its own.
+        for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
+    ]
+    names = ("labels", "annotations", "decisions", "raters", "error_count", "errors", "judged_count", "judged")
+    if "judged" in found:
+        judged = [
+            row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]
+        ]
+        found = found | {"judged": judged}
+    return ImportResult(
+        is_dry_run=bool(job.parameters.get("is_dry_run")),
+        is_done=job.state == Job.State.DONE,
+        content=content,
+        is_unchanged=found.get("is_unchanged", False),
+        published=found.get("published", {}),
+        stored=found.get("labels_stored", {}),
+        project_slug=found.get("project", {}).get("slug", ""),
+        **{name: found[name] for name in names if name in found},
+    )
+
+
+def _columns(columns: list[str]) -> list[str]:
+    """What differs; `one more` of a kind is said with the kind's name."""
+    return [
+        f"one more {kind_name(column.removeprefix('one more '))}" if column.startswith("one more ") else column
+        for column in columns
+    ]
+
+
+def errors_as_markdown(result: ImportResult) -> str:
+    columns = ("file", "line", "column", "value", "reason")
+    lines = [f"# Bad rows: {result.error_count:,}", ""]
+    if result.unlisted_errors:
+        lines += [f"The first {len(result.errors):,} are listed.", ""]
+    lines += [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(_markdown_cell(error[column]) for column in columns) + " |" for error in result.errors]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_cell(value: object) -> str:
+    """One line of plain text: nothing in it may start a cell, a row, a tag or a link."""
+    text = "" if value is None else " ".join(str(value).split())
+    return "".join(f"\\{character}" if character in "\\`*_[]<>|#&!" else character for character in text)

@@ -1,0 +1,114 @@
+"""Content that a job brings: one chunk stages it, the end publishes it. Imports do so, and the making of pairs.
+
+A worker that dies while staging leaves rows that nobody sees; whoever takes the chunk next deletes them and starts
+again. Publishing is one transaction and happens once.
+"""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from annotation.bulk import MANY_ROWS, refresh_statistics
+from annotation.datasets.kinds import KINDS
+from annotation.imports import importing
+from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, projects_with_retired_items, publish
+from annotation.imports.rows import Findings
+from annotation.jobs import lifecycle
+from annotation.jobs.lifecycle import JobError, Lease, LeaseLost
+from annotation.models import Chunk, ContentBatch, Job, Project, Unit
+from annotation.projects import item_making
+
+
+class PublishingProblem(Exception):
+    """What was proposed cannot be published; the message says why and what to do."""
+
+
+def guard_of(lease: Lease):
+    """To be called in every writing transaction: a worker that lost its chunk must not write beside the next one."""
+
+    def guard() -> None:
+        lease.beat()
+        held = Chunk.objects.select_for_update().filter(
+            pk=lease.chunk.pk, lease_token=lease.token, state=Chunk.State.LEASED
+        )
+        if not list(held.values_list("pk", flat=True)):
+            raise LeaseLost
+
+    return guard
+
+
+def open_batch(job: Job, lease: Lease) -> ContentBatch:
+    """The job's batch, empty and staged. Leftovers of earlier attempts and of finished jobs are deleted first."""
+    importing.refuse_second(job.dataset, but=job)
+    for left in ContentBatch.objects.filter(dataset=job.dataset, state=ContentBatch.State.STAGED).exclude(job=job):
+        discard(left, lease.beat)
+    batch = ContentBatch.objects.filter(job=job).first()
+    if batch is not None:
+        delete_staged_rows(batch, lease.beat)
+    try:
+        with transaction.atomic():
+            guard_of(lease)()
+            if batch is None:
+                return ContentBatch.objects.create(dataset=job.dataset, job=job)
+            batch.state = ContentBatch.State.STAGED
+            batch.save(update_fields=["state"])
+            return batch
+    except IntegrityError:
+        importing.refuse_second(job.dataset, but=job)
+        raise
+
+
+def found_in(job: Job, findings: Findings, on_judged: str, done: str) -> dict:
+    """What was found, as the job's result; JobError where it may not be published. `done` says what was not done."""
+    result = findings.as_json()
+    refused = findings.judged_count if on_judged == REFUSE else 0
+    if findings.error_count or refused:
+        Job.objects.filter(pk=job.pk).update(result=result)
+        if findings.error_count:
+            raise JobError(f"{_many(findings.error_count, 'bad row')}; nothing was {done}")
+        raise JobError(
+            f"{_many(refused, 'changed row')} already judged; nothing was {done}. Say whether such rows are "
+            "replaced by a new version (their judgements stay with the old one) or kept as they are."
+        )
+    return result
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def publish_staged(job: Job, on_judged: str, lease: Lease) -> None:
+    """Make what the job staged visible, with pages for what replaces something. Does nothing a second time."""
+    batch = job.batch
+    if job.result["is_unchanged"]:
+        discard(batch, lease.beat)
+        return
+    publish(batch, on_judged, guard_of(lease))
+    if sum(counts.get("created", 0) for counts in job.result["content"].values()) >= MANY_ROWS:
+        refresh_statistics(ContentBatch, Unit, *(kind.model for kind in KINDS))
+    for project in projects_with_retired_items(batch):
+        make_items(project, lease)
+
+
+def take_back(job: Job) -> None:
+    """After a cancelled or failed job: delete what is staged. Should somebody resume the job, it has to stage again."""
+    job.refresh_from_db()
+    batch = ContentBatch.objects.filter(job=job).first()
+    if batch is not None and batch.state == ContentBatch.State.STAGED:
+        discard(batch)
+    if batch is None or batch.state != ContentBatch.State.PUBLISHED:
+        job.chunks.exclude(index=lifecycle.FINISH_INDEX).update(state=Chunk.State.OPEN, done_at=None)
+
+
+def make_items(project: Project, lease: Lease) -> item_making.Made:
+    total = item_making.count_anchors(project)
+    unit = project.type.anchor_kind
+    made = item_making.plan(
+        project, on_progress=lambda seen: lease.progress(seen, total, f"Making items: {seen:,} of {total:,} ({unit})")
+    )
+    if made.items:
+        Project.objects.filter(pk=project.pk).update(
+            queue_epoch=F("queue_epoch") + 1, label_version=F("label_version") + 1
+        )
+    return made

@@ -1,0 +1,267 @@
+"""Importing in the browser: send files, say what columns mean, look at the dry run, import."""
+
+import csv
+from functools import wraps
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, ValidationError
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.http import urlencode
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import incoming
+from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
+from annotation.formats import FormatError, SourceFile, detect, get_format
+from annotation.formats.files.spreadsheets import needs_escape
+from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, preview
+from annotation.imports import column_mappings, importing, uploads
+from annotation.imports.forms import ColumnsForm, ImportNowForm, UploadForm
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
+from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
+from annotation.jobs.queries import progress_of
+from annotation.models import Job, Upload
+from annotation.projects.carried_settings import CarriedSettings
+from annotation.projects.queries.carried_settings import in_words
+
+ROWS_SHOWN = 8
+FORM_SLACK = 1024 * 1024  # what a form adds to the files in it
+
+
+def refuse_oversized(view):
+    """Answer before a byte of the body is read when it is too large. Reading the token would read all of it."""
+
+    @csrf_exempt
+    @login_required
+    @wraps(view)
+    def wrapped(request, *args, **kwargs):
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or len(length) > incoming.MAX_DIGITS:
+            raise BadRequest("Content-Length must be a whole number")
+        if int(length) > settings.UPLOAD_LIMIT + FORM_SLACK:
+            limit = settings.UPLOAD_LIMIT // 1024**2
+            return render(request, "annotation/imports/too_large.html", {"limit": limit}, status=413)
+        return csrf_protect(view)(request, *args, **kwargs)
+
+    return wrapped
+
+
+@refuse_oversized
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_new(request, slug):
+    dataset = dataset_for(request.user, slug, edit=True)
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            stored = uploads.store_all(request.user, dataset, form.cleaned_data["files"])
+        except uploads.UploadError as error:
+            form.add_error("files", str(error))
+        else:
+            try:
+                return _after_upload(request, dataset, stored, form)
+            except (ImportProblem, FormatError) as error:
+                for upload in stored:
+                    uploads.remove(upload)
+                form.add_error(None, str(error))
+    context = {"dataset": dataset, "form": form, "limit": settings.UPLOAD_LIMIT // 1024**2}
+    return render(request, "annotation/imports/new.html", context)
+
+
+def _after_upload(request, dataset, stored, form):
+    slug = form.cleaned_data["format"] or _guess_format(stored)
+    if get_format(slug).needs_mapping:
+        preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))  # says now what is wrong with the file
+        query = urlencode([("file", upload.uuid) for upload in stored])
+        response = redirect("import_columns", slug=dataset.slug)
+        response["Location"] += f"?{query}"
+        return response
+    wanted = ImportRequest(
+        format=slug,
+        files=importing.files_of_uploads(stored),
+        choices=FileChoices(setting=form.cleaned_data["setting"], model=form.cleaned_data["model"]),
+    )
+    job = importing.start(request.user, dataset, wanted, is_dry_run=True)
+    return redirect("import_detail", uuid=job.uuid)
+
+
+def _guess_format(stored: list[Upload]) -> str:
+    found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
+    if "assay" in found:  # comes together with the file of the content
+        return "assay"
+    if len(found) > 1:
+        titles = ", ".join(sorted(get_format(slug).title if slug else "unreadable" for slug in found))
+        raise ImportProblem(f"The files look like several formats ({titles}); import them one after the other")
+    # A file without a readable row says best what is wrong with it when it is read as a table.
+    return found.pop() or "table"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_columns(request, slug):
+    dataset = dataset_for(request.user, slug, edit=True)
+    stored = _chosen_uploads(request, dataset)
+    try:
+        seen = preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))
+    except FormatError as error:
+        messages.error(request, str(error))
+        return redirect("import_new", slug=slug)
+    layout = request.GET.get("layout", "")
+    guess, is_remembered = column_mappings.recall(
+        request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
+    )
+    form = ColumnsForm(request.POST or None, guess=guess, columns=list(seen.columns))
+    if request.method == "POST" and form.is_valid():
+        column_mappings.remember(request.user, seen.columns, guess.layout, form.mapping, form.values)
+        wanted = ImportRequest(
+            format="table",
+            files=importing.files_of_uploads(stored),
+            choices=FileChoices(mapping=form.mapping, values=form.values),
+        )
+        try:
+            job = importing.start(request.user, dataset, wanted, is_dry_run=True)
+            return redirect("import_detail", uuid=job.uuid)
+        except ImportProblem as error:
+            form.add_error(None, str(error))
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "preview": seen,
+        "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
+        "guess": guess,
+        "is_remembered": is_remembered,
+        "layouts": LAYOUT_TITLES,
+        "files": stored,
+        "query": urlencode([("file", upload.uuid) for upload in stored]),
+    }
+    return render(request, "annotation/imports/columns.html", context)
+
+
+def _chosen_uploads(request, dataset) -> list[Upload]:
+    names = request.GET.getlist("file")[:100]
+    try:
+        found = {str(u.uuid): u for u in Upload.objects.filter(uuid__in=names, owner=request.user, dataset=dataset)}
+    except (ValueError, ValidationError):
+        found = {}
+    if not names or set(names) - set(found):
+        raise Http404("No such file")
+    return [found[name] for name in names]
+
+
+def import_job_for(request, uuid) -> Job:
+    job = job_for(request.user, uuid)
+    if job.kind != Job.Kind.IMPORT:
+        raise Http404("No such import")
+    return job
+
+
+@login_required
+@require_safe
+def import_detail(request, uuid):
+    job = import_job_for(request, uuid)
+    result = import_result(job)
+    context = _detail_context(request, job, result)
+    context["errors"] = Paginator(result.errors, 50).get_page(request.GET.get("page"))
+    return render(request, "annotation/imports/detail.html", context)
+
+
+def _now_form(
+    request, job: Job, result: ImportResult, settings: CarriedSettings | None, data=None
+) -> ImportNowForm | None:
+    """What is asked before the real import; None where there is nothing to import."""
+    makes_project = (result.has_labels or settings is not None) and may_create(request.user)
+    if not may_edit_dataset(request.user, job.dataset):
+        return None
+    if not (result.may_import or (result.is_sound_dry_run and makes_project)):
+        return None
+    try:
+        fitting = importing.fitting_task_type(ImportRequest.from_json(job.parameters))
+    except (FormatError, ImportProblem):
+        return None
+    return ImportNowForm(
+        data,
+        judged=result.judged_count,
+        makes_project=makes_project,
+        fitting=fitting,
+        title=settings.title if settings and settings.title else job.dataset.title,
+        settings=settings,
+    )
+
+
+def _settings(job: Job) -> tuple[CarriedSettings | None, str]:
+    """What the files say of a project's settings, and what is wrong with it."""
+    try:
+        return importing.settings_in(ImportRequest.from_json(job.parameters)), ""
+    except ImportProblem as problem:
+        return None, str(problem)
+
+
+def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
+    settings, problem = _settings(job) if result.is_dry_run and result.is_done else (None, "")
+    return {
+        "job": job,
+        "dataset": job.dataset,
+        "progress": progress_of(job),
+        "result": result,
+        "settings": in_words(settings) if settings else [],
+        "settings_options": settings.options[-1] if settings and settings.options else {},
+        "settings_problem": problem,
+        "form": _now_form(request, job, result, settings, data),
+    }
+
+
+@login_required
+@require_POST
+def import_start(request, uuid):
+    """Import what the dry run looked at."""
+    job = import_job_for(request, uuid)
+    dataset = dataset_for(request.user, job.dataset.slug, edit=True)
+    result = import_result(job)
+    context = _detail_context(request, job, result, request.POST)
+    form = context["form"]
+    if form is None:
+        messages.error(request, "There is nothing to import here; start with the file")
+        return redirect("import_detail", uuid=uuid)
+    if form.is_valid():
+        looked_at = ImportRequest.from_json(job.parameters)
+        wish = form.wish()
+        wanted = ImportRequest(looked_at.format, looked_at.files, looked_at.choices, form.choice, wish)
+        try:
+            return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
+        except ImportProblem as error:
+            form.add_error(None, str(error))
+    context["errors"] = Paginator(result.errors, 50).get_page(1)
+    return render(request, "annotation/imports/detail.html", context, status=422)
+
+
+@login_required
+@require_safe
+def import_errors(request, uuid, kind):
+    """The bad rows as a file."""
+    job = import_job_for(request, uuid)
+    result = import_result(job)
+    if kind == "csv":
+        response = HttpResponse(content_type="text/csv; charset=utf-8")
+        writer = csv.writer(response)
+        writer.writerow(("file", "line", "column", "value", "reason"))
+        for error in result.errors:
+            texts = (error["file"], str(error["line"] or ""), error["column"], error["value"], error["reason"])
+            writer.writerow(f"'{text}" if needs_escape(text) else text for text in texts)
+    else:
+        response = HttpResponse(errors_as_markdown(result), content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="bad-rows-{job.uuid}.{kind}"'
+    return response
+
+
+urlpatterns = [
+    path("datasets/<slug:slug>/import/", import_new, name="import_new"),
+    path("datasets/<slug:slug>/import/columns/", import_columns, name="import_columns"),
+    path("imports/<uuid:uuid>/", import_detail, name="import_detail"),
+    path("imports/<uuid:uuid>/start/", import_start, name="import_start"),
+    path("imports/<uuid:uuid>/errors.csv", import_errors, {"kind": "csv"}, name="import_errors_csv"),
+    path("imports/<uuid:uuid>/errors.md", import_errors, {"kind": "md"}, name="import_errors_md"),
+]

@@ -1,0 +1,79 @@
+"""How far a job is, in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from annotation.jobs.lifecycle import FINISH_INDEX
+from annotation.models import Chunk, Job
+
+# An import reads bytes first and makes items then, so neither numbers nor a rate mean one thing; a share does.
+SHOWN_AS_SHARE = (Job.Kind.IMPORT,)
+TITLES = {
+    Job.Kind.IMPORT: "Import",
+    Job.Kind.PAIRS: "Making pairs",
+    Job.Kind.ITEMS: "Making items",
+    Job.Kind.CHECKER_RUN: "Checker run",
+    Job.Kind.TRAINING: "Training of a checker",
+    Job.Kind.EXTRACTION: "Extraction of drafts",
+    Job.Kind.DRAFTS: "Publishing drafts",
+    Job.Kind.RETRIEVAL: "Retrieval of passages",
+    Job.Kind.PASSAGES: "Publishing passages",
+    Job.Kind.REPORT: "Report",
+    Job.Kind.EXPORT: "Export",
+    Job.Kind.RELEASE: "Release",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    title: str
+    done: int
+    total: int
+    words: str  # how much of how much
+    rate: str
+    left: str  # "" where nothing can be said
+    failures: tuple[str, ...]  # what went wrong in chunks that are tried again
+    can_cancel: bool
+    can_resume: bool
+
+
+def progress_of(job: Job) -> JobProgress:
+    as_share = job.kind in SHOWN_AS_SHARE
+    is_timed = job.started_at and not job.is_finished and not as_share
+    seconds = (timezone.now() - job.started_at).total_seconds() if is_timed else 0
+    rate = job.progress_done / seconds if seconds >= 2 else 0
+    left = (job.progress_total - job.progress_done) / rate if rate and job.progress_total else 0
+    failures = job.chunks.exclude(error="").exclude(state=Chunk.State.DONE).order_by("index")
+    return JobProgress(
+        title="Dry run" if job.parameters.get("is_dry_run") else TITLES[job.kind],
+        done=job.progress_done,
+        total=job.progress_total,
+        words=_words(job, as_share),
+        rate=f"{rate:,.1f} per second" if rate else "",
+        left=time_left(left) if left else "",
+        failures=tuple(
+            f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
+            for index, attempts, error in failures.values_list("index", "attempts", "error")[:5]
+        ),
+        can_cancel=not job.is_finished and not job.cancel_requested,
+        can_resume=job.state in (Job.State.CANCELLED, Job.State.FAILED),
+    )
+
+
+def _words(job: Job, as_share: bool) -> str:
+    if not job.progress_total:
+        return ""
+    if as_share:
+        return f"{min(job.progress_done / job.progress_total, 1):.0%}"
+    return f"{job.progress_done:,} of {job.progress_total:,}"
+
+
+def time_left(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(round(seconds), 1)} s left"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {seconds / 3600:.1f} h left"

@@ -1,0 +1,75 @@
+"""Any background job: how far it is, cancel, resume."""
+
+from operator import attrgetter
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access import job_for
+from annotation.jobs import lifecycle
+from annotation.jobs.queries import progress_of
+from annotation.models import Job
+
+# Kinds of jobs that have a page of their own, which shows the progress, too: its name, and what its address is made of.
+OWN_PAGES = {
+    Job.Kind.IMPORT: ("import_detail", attrgetter("uuid")),
+    Job.Kind.PAIRS: ("pairs_detail", attrgetter("uuid")),
+    Job.Kind.CHECKER_RUN: ("run_detail", attrgetter("checker_run.uuid")),
+    Job.Kind.TRAINING: ("training_detail", attrgetter("trained_model.uuid")),
+    Job.Kind.EXTRACTION: ("extraction_detail", attrgetter("extraction_run.uuid")),
+    Job.Kind.DRAFTS: ("project_drafts", attrgetter("project.slug")),
+    Job.Kind.RETRIEVAL: ("retrieval_detail", attrgetter("retrieval_run.uuid")),
+    Job.Kind.PASSAGES: ("retrieval_detail", lambda job: job.parameters["run"]),
+}
+
+
+@login_required
+@require_safe
+def job_detail(request, uuid):
+    job = job_for(request.user, uuid)
+    if job.kind in OWN_PAGES:
+        name, part = OWN_PAGES[job.kind]
+        return redirect(name, part(job))
+    return render(request, "annotation/jobs/detail.html", {"job": job, "progress": progress_of(job)})
+
+
+@login_required
+@require_safe
+def job_progress(request, uuid):
+    """The moving part of a job's page, asked for again and again. When the job ends, the page around it is reloaded."""
+    job = job_for(request.user, uuid)
+    response = render(request, "annotation/jobs/progress.html", {"job": job, "progress": progress_of(job)})
+    if job.is_finished:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_POST
+def job_cancel(request, uuid):
+    job = job_for(request.user, uuid)
+    lifecycle.request_cancel(job)
+    if job.is_finished:
+        messages.info(request, f"The job is {job.state}")
+    else:
+        messages.info(request, "Cancelling; the parts being worked on stop shortly")
+    return redirect("job_detail", uuid=job.uuid)
+
+
+@login_required
+@require_POST
+def job_resume(request, uuid):
+    job = job_for(request.user, uuid)
+    lifecycle.resume(job)
+    return redirect("job_detail", uuid=job.uuid)
+
+
+urlpatterns = [
+    path("jobs/<uuid:uuid>/", job_detail, name="job_detail"),
+    path("jobs/<uuid:uuid>/progress/", job_progress, name="job_progress"),
+    path("jobs/<uuid:uuid>/cancel/", job_cancel, name="job_cancel"),
+    path("jobs/<uuid:uuid>/resume/", job_resume, name="job_resume"),
+]

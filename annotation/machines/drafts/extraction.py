@@ -1,0 +1,98 @@
+"""Extraction runs: starting one over the responses or questions of a project's data set, and trying failures again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation.machines.runs import starting, storing
+from annotation.machines.runs.starting import RunError
+from annotation.machines.runs.starting import SameRun as SameRun
+from annotation.models import ExtractionRun, Job, Project, User
+from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
+from annotation.task_types import TaskType
+from models_runtime import registry
+from models_runtime.contracts import CheckerInfo
+
+# Sources in one chunk, by what the extractor needs: a server's answers take long and cost, so less is done again.
+CHUNK_SIZES = {"cpu": 256, "gpu": 256, "server": 32}
+
+
+def extractors_for(task_type: TaskType) -> dict[str, CheckerInfo]:
+    """By slug, what can propose pieces for a project of this type."""
+    kind = drafted_for(task_type)
+    found = (info for info in registry.list_infos() if kind and info.gives == "pieces" and kind.name in info.roles)
+    return {info.slug: info for info in found}
+
+
+def extractor_info(task_type: TaskType, extractor: str) -> CheckerInfo:
+    """The registry's entry, if it proposes what the task type judges; RunError otherwise."""
+    if drafted_for(task_type) is None:
+        raise RunError(f"“{task_type.title}” judges nothing that an extractor proposes")
+    known = extractors_for(task_type)
+    if extractor not in known:
+        raise RunError(f"“{task_type.title}” has no extractor {extractor!r}; it has {', '.join(known) or 'none'}")
+    return known[extractor]
+
+
+def start_extraction(
+    project: Project,
+    user: User,
+    extractor: str,
+    parameters: Mapping[str, Any] | None = None,
+    queue: str | None = None,
+    *,
+    everything: bool = False,
+    again: bool = False,
+    wake_workers: bool = True,
+) -> ExtractionRun:
+    """A run of `extractor` over the sources that have no pieces of the kind yet, or over all with `everything`.
+
+    Raises RunError (no such extractor, nothing to take apart), ParameterError (by name) and, unless `again`,
+    SameRun with the run that there is. `queue` is one of `queues_of`, the first if not given.
+    """
+    task_type = project.type
+    info = extractor_info(task_type, extractor)
+    kind = drafted_for(task_type)
+    if reason := registry.not_configured(info.slug):
+        raise RunError(reason)
+    complete = registry.complete_parameters(info, parameters or {})
+    queue = starting.chosen_queue(info, queue)
+    keys = dict(sources_in(project.dataset, task_type, everything=everything).order_by("pk").values_list("pk", "key"))
+    if not keys:
+        raise RunError(_why_none(project, task_type, kind))
+    run = ExtractionRun(
+        project=project,
+        kind=kind.name,
+        extractor=info.slug,
+        version=info.version,
+        parameters=complete,
+        created_by=user,
+    )
+    return starting.store_run(
+        run,
+        Job.Kind.EXTRACTION,
+        queue=queue,
+        chunks=chunks_of(list(keys), info),
+        asked={"sources_sha256": hashlib.sha256(",".join(map(str, keys)).encode()).hexdigest()},
+        noted={"sources": len(keys), "sample": storing.sample_of(keys), "everything": everything},
+        again=again,
+        wake_workers=wake_workers,
+    )
+
+
+def _why_none(project: Project, task_type: TaskType, kind: DraftKind) -> str:
+    if sources_in(project.dataset, task_type).exists():
+        return f"Every {kind.source_one} has {kind.several} already; ask for all of them to draft some beside those"
+    return f"The data set has no {kind.source_several} with words to take {kind.several} from"
+
+
+def chunks_of(source_ids: list[int], info: CheckerInfo) -> Iterator[tuple[dict, int]]:
+    return starting.chunks_of("sources", source_ids, CHUNK_SIZES[info.needs])
+
+
+def retry_failures(run: ExtractionRun, *, include_permanent: bool = False) -> int:
+    """See `starting.retry`."""
+    info, column = registry.get_info(run.extractor), DRAFT_KINDS[run.kind].source_column
+    return starting.retry(run, column, lambda ids: chunks_of(ids, info), include_permanent=include_permanent)

@@ -1,0 +1,47 @@
+"""The form that starts an extraction, derived from what the registry says of the extractor, and that of publishing."""
+
+from django import forms
+
+from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
+from annotation.machines.drafts import extraction
+from annotation.machines.runs.forms import RunForm
+from annotation.models import MachineRun, Project, User
+from annotation.projects.draft_kinds import DraftKind
+from annotation.projects.forms.projects import PlainRadio
+from models_runtime.contracts import CheckerInfo
+
+
+class ExtractionForm(RunForm):
+    """The fields of a run, with the choice of sources before `again`."""
+
+    def __init__(self, info: CheckerInfo, data=None, *, kind: DraftKind) -> None:
+        super().__init__(info, data)
+        again = self.fields.pop("again")
+        self.fields["everything"] = forms.BooleanField(
+            label=f"Also {kind.source_several} that have {kind.several} already",
+            required=False,
+            help_text=f"Otherwise only {kind.source_several} without any are read.",
+        )
+        again.label, again.help_text = "Start it even if the same run exists already", ""
+        self.fields["again"] = again
+
+    def start(self, project: Project, user: User) -> MachineRun:
+        options = {name: self.cleaned_data[name] for name in ("everything", "again")}
+        return extraction.start_extraction(project, user, self.info.slug, self.parameters, self.queue, **options)
+
+
+class PublishDraftsForm(forms.Form):
+    """What happens to a source that was judged, where it would get more pieces."""
+
+    on_judged = forms.ChoiceField(label="Content that was already judged", widget=PlainRadio, initial=REFUSE)
+
+    def __init__(self, kind: DraftKind, data=None) -> None:
+        super().__init__(data)
+        self.fields["on_judged"].choices = [
+            (REFUSE, f"Publish nothing if a {kind.source_one} that was judged would get more {kind.several}"),
+            (
+                SUPERSEDE,
+                f"Give such a {kind.source_one} a new version with new items; judgements stay with the old one",
+            ),
+            (KEEP, f"Leave such a {kind.source_one} as it is, publish the rest"),
+        ]

@@ -1,0 +1,268 @@
+"""Accepted drafts become content, and items where annotators meet them.
+
+One chunk stages the rows in a batch that nobody sees, the end publishes them all at once, notes on each draft the key
+of what it became and makes the project's items (`staged_job` has what this shares with imports). A draft with a key is
+not staged again, so publishing twice, or going on after a killed worker, brings nothing twice.
+
+Drafts that say the same (`same_words`) as a piece that the source has already, or as an earlier draft, become that
+piece. A source that people or checkers judged with all its pieces is dealt with as in an import (`import_publish`):
+nothing judged is rewritten; it is refused, kept as it is, or gets a new version.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from annotation.formats.records import RowError
+from annotation.imports import importing
+from annotation.imports.importing import ImportProblem
+from annotation.imports.publishing import ON_JUDGED, REFUSE, discard, projects_with_retired_items, publish
+from annotation.imports.staged_job import PublishingProblem, found_in, guard_of, make_items, open_batch, take_back
+from annotation.imports.staging import ContentPass, read_all
+from annotation.jobs import lifecycle
+from annotation.jobs.lifecycle import JobError, Lease
+from annotation.machines.drafts.words import same_words
+from annotation.models import Chunk, ContentBatch, Draft, ExtractedSource, Job, Project, User
+from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, drafts_of
+
+SOURCES_AT_ONCE = 200
+ROWS_AT_ONCE = 1000
+PAUSE_SECONDS = 0.02
+BY_HAND = "by hand"
+
+
+def waiting(project: Project, kind: DraftKind):
+    """Accepted drafts that are no content yet."""
+    return drafts_of(project, kind).filter(state=Draft.State.ACCEPTED, published_key="")
+
+
+def start(user: User, project: Project, *, on_judged: str = REFUSE, wake_workers: bool = True) -> Job:
+    """The job that publishes what is accepted. PublishingProblem where there is nothing, or the data set's content is
+    being changed already."""
+    kind = drafted_for(project.type)
+    if kind is None:
+        raise PublishingProblem("This project has no drafts")
+    if on_judged not in ON_JUDGED:
+        raise PublishingProblem(f"What was judged: choose one of {', '.join(ON_JUDGED)}")
+    with transaction.atomic():
+        # Two people who press the button at once get one job.
+        Project.objects.select_for_update().get(pk=project.pk)
+        if project.jobs.filter(kind=Job.Kind.DRAFTS, state__in=lifecycle.UNFINISHED).exists():
+            raise PublishingProblem("Accepted drafts are being published already")
+        if not waiting(project, kind).exists():
+            raise PublishingProblem("No accepted draft waits to be published")
+        try:
+            importing.refuse_second(project.dataset)
+        except ImportProblem as problem:
+            raise PublishingProblem(str(problem)) from None
+        return lifecycle.create_job(
+            Job.Kind.DRAFTS,
+            user,
+            chunks=[({}, 0)],
+            project=project,
+            dataset=project.dataset,
+            parameters={"kind": kind.name, "on_judged": on_judged},
+            wake_workers=wake_workers,
+        )
+
+
+@dataclass(slots=True)
+class Publication:
+    """One walk over the accepted drafts. Afterwards `same` has those that become pieces that there are (draft's id,
+    key), and `counts` what was left out."""
+
+    project: Project
+    kind: DraftKind
+    same: list[tuple[int, str]] = field(default_factory=list)
+    counts: Counter = field(default_factory=Counter)
+
+    def records(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator:
+        """Records of the content, source by source, and row errors. `on_progress` may raise to stop."""
+        column = self.kind.source_column
+        ids = sorted(set(waiting(self.project, self.kind).values_list(column, flat=True)))
+        for first in range(0, len(ids), SOURCES_AT_ONCE):
+            on_progress(first, len(ids))
+            part = ids[first : first + SOURCES_AT_ONCE]
+            drafts: dict[int, list[Draft]] = defaultdict(list)
+            accepted = waiting(self.project, self.kind).filter(**{f"{column}__in": part}).prefetch_related("run")
+            for draft in accepted.order_by("pk"):
+                drafts[getattr(draft, column)].append(draft)
+            yield from self._of_sources(drafts)
+        on_progress(len(ids), len(ids))
+
+    def _of_sources(self, drafts: dict[int, list[Draft]]) -> Iterator:
+        kind = self.kind
+        sources = self._current(drafts)
+        pieces = defaultdict(list)
+        stored = kind.model.objects.published().filter(**{f"{kind.source}__in": {row.pk for row in sources.values()}})
+        for row in stored.order_by("index", "pk"):
+            pieces[getattr(row, kind.source_column)].append(row)
+        made: dict[str, tuple[Draft, int, str]] = {}
+        for source_id, own in drafts.items():
+            source = sources.get(source_id)
+            if source is None:
+                self.counts["left_out"] += len(own)
+                continue
+            there = pieces[source.pk]
+            known = {self._words_of(row): row.key for row in reversed(there)}
+            keys = {row.key for row in there}
+            index = max((row.index for row in there), default=-1)
+            for draft in own:
+                words = same_words(kind, draft.edited or draft.parts)
+                if words in known:
+                    self.same.append((draft.pk, known[words]))
+                    continue
+                index += 1
+                while (key := kind.key_of(source.key, index)) in keys:
+                    index += 1
+                known[words] = key
+                keys.add(key)
+                made[key] = (draft, index, source.key)
+        yield from self._records_of(made)
+
+    def _records_of(self, made: dict[str, tuple[Draft, int, str]]) -> Iterator:
+        kind = self.kind
+        others = kind.model.objects.filter(dataset=self.project.dataset_id, key__in=list(made))
+        taken = set(others.exclude(batch__state=ContentBatch.State.DISCARDED).values_list("key", flat=True))
+        for key, (draft, index, source) in made.items():
+            if key in taken:
+                yield RowError("", None, "key", key, f"is the key of another {kind.one} of the data set already")
+                continue
+            parts = draft.edited or draft.parts
+            yield kind.content.record(
+                key=key,
+                index=index,
+                metadata=_origin(draft),
+                **{kind.source: source},
+                **{name: parts[name] for name in kind.parts},
+            )
+
+    def _words_of(self, row) -> tuple[str, ...]:
+        return same_words(self.kind, {name: getattr(row, name) for name in self.kind.parts})
+
+    def _current(self, source_ids) -> dict[int, object]:
+        """By the source that was read the one that readers see now: itself, or a newer version of the same words."""
+        read = self.kind.source_model.objects.filter(pk__in=list(source_ids)).in_bulk()
+        keys = [row.key for row in read.values() if row.superseded_at]
+        newest = self.kind.source_model.objects.published().filter(dataset=self.project.dataset_id, key__in=keys)
+        newer = {row.key: row for row in newest}
+        found = {}
+        for pk, row in read.items():
+            now = newer.get(row.key) if row.superseded_at else row
+            if now is not None and now.text == row.text:
+                found[pk] = now
+        return found
+
+
+def _origin(draft: Draft) -> dict:
+    """Where a piece comes from, as its metadata say it."""
+    if draft.run is None:
+        return {"draft": str(draft.uuid), "drafted_by": BY_HAND}
+    by = {"drafted_by": f"{draft.run.extractor} {draft.run.version}", "extraction": str(draft.run.uuid)}
+    return {"draft": str(draft.uuid), **by, "edited": draft.edited is not None}
+
+
+class DraftPublishingHandler:
+    """See `jobs.Handler`."""
+
+    def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
+        job = Job.objects.select_related("dataset", "project").get(pk=chunk.job_id)
+        publication = Publication(job.project, DRAFT_KINDS[job.parameters["kind"]])
+        try:
+            batch = open_batch(job, lease)
+        except ImportProblem as error:
+            raise JobError(str(error)) from error
+        content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
+        findings = read_all(
+            publication.records(lambda done, total: lease.progress(done, total, "Reading accepted drafts")),
+            content,
+            lease.beat,
+        )
+        result = found_in(job, findings, job.parameters["on_judged"], "published")
+        result |= {"same": publication.same, "left_out": publication.counts["left_out"]}
+        with transaction.atomic():
+            Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
+            lease.complete()
+
+    def finish(self, job: Job, lease: Lease) -> dict:
+        job = Job.objects.select_related("dataset", "project").get(pk=job.pk)
+        batch = job.batch
+        if job.result["is_unchanged"]:
+            discard(batch, lease.beat)
+        else:
+            publish(batch, job.parameters["on_judged"], guard_of(lease))
+        noted = _note_keys(job, batch, lease)
+        projects = {project.pk: project for project in (job.project, *projects_with_retired_items(batch))}
+        made = {pk: make_items(project, lease) for pk, project in projects.items()}[job.project_id]
+        job.refresh_from_db(fields=["result"])
+        kept = waiting(job.project, DRAFT_KINDS[job.parameters["kind"]]).count()
+        return job.result | {"noted": noted, "not_published": kept, "items": made.items}
+
+    def clean_up(self, job: Job) -> None:
+        take_back(job)
+
+
+HANDLER = DraftPublishingHandler()
+
+
+def _note_keys(job: Job, batch: ContentBatch, lease: Lease) -> int:
+    """Say on each draft what it became, and let drafts follow their sources to new versions. How many became content;
+    the same ones again where this is repeated.
+
+    In short transactions, so that annotators go on submitting. Should a worker die in between and nobody go on,
+    the next publishing finds that the drafts that are left say the same as pieces that are there.
+    """
+    kind = DRAFT_KINDS[job.parameters["kind"]]
+    mine = drafts_of(job.project, kind)
+    rows = kind.model.objects.filter(batch=batch, metadata__has_key="draft").order_by("pk")
+    noted = 0
+    for part in _batches(rows.values_list("metadata__draft", "key").iterator(chunk_size=ROWS_AT_ONCE)):
+        keys = dict(part)
+        became = [(draft, keys[str(draft.uuid)]) for draft in mine.filter(uuid__in=list(keys)).only("pk", "uuid")]
+        noted += _note(became, lease)
+    pieces = kind.model.objects.published().filter(dataset=job.dataset_id)
+    for part in _batches(job.result["same"]):
+        same = dict(part)
+        there = set(pieces.filter(key__in=set(same.values())).values_list("key", flat=True))
+        also = [(draft, same[draft.pk]) for draft in mine.filter(pk__in=list(same)).only("pk")]
+        noted += _note([(draft, key) for draft, key in also if key in there], lease)
+    with transaction.atomic():
+        guard_of(lease)()
+        _follow(kind, batch)
+    return noted
+
+
+def _note(drafts: list[tuple[Draft, str]], lease: Lease) -> int:
+    rows = [(key, draft.pk) for draft, key in drafts]
+    with transaction.atomic(), connection.cursor() as cursor:
+        guard_of(lease)()
+        cursor.executemany(f'UPDATE "{Draft._meta.db_table}" SET published_key = %s WHERE id = %s', rows)
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        time.sleep(PAUSE_SECONDS)  # SQLite has one writer: it is somebody else's turn
+    return len(rows)
+
+
+def _batches(rows: Iterable) -> Iterator[list]:
+    """A statement takes only so many parameters."""
+    rows = iter(rows)
+    while part := list(islice(rows, ROWS_AT_ONCE)):
+        yield part
+
+
+def _follow(kind: DraftKind, batch: ContentBatch) -> None:
+    """Sources of which the batch made a new version because they got more pieces: their words are the same."""
+    renewed = kind.source_model.objects.filter(batch=batch, version__gt=1, superseded_at=None)
+    for pk, key, version in renewed.values_list("pk", "key", "version"):
+        old = kind.source_model.objects.filter(dataset=batch.dataset_id, key=key, version=version - 1)
+        for table in (Draft, ExtractedSource):
+            table.objects.filter(**{f"{kind.source}__in": old.values("pk")}).update(**{kind.source_column: pk})
+
+
+__all__ = ["HANDLER", "Publication", "PublishingProblem", "start", "waiting"]

@@ -1,0 +1,215 @@
+"""Drafts of a project: have an extractor propose them, review them source by source, publish what was accepted."""
+
+from itertools import zip_longest
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import drafts_project_for
+from annotation.jobs.queries import progress_of
+from annotation.machines.drafts import extraction, reviewing
+from annotation.machines.drafts import publishing as draft_publishing
+from annotation.machines.drafts.forms import PublishDraftsForm
+from annotation.machines.drafts.queries import drafts as queries
+from annotation.machines.drafts.queries import sources
+from annotation.machines.runs.views.shared import start_chosen, to_run
+from annotation.models import Draft, ExtractionRun, Project
+from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
+
+PER_PAGE = 50
+LISTED = 20
+
+
+def _project(request, slug: str) -> tuple[Project, DraftKind]:
+    project = drafts_project_for(request.user, slug)
+    kind = drafted_for(project.type)
+    if kind is None:
+        raise Http404("This project has no drafts")
+    return project, kind
+
+
+@login_required
+@require_safe
+def project_drafts(request, slug):
+    project, kind = _project(request, slug)
+    runs = list(queries.runs_of(project, kind)[:LISTED])
+    state, failed = request.GET.get("state", ""), "failed" in request.GET
+    run = next((run for run in runs if str(run.uuid) == request.GET.get("run")), None)
+    found = sources.sources_to_review(project, kind, state=state, run=run, failed=failed)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    chosen = {"state": state, "run": run.uuid if run else "", **({"failed": "1"} if failed else {})}
+    publishing = sources.publishing_of(project)
+    context = {
+        "project": project,
+        "kind": kind,
+        "counts": sources.counts_of(project, kind),
+        "runs": runs,
+        "states": sources.STATES,
+        "state": state,
+        "run": run,
+        "failed": failed,
+        "page": page,
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
+        "rows": sources.rows_of(project, kind, page.object_list),
+        "job": publishing,
+        "progress": progress_of(publishing) if publishing else None,
+        "form": PublishDraftsForm(kind),
+    }
+    return render(request, "annotation/drafts/list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def extraction_new(request, slug):
+    project, kind = _project(request, slug)
+    infos = extraction.extractors_for(project.type)
+    run, entries = start_chosen(request, "extractor", project, infos, kind=kind)
+    if run:
+        return to_run(run)
+    context = {
+        "project": project,
+        "kind": kind,
+        "n_all": sources_in(project.dataset, project.type).count(),
+        "n_without": sources_in(project.dataset, project.type, everything=False).count(),
+        "entries": entries,
+    }
+    return render(request, "annotation/drafts/new.html", context)
+
+
+def parts_of(request, run: ExtractionRun) -> dict:
+    """What the page of an extraction shows."""
+    return {
+        "kind": DRAFT_KINDS[run.kind],
+        "figures": queries.figures_of(run),
+        "sample": queries.sample_of(run, request.GET.get("page")),
+        "failed_examples": queries.failed_of(run),
+    }
+
+
+@login_required
+@require_POST
+def drafts_publish(request, slug):
+    project, kind = _project(request, slug)
+    form = PublishDraftsForm(kind, request.POST)
+    if not form.is_valid():
+        messages.error(request, "Choose what happens to content that was already judged")
+        return redirect("project_drafts", slug)
+    try:
+        draft_publishing.start(request.user, project, on_judged=form.cleaned_data["on_judged"])
+    except draft_publishing.PublishingProblem as problem:
+        messages.error(request, str(problem))
+    return redirect("project_drafts", slug)
+
+
+# --- one source -----------------------------------------------------------------------------------------------------
+
+
+def _source(request, slug: str, pk: int):
+    project, kind = _project(request, slug)
+    links = ("question",) if kind.source == "response" else ()
+    rows = kind.source_model.objects.filter(dataset=project.dataset_id).select_related(*links)
+    return project, kind, get_object_or_404(rows, pk=pk)
+
+
+def _context(project: Project, kind: DraftKind, source, **more) -> dict:
+    page = sources.source_page(project, kind, source)
+    following = sources.next_to_review(project, kind, source)
+    return {"project": project, "kind": kind, "source": source, "page": page, "following": following, **more}
+
+
+@login_required
+@require_safe
+def draft_source(request, slug, pk):
+    project, kind, source = _source(request, slug, pk)
+    return render(request, "annotation/drafts/source.html", _context(project, kind, source))
+
+
+@login_required
+@require_POST
+def draft_decide(request, slug, uuid):
+    """Accept, drop or undo one draft. htmx gets its row, other browsers the page again."""
+    project, kind = _project(request, slug)
+    draft = get_object_or_404(Draft.objects.filter(project=project, kind=kind.name), uuid=uuid)
+    source, shown = getattr(draft, kind.source), request.POST.get("seen", "")
+    problem = ""
+    try:
+        match request.POST.get("act"):
+            case "accept":
+                reviewing.accept(draft, kind, request.user, _given(kind, request.POST), shown)
+            case "drop":
+                reviewing.drop(draft, request.user, shown)
+            case "undo":
+                reviewing.undo(draft, shown)
+            case _:
+                return HttpResponse("There is no such decision", status=400, content_type="text/plain")
+    except reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    context = _context(project, kind, source, problem=problem)
+    context["row"] = context["page"].row(draft)
+    return render(request, "annotation/drafts/decided.html", context)
+
+
+def _given(kind: DraftKind, data) -> dict[str, str]:
+    return {name: data.get(name, "") for name in kind.parts}
+
+
+def _back(request, project: Project, source, problem: str = ""):
+    if problem:
+        messages.error(request, problem)
+    return redirect("draft_source", project.slug, source.pk)
+
+
+@login_required
+@require_POST
+def draft_add(request, slug, pk):
+    project, kind, source = _source(request, slug, pk)
+    draft, problem = None, ""
+    try:
+        draft = reviewing.add(project, kind, source, request.user, _given(kind, request.POST))
+    except reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    context = _context(project, kind, source, add_problem=problem)
+    context["row"] = context["page"].row(draft) if draft else None
+    return render(request, "annotation/drafts/decided.html", context)
+
+
+@login_required
+@require_POST
+def drafts_accept(request, slug, pk):
+    """Accept all of a source's proposals that nobody has decided about, with the words that the page has for them."""
+    project, kind, source = _source(request, slug, pk)
+    columns = [request.POST.getlist(name) for name in kind.parts]
+    words = zip_longest(*columns, fillvalue="")
+    pages = [
+        (uuid, dict(zip(kind.parts, parts, strict=True)))
+        for uuid, parts in zip(request.POST.getlist("draft"), words, strict=False)
+    ]
+    problem = ""
+    try:
+        reviewing.accept_rest(project, kind, source, request.user, pages)
+    except reviewing.ReviewError as error:
+        problem = str(error)
+    if not request.htmx:
+        return _back(request, project, source, problem)
+    return render(request, "annotation/drafts/rows.html", _context(project, kind, source, problem=problem))
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/drafts/", project_drafts, name="project_drafts"),
+    path("projects/<slug:slug>/drafts/extract/", extraction_new, name="extraction_new"),
+    path("projects/<slug:slug>/drafts/publish/", drafts_publish, name="drafts_publish"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/", draft_source, name="draft_source"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/add/", draft_add, name="draft_add"),
+    path("projects/<slug:slug>/drafts/of/<int:pk>/accept/", drafts_accept, name="drafts_accept"),
+    path("projects/<slug:slug>/drafts/<uuid:uuid>/", draft_decide, name="draft_decide"),
+]

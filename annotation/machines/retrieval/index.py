@@ -1,0 +1,107 @@
+"""The index that a worker process keeps, so that the chunks of a run do not build it anew. One at a time: it may fill
+much of the memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from annotation.jobs.lifecycle import JobError, Lease
+from annotation.machines.retrieval.documents import Hashed, documents_of
+from annotation.models import Job, RetrievalRun
+from models_runtime import registry
+from models_runtime.contracts import CheckerError, UnavailableError
+from models_runtime.retrieval.contracts import Document, Retriever
+
+BEAT_EVERY = 200
+TOLD_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Index:
+    retriever: Retriever
+    made_by: tuple[str, str, str]  # retriever, version, hash of its parameters
+    corpus_hash: str
+    documents: int
+    provenance: dict
+    runs: set[int] = field(default_factory=set)  # that are known to search these documents
+
+
+_kept: Index | None = None
+_lock = threading.Lock()
+
+
+def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
+    """The run's index, and the seconds that building it took now (0 where it was kept). JobError where it cannot be
+    built, or where the documents are not the ones that the run began with."""
+    global _kept
+    with _lock:
+        made_by = (run.retriever, run.version, run.parameters_hash)
+        if _kept is not None and _kept.made_by == made_by:
+            if run.pk in _kept.runs:
+                return _kept, 0.0
+            if _hash_of(run, lease) == _kept.corpus_hash:
+                _kept.runs.add(run.pk)
+                _refuse_other_documents(run, _kept.corpus_hash)
+                return _kept, 0.0
+        _kept = None  # before another one is built, so that the two are never in memory together
+        begun = time.perf_counter()
+        built = _build(run, lease, made_by)
+        _refuse_other_documents(run, built.corpus_hash)
+        built.runs.add(run.pk)
+        _kept = built
+        return built, time.perf_counter() - begun
+
+
+def forget() -> None:
+    """Drop what is kept."""
+    global _kept
+    with _lock:
+        _kept = None
+
+
+def _build(run: RetrievalRun, lease: Lease, made_by: tuple[str, str, str]) -> Index:
+    hashed = Hashed(documents_of(run))
+    try:
+        retriever = registry.load_retriever(run.retriever, run.parameters)
+        retriever.index(_told(hashed, run, lease))
+        if not hashed.count:
+            raise JobError("There is no document with a text to search in")
+        described = retriever.describe()
+    except UnavailableError:
+        raise  # tried again later, unlike what would be the same then
+    except CheckerError as error:
+        raise JobError(str(error)) from error
+    lease.beat()
+    Job.objects.filter(pk=run.job_id).update(message="")
+    # As the database gives it back, where tuples have become lists.
+    return Index(retriever, made_by, hashed.digest, hashed.count, json.loads(json.dumps(described)))
+
+
+def _told(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Document]:
+    """The documents; says how many were read, and stops where the job was cancelled."""
+    told = 0.0
+    for document in documents:
+        if documents.count % BEAT_EVERY == 1:
+            lease.beat()
+            if time.monotonic() - told > TOLD_SECONDS:
+                told = time.monotonic()
+                Job.objects.filter(pk=run.job_id).update(message=f"Reading documents: {documents.count:,}")
+        yield document
+    Job.objects.filter(pk=run.job_id).update(message=f"Indexing {documents.count:,} documents")
+
+
+def _hash_of(run: RetrievalRun, lease: Lease) -> str:
+    hashed = Hashed(documents_of(run))
+    for _ in hashed:
+        if hashed.count % BEAT_EVERY == 1:
+            lease.beat()
+    return hashed.digest
+
+
+def _refuse_other_documents(run: RetrievalRun, corpus_hash: str) -> None:
+    if run.corpus_hash and run.corpus_hash != corpus_hash:
+        raise JobError("The documents have changed since this run began, so the rest would not fit; start another run")

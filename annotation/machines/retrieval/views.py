@@ -1,0 +1,157 @@
+"""Retrieval in a project: start one, see what it found, compare, download, publish its passages."""
+
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
+from annotation.jobs.queries import progress_of
+from annotation.machines.retrieval import publishing, retrieving
+from annotation.machines.retrieval.forms import PublishPassagesForm
+from annotation.machines.retrieval.queries import files
+from annotation.machines.retrieval.queries import rankings as queries
+from annotation.machines.runs.queries.runs import facts_of
+from annotation.machines.runs.views.shared import render_run, start_chosen, to_run
+from annotation.models import Job, RetrievalRun
+
+LISTED = 50
+PER_PAGE = 25
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_retrieval(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    asked, corpora = retrieving.can_be_asked(project.dataset), retrieving.corpora_for(project.dataset)
+    infos = {info.slug: info for info in retrieving.retrievers()}
+    run, entries = start_chosen(request, "retriever", project, infos, asked=asked, corpora=corpora)
+    if run:
+        return to_run(run)
+    context = {
+        "project": project,
+        "rows": [(run, *queries.words_for(run)) for run in queries.runs_of(project)[:LISTED]],
+        "is_blind": has_open_work(request.user, project),
+        "asked": asked,
+        "corpora": corpora,
+        "entries": entries,
+    }
+    return render(request, "annotation/retrieval/list.html", context)
+
+
+def _other(request, run: RetrievalRun) -> tuple[list[RetrievalRun], RetrievalRun | None]:
+    """The runs that this one can be compared with, and the one that was chosen."""
+    others = queries.others_of(run)
+    chosen = request.GET.get("other", "")
+    other = next((found for found in others if str(found.uuid) == chosen), None)
+    if chosen and other is None:
+        raise Http404("No such retrieval to compare with")
+    return others, other
+
+
+def parts_of(request, run: RetrievalRun) -> dict:
+    """What the page of a retrieval shows."""
+    others, other = _other(request, run)
+    search = request.GET.get("search", "").strip()[:400]
+    page = Paginator(queries.find_rankings(run, search), PER_PAGE).get_page(request.GET.get("page"))
+    published = publishing.published_from(run)
+    asked, where = queries.words_for(run)
+    return {
+        "asked": asked,
+        "where": where,
+        "facts": [("corpus", run.corpus_hash or "–"), ("passages for each", run.top), *facts_of(run)],
+        "numbers": run.job.result if run.job.state == Job.State.DONE else None,
+        # Which evidence is gold says what a label will be, to whoever still labels here.
+        "is_blind": has_open_work(request.user, run.project),
+        "others": others,
+        "other": other,
+        "search": search,
+        "query": urlencode({name: value for name, value in (("search", search), ("other", _address(other))) if value}),
+        "page": page,
+        "rows": queries.rows_of(run, list(page.object_list), other),
+        "publishings": published,
+        "publishing": progress_of(published[0]) if published and published[0].state != Job.State.DONE else None,
+        "may_publish": may_edit_dataset(request.user, run.project.dataset),
+        "why_not": publishing.why_not(run),
+        "publish_form": PublishPassagesForm(run),
+    }
+
+
+def _address(run: RetrievalRun | None) -> str:
+    return str(run.uuid) if run else ""
+
+
+@login_required
+@require_safe
+def retrieval_ranking(request, uuid):
+    """One query's passages, beside those of another run."""
+    run = run_for(request.user, uuid, RetrievalRun)
+    others, other = _other(request, run)
+    found = queries.beside(run, request.GET.get("query", ""), other)
+    if found is None:
+        raise Http404("No such query in this run")
+    before, after = queries.neighbours(run, found.ranking)
+    context = {
+        "run": run,
+        "project": run.project,
+        "found": found,
+        "others": others,
+        "other": other,
+        "before": before,
+        "after": after,
+        "is_blind": has_open_work(request.user, run.project),
+    }
+    return render(request, "annotation/retrieval/ranking.html", context)
+
+
+@login_required
+@require_safe
+def retrieval_trec(request, uuid):
+    run = run_for(request.user, uuid, RetrievalRun)
+    return _download(files.trec_lines(run), run, "trec", "text/plain; charset=utf-8")
+
+
+@login_required
+@require_safe
+def retrieval_jsonl(request, uuid):
+    run = run_for(request.user, uuid, RetrievalRun)
+    return _download(files.json_lines(run), run, "jsonl", "application/jsonl; charset=utf-8")
+
+
+def _download(lines, run: RetrievalRun, ending: str, media_type: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(lines, content_type=media_type)
+    name = f"{run.project.slug}-{run.retriever}-{run.uuid.hex[:8]}.{ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@login_required
+@require_POST
+def retrieval_publish(request, uuid):
+    """The best passages become evidence of the data set."""
+    run = run_for(request.user, uuid, RetrievalRun)
+    if not may_edit_dataset(request.user, run.project.dataset):
+        raise PermissionDenied("This needs the right to change the data set")
+    form = PublishPassagesForm(run, request.POST)
+    if form.is_valid():
+        try:
+            publishing.start(request.user, run, form.cleaned_data["top"])
+            return to_run(run)
+        except publishing.PublishingProblem as problem:
+            form.add_error(None, str(problem))
+    return render_run(request, run, status=422, publish_form=form)
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/retrieval/", project_retrieval, name="project_retrieval"),
+    path("retrieval/<uuid:uuid>/ranking/", retrieval_ranking, name="retrieval_ranking"),
+    path("retrieval/<uuid:uuid>/trec/", retrieval_trec, name="retrieval_trec"),
+    path("retrieval/<uuid:uuid>/jsonl/", retrieval_jsonl, name="retrieval_jsonl"),
+    path("retrieval/<uuid:uuid>/publish/", retrieval_publish, name="retrieval_publish"),
+]

@@ -1,0 +1,70 @@
+"""The form that starts a run, derived from what the registry says about the checker's parameters."""
+
+from django import forms
+
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.starting import queues_of
+from annotation.models import MachineRun, Project, User
+from models_runtime import registry
+from models_runtime.contracts import CheckerInfo, ParameterInfo
+
+TEXT_LENGTH = 20_000
+NUMBERS = {"float": forms.FloatField, "int": forms.IntegerField}
+
+
+class RunForm(forms.Form):
+    """Its fields are the checker's parameters, in the registry's order, the queue where there is a choice, `again`."""
+
+    def __init__(self, info: CheckerInfo, data=None) -> None:
+        super().__init__(data, prefix=info.slug)
+        self.info = info
+        for parameter in info.parameters:
+            self.fields[parameter.name] = parameter_field(parameter)
+        if len(queues := queues_of(info)) > 1:
+            self.fields["queue"] = forms.ChoiceField(
+                label="Workers",
+                required=False,
+                choices=[(queue, f"those of the queue {queue}") for queue in queues],
+                help_text="Which queue's workers compute it; the queue gpu is for machines that have one.",
+            )
+        self.fields["again"] = forms.BooleanField(
+            label="Judge all units again",
+            required=False,
+            help_text="Otherwise answers of an earlier run to the same questions about the same texts are reused.",
+        )
+
+    def start(self, project: Project, user: User) -> MachineRun:
+        """The run that was asked for, once the form is valid."""
+        return suggesting.start_run(
+            project, user, self.info.slug, self.parameters, self.queue, again=self.cleaned_data["again"]
+        )
+
+    @property
+    def queue(self) -> str | None:
+        return self.cleaned_data.get("queue") or None
+
+    @property
+    def parameters(self) -> dict:
+        """The parameters as what is run takes them, once the form is valid."""
+        return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
+
+
+def parameter_field(parameter: ParameterInfo) -> forms.Field:
+    options = {"label": parameter.title, "initial": parameter.default, "help_text": parameter.hint}
+    if parameter.kind == "bool":
+        return forms.BooleanField(required=False, **options)
+    if parameter.choices:
+        choices = [(choice, choice) for choice in parameter.choices]
+        return forms.TypedChoiceField(choices=choices, coerce=type(parameter.default), **options)
+    if parameter.kind == "endpoint":
+        names = registry.endpoint_names()
+        return forms.ChoiceField(required=False, choices=[(name, name) for name in names], **options)
+    if parameter.kind == "prompt":
+        return forms.CharField(
+            required=False, strip=False, max_length=TEXT_LENGTH, widget=forms.Textarea(attrs={"rows": 8}), **options
+        )
+    if parameter.kind == "model" and (allowed := registry.allowed_in_words()):
+        options["help_text"] = f"{parameter.hint} This site allows: {allowed}.".strip()
+    if parameter.kind in ("str", "model"):
+        return forms.CharField(required=bool(parameter.default), strip=False, max_length=400, **options)
+    return NUMBERS[parameter.kind](min_value=parameter.low, max_value=parameter.high, **options)

@@ -1,0 +1,121 @@
+"""What runs cost, in tokens, seconds and money, and what one would cost, as far as can be told before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.checker_inputs import checker_inputs
+from annotation.machines.runs.queries.suggestions import asked_anyway
+from annotation.models import CheckerRun, Job, MachineRun, Project, RetrievalRun
+from models_runtime import registry
+from models_runtime.contracts import Usage
+
+MILLION = 1_000_000
+HOUR = 3600
+# Of so many units, evenly spread, the requests are written down to see how long they are.
+SAMPLE = 40
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run spent, and the same per 1,000 units that it judged itself (None where there are none). `money` is at
+    the prices that are set now, None where one of them is not known."""
+
+    usage: Usage
+    n_judged: int
+    money: float | None = None
+    currency: str = ""
+
+    @property
+    def rows(self) -> list[tuple[str, float, float | None]]:
+        """Title, total, per 1,000 units; what a run has none of is left out."""
+        spent = (
+            ("Tokens sent", self.usage.prompt_tokens),
+            ("Tokens received", self.usage.completion_tokens),
+            ("Seconds of computing", self.usage.device_seconds),
+        )
+        return [(title, total, self._per_thousand(total)) for title, total in spent if total]
+
+    @property
+    def money_per_thousand(self) -> float | None:
+        return None if self.money is None else self._per_thousand(self.money)
+
+    def _per_thousand(self, total: float) -> float | None:
+        return 1000 * total / self.n_judged if self.n_judged else None
+
+
+def cost_of(run: MachineRun) -> Cost:
+    judged = max(0, run.job.progress_done - getattr(run, "n_reused", 0))
+    usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
+    endpoint = run.provenance.get("endpoint")
+    if isinstance(run, RetrievalRun):  # its stages describe themselves one by one
+        endpoint = run.parameters.get("endpoint") or next(iter(registry.endpoint_names()), None)
+    money = money_for(usage, endpoint=endpoint, queue=run.job.queue)
+    return Cost(usage, judged, money, settings.CURRENCY)
+
+
+def money_for(usage: Usage, *, endpoint: str | None, queue: str) -> float | None:
+    """The price of this usage, at an endpoint for its tokens and on workers of a queue for its seconds; None where
+    nothing was used, or something whose price is not known."""
+    total, is_known = 0.0, usage != Usage()
+    if usage.prompt_tokens or usage.completion_tokens:
+        server = settings.LLM_ENDPOINTS.get(endpoint)
+        if server is None or server.prompt_price is None:
+            return None
+        total += (
+            usage.prompt_tokens * server.prompt_price + usage.completion_tokens * server.completion_price
+        ) / MILLION
+    if usage.device_seconds:
+        if queue not in settings.HOUR_PRICES:
+            return None
+        total += usage.device_seconds * settings.HOUR_PRICES[queue] / HOUR
+    return total if is_known else None
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """Tokens of a run over all units. `measured_by` is the earlier run whose mean it takes; without one the requests of
+    `sampled` units were written down. `prices` are endpoints with what it would cost there (None: not known)."""
+
+    units: int
+    usage: Usage
+    measured_by: CheckerRun | None
+    sampled: int
+    prices: list[tuple[str, float | None]]
+    currency: str
+
+
+def estimate_of(project: Project, checker: str) -> CostEstimate | None:
+    """What a run of a checker that asks a server would cost; None for another one, or where there are no units."""
+    info = registry.get_info(checker)
+    unit_ids = list(suggesting.run_units(project, project.type).values_list("pk", flat=True))
+    if info.needs != "server" or not unit_ids:
+        return None
+    earlier, sampled = _earlier(project, checker), 0
+    if earlier is not None:
+        judged = earlier.job.progress_done - earlier.n_reused
+        mean = [earlier.prompt_tokens / judged, earlier.completion_tokens / judged]
+    else:
+        step = max(1, len(unit_ids) // SAMPLE)
+        inputs = list(checker_inputs(project.type, unit_ids[::step][:SAMPLE]).values())
+        spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type))
+        usage = registry.estimated_usage(checker, spaces, inputs)
+        if usage is None or not inputs:
+            return None
+        sampled = len(inputs)
+        mean = [usage.prompt_tokens / sampled, usage.completion_tokens / sampled]
+    total = Usage(*(round(one * len(unit_ids)) for one in mean))
+    prices = [(name, money_for(total, endpoint=name, queue=info.needs)) for name in registry.endpoint_names()]
+    return CostEstimate(len(unit_ids), total, earlier, sampled, prices, settings.CURRENCY)
+
+
+def _earlier(project: Project, checker: str) -> CheckerRun | None:
+    """The newest finished run of the checker here that judged something itself."""
+    runs = CheckerRun.objects.filter(project=project, checker=checker, job__state=Job.State.DONE, prompt_tokens__gt=0)
+    for run in runs.select_related("job").order_by("-pk")[:10]:
+        if run.job.progress_done > run.n_reused:
+            return run
+    return None

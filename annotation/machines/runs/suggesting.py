@@ -1,0 +1,237 @@
+"""Checker runs: starting one, working through its chunks, choosing the one that annotators see.
+
+A chunk's suggestions, scores and failures are stored in one transaction with the chunk's own state. So a chunk either
+is done with all of its results or has none, and plain inserts under unique constraints are right: were one ever to
+clash, that would be a bug to hear about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from annotation.jobs import lifecycle
+from annotation.machines.runs import predicting, reuse, starting, storing, workers
+from annotation.machines.runs.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
+from annotation.machines.runs.queries.suggestions import asked_anyway, summary
+from annotation.machines.runs.starting import RunError
+from annotation.machines.runs.starting import SameRun as SameRun
+from annotation.machines.runs.workers import REUSED_FROM
+from annotation.machines.training import trained_models
+from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
+from annotation.projects.prefill import scorers
+from annotation.task_types import TaskType
+from models_runtime import registry
+from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
+
+CHUNK_SIZE = 256
+# What must be the same in every worker of a run, or its suggestions would not be one checker's.
+IDENTITY = ("checker", "version", "model", "revision", "parameters")
+
+
+def start_run(
+    project: Project,
+    user: User,
+    checker: str,
+    parameters: Mapping[str, Any] | None = None,
+    queue: str | None = None,
+    *,
+    again: bool = False,
+    wake_workers: bool = True,
+) -> CheckerRun:
+    """A run of `checker` over the units of the project's items, on its way.
+
+    Where an earlier run of the same checker has the answer to the same question about the same texts, it is taken over
+    from there, unless `again`. Raises RunError (a checker that does not fit the task type, no units), ParameterError
+    (by name) and, unless `again`, SameRun with the run to reuse. `queue` is one of `queues_of`, the first if not given.
+    What only the worker can know, such as a missing model, fails the job.
+    """
+    task_type = project.type
+    info = checker_info(task_type, checker)
+    if reason := registry.not_configured(info.slug):
+        raise RunError(reason)
+    complete = registry.complete_parameters(info, parameters or {})
+    if reason := trained_models.why_not(project, info, complete):
+        raise RunError(reason)
+    if project.state == Project.State.PREPARING:
+        raise RunError("The project's items are still being made")
+    unit_keys = dict(run_units(project, task_type).values_list("pk", "key"))
+    unit_ids = list(unit_keys)
+    if not unit_ids:
+        raise RunError("The project has no units to judge")
+    anyway = asked_anyway(project, task_type)
+    asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type, anyway))]
+    run = CheckerRun(project=project, checker=info.slug, version=info.version, parameters=complete, created_by=user)
+    return starting.store_run(
+        run,
+        Job.Kind.CHECKER_RUN,
+        queue=starting.chosen_queue(info, queue),
+        chunks=_chunks(unit_ids),
+        asked={"units_sha256": hashlib.sha256("\n".join(asked).encode()).hexdigest()},
+        noted={
+            "units": len(unit_ids),
+            "sample": storing.sample_of(unit_keys),
+            "reuse": not again,
+            "asked_anyway": anyway,
+        },
+        again=again,
+        wake_workers=wake_workers,
+    )
+
+
+def checkers_of(task_type: TaskType) -> tuple[str, ...]:
+    """The checkers that the task type names, and those from outside that answer all of its questions or only measure;
+    none where no checker can be given what its pages show."""
+    if why_not(task_type):
+        return ()
+    roles = {space.role for space in label_spaces(task_type)}
+    added = (info.slug for info in registry.added() if info.gives == "scores" or roles <= set(info.roles))
+    return (*task_type.checkers, *(slug for slug in added if slug not in task_type.checkers))
+
+
+def checker_info(task_type: TaskType, checker: str) -> CheckerInfo:
+    """The registry's entry, if that checker can be run for the task type; RunError otherwise."""
+    if reason := why_not(task_type):
+        raise RunError(reason)
+    known = checkers_of(task_type)
+    if checker not in known:
+        raise RunError(f"{task_type.title} has no checker {checker!r}; it has {', '.join(known) or 'none'}")
+    info = registry.get_info(checker)
+    unknown = [space.dimension for space in asked_of(info, task_type) if space.role not in info.roles]
+    if unknown:
+        raise RunError(f"{info.title} does not answer {', '.join(unknown)}")
+    return info
+
+
+def asked_of(info: CheckerInfo, task_type: TaskType, anyway: Collection[str] = ()) -> tuple[LabelSpace, ...]:
+    """The task type's questions, for a checker that answers them; none for one that gives scores only. Those `anyway`
+    are asked whatever the answer is to the question that they depend on."""
+    spaces = () if info.gives == "scores" else label_spaces(task_type)
+    return tuple(replace(space, asked_when=None) if space.dimension in anyway else space for space in spaces)
+
+
+def run_units(project: Project, task_type: TaskType):
+    """The units of the project's items, each once, in a fixed order; what was replaced or withdrawn is left out."""
+    return (
+        Unit.objects.published()
+        .filter(
+            kind=task_type.unit_kind,
+            item_units__item__project=project,
+            item_units__item__state__in=[Item.State.ACTIVE, Item.State.STUCK],
+        )
+        .distinct()
+        .order_by("pk")
+    )
+
+
+def _chunks(unit_ids: list[int]) -> Iterator[tuple[dict, int]]:
+    return starting.chunks_of("units", unit_ids, CHUNK_SIZE)
+
+
+def retry_failures(run: CheckerRun, *, include_permanent: bool = False) -> int:
+    """See `starting.retry`."""
+    return starting.retry(run, "unit_id", _chunks, include_permanent=include_permanent)
+
+
+def show_to_annotators(run: CheckerRun) -> None:
+    """Make this run's suggestions the ones that the project's annotators are shown, under its prefill policy."""
+    if run.job.state != Job.State.DONE:
+        raise RunError("Only a run that is done can be shown to annotators")
+    if run.checker in scorers():
+        raise RunError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
+    Project.objects.filter(pk=run.project_id).update(prefill_run=run, label_version=F("label_version") + 1)
+
+
+class CheckerRunHandler:
+    """Works through a run's job; see `jobs.Handler`."""
+
+    def run_chunk(self, chunk: Chunk, lease: lifecycle.Lease) -> None:
+        run = CheckerRun.objects.select_related("project", "job").get(job_id=chunk.job_id)
+        task_type = run.project.type
+        info = workers.info_of(run.checker, run.version)
+        anyway = run.job.parameters.get("asked_anyway", ())
+        spaces = asked_of(info, task_type, anyway)
+        checker = _load(run, spaces)
+        provenance = workers.described(checker) | ({"asked_anyway": anyway} if anyway and spaces else {})
+        workers.check_identity(run.provenance, provenance, IDENTITY)
+
+        unit_ids: list[int] = chunk.payload["units"]
+        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores")
+        reader = reader_of(task_type)
+        hashes = reuse.input_hashes(inputs, spaces, reader)
+        known = reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}
+        to_compute = inputs.keys() - {unit_id for found in known.values() for unit_id in found}
+        predictions = {
+            int(prediction.id): predicting.checked(prediction, spaces)
+            for prediction in predicting.predict(
+                checker,
+                [item for unit_id, item in inputs.items() if unit_id in to_compute],
+                lease,
+                measures_time=info.needs != "server",
+            )
+        }
+        gone = PredictionError("withdrawn", "Its content was replaced or withdrawn after the run began", True)
+        for unit_id in unit_ids:
+            if unit_id not in inputs:
+                predictions[unit_id] = Prediction(str(unit_id), error=gone)
+
+        sampled = set(run.job.parameters.get("sample", ()))
+        with transaction.atomic():
+            lease.complete()  # first, so that who lost the lease writes nothing at all
+            _store_provenance(run, provenance, list(known))
+            for source, found in known.items():
+                reuse.take_over(run, source, found, sampled)
+            storing.store(run, predictions, spaces, reader, input_hashes=hashes, sampled=sampled)
+
+    def finish(self, job: Job, lease: lifecycle.Lease) -> dict:
+        run = CheckerRun.objects.get(job=job)
+        result = summary(run)
+        with transaction.atomic():
+            chosen = Project.objects.filter(pk=run.project_id, prefill_run=None).exclude(prefill=Project.Prefill.OFF)
+            if run.checker not in scorers():
+                chosen.update(prefill_run=run)
+            _raise_label_version(run)
+        return result
+
+    def clean_up(self, job: Job) -> None:
+        """What was stored stays, and the run goes on from there when it is resumed."""
+        _raise_label_version(CheckerRun.objects.get(job=job))
+
+
+HANDLER = CheckerRunHandler()
+
+
+def _raise_label_version(run: CheckerRun) -> None:
+    Project.objects.filter(pk=run.project_id).update(label_version=F("label_version") + 1)
+
+
+def _load(run: CheckerRun, spaces: tuple[LabelSpace, ...]) -> Checker:
+    trained_models.use_folder()
+    with workers.final_errors():
+        return registry.load(run.checker, spaces, run.parameters)
+
+
+def _store_provenance(run: CheckerRun, provenance: dict, sources: list[CheckerRun]) -> None:
+    """The descriptions of this run's workers, also of runs that answers were taken over from, and which runs those
+    are."""
+    described = [provenance, *(one for source in sources for one in workers.descriptions(source.provenance))]
+    origins = {str(source.uuid) for source in sources}
+    if _has_all(run, described, origins):
+        return
+    stored = CheckerRun.objects.select_for_update().get(pk=run.pk)
+    workers.check_identity(stored.provenance, provenance, IDENTITY)
+    for description in described:
+        workers.note_worker(stored.provenance, description)
+    if origins:
+        stored.provenance[REUSED_FROM] = sorted(origins | set(stored.provenance.get(REUSED_FROM, [])))
+    stored.save(update_fields=["provenance"])
+
+
+def _has_all(run: CheckerRun, described: list[dict], origins: set[str]) -> bool:
+    known = workers.descriptions(run.provenance)
+    return all(one in known for one in described) and origins <= set(run.provenance.get(REUSED_FROM, []))

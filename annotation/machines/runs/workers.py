@@ -1,0 +1,77 @@
+"""What the workers of one run must agree on, and what they note of themselves, be it a run of a checker, an extractor
+or a retriever. All of it is kept in the run's `provenance`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from django.db.models import F, Model
+
+from annotation.jobs.lifecycle import JobError
+from models_runtime import registry
+from models_runtime.contracts import CheckerError, CheckerInfo, UnavailableError, Usage
+
+# Descriptions of workers with another device or other libraries, beside the first worker's.
+OTHER_WORKERS = "other_workers"
+# Runs that answers were taken over from.
+REUSED_FROM = "reused_from"
+
+
+@contextmanager
+def final_errors() -> Iterator[None]:
+    """What a checker says of itself ends the job, since it would be the same on the next attempt."""
+    try:
+        yield
+    except CheckerError as error:
+        raise JobError(str(error)) from error
+
+
+def info_of(slug: str, version: str) -> CheckerInfo:
+    """The registry's entry; JobError where it is not the version that the run began with."""
+    with final_errors():
+        info = registry.get_info(slug)
+    if info.version != version:
+        raise JobError(f"This run began with version {version} of {slug}; here is {info.version}")
+    return info
+
+
+def described(checker) -> dict:
+    """How what was loaded describes itself. What cannot be had just now is tried again later."""
+    try:
+        return checker.describe()
+    except UnavailableError:
+        raise
+    except CheckerError as error:
+        raise JobError(str(error)) from error
+
+
+def check_identity(began: Mapping, here: Mapping, names: Iterable[str]) -> None:
+    """JobError where a worker is not like the first one, whose answers are stored; `began` is empty before that."""
+    for name in names if began else ():
+        if began.get(name) != here.get(name):
+            raise JobError(f"This run began with {name} {began.get(name)!r}, and this worker has {here.get(name)!r}")
+
+
+def descriptions(provenance: Mapping) -> list[dict]:
+    """Of all workers of the run, the first one's first."""
+    first = {name: value for name, value in provenance.items() if name not in (OTHER_WORKERS, REUSED_FROM)}
+    return [first, *provenance.get(OTHER_WORKERS, [])]
+
+
+def note_worker(provenance: dict, description: dict) -> None:
+    """Add how a worker describes itself where none was like it."""
+    if not provenance:
+        provenance.update(description)
+    elif description not in descriptions(provenance):
+        provenance.setdefault(OTHER_WORKERS, []).append(description)
+
+
+def add_usage(run: Model, usages: Iterable[Usage | None]) -> None:
+    """Add what answers cost to the run's sums. Belongs into the transaction that closes their chunk."""
+    total = sum((usage for usage in usages if usage), Usage())
+    type(run).objects.filter(pk=run.pk).update(
+        prompt_tokens=F("prompt_tokens") + total.prompt_tokens,
+        completion_tokens=F("completion_tokens") + total.completion_tokens,
+        device_seconds=F("device_seconds") + total.device_seconds,
+    )

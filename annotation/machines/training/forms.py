@@ -1,0 +1,99 @@
+"""What a checker is to be trained on, and how."""
+
+from django import forms
+
+from annotation.machines.training.training import (
+    CLASSIFIERS,
+    HIDDEN,
+    MIN_PER_LABEL,
+    POOLINGS,
+    REPRESENTATIONS,
+    TrainingError,
+    TrainingRequest,
+    language_model,
+)
+from annotation.models import TrainedModel
+from models_runtime import registry
+
+
+class TrainingForm(forms.Form):
+    source = forms.ChoiceField(label="Labels", choices=TrainedModel.Source.choices)
+    representation = forms.ChoiceField(
+        label="Representation",
+        choices=list(REPRESENTATIONS.items()),
+        help_text="Embeddings carry meaning, shared words carry overlap, numbers and negations. Hidden states need a "
+        "language model, which is named below.",
+    )
+    hidden_model = forms.CharField(
+        label="Language model, for hidden states",
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+    )
+    layers = forms.CharField(
+        label="Layers, for hidden states",
+        required=False,
+        max_length=200,
+        help_text="-1 is the last one. Several (8,16,24) or all: a classifier for each, averaged.",
+    )
+    pooling = forms.ChoiceField(
+        label="State of a layer, for hidden states", choices=list(POOLINGS.items()), required=False
+    )
+    classifier = forms.ChoiceField(
+        label="Classifier",
+        choices=list(CLASSIFIERS.items()),
+        help_text="Support vectors do best on pairs of sentences. Beyond 6,000 labels they and the ridge become a "
+        "ridge on 2,000 of the texts, which keeps the time within bounds.",
+    )
+    minimum = forms.IntegerField(
+        label="Minimum number of labels per class",
+        min_value=MIN_PER_LABEL,
+        max_value=1_000_000,
+        help_text=f"Fewer than {MIN_PER_LABEL} are too few to learn from.",
+    )
+    balanced = forms.BooleanField(
+        label="Weight labels by inverse frequency",
+        required=False,
+        help_text="Better for macro-F1, and worse for accuracy where one label prevails.",
+    )
+    skip_rare = forms.BooleanField(
+        label="Leave out labels that are too rare",
+        required=False,
+        help_text="The checker then never gives them. Otherwise too rare a label stops the training.",
+    )
+    include_touched = forms.BooleanField(
+        label="Include labels given with a trained checker's suggestion shown",
+        required=False,
+        help_text="The checker would partly learn from its own output.",
+    )
+
+    def __init__(self, data=None):
+        super().__init__(data)
+        for name, field in self.fields.items():
+            field.initial = getattr(TrainingRequest(), name)
+        # Of another machine than the workers' own: what is here says little, but is what can be told.
+        model, command = language_model()
+        self.fields["hidden_model"].initial = model
+        self.fields["hidden_model"].help_text = (
+            "A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
+            "machine with config.json, .safetensors weights and tokenizer."
+            + (f" This site allows: {allowed}." if (allowed := registry.allowed_in_words()) else "")
+            + (f" {model} is not on this machine yet; fetch it with: {command}" if command else "")
+        )
+
+    def clean(self):
+        given = super().clean()
+        for name in ("layers", "pooling"):
+            given[name] = given.get(name) or getattr(TrainingRequest(), name)
+        if given.get("representation") != HIDDEN:
+            given |= {name: getattr(TrainingRequest(), name) for name in ("hidden_model", "layers", "pooling")}
+        if not self.errors:
+            try:
+                TrainingRequest(**given)
+            except TrainingError as error:
+                self.add_error("representation", str(error))
+        return given
+
+    def request(self) -> TrainingRequest:
+        """What was asked for, once the form is valid."""
+        return TrainingRequest(**self.cleaned_data)

@@ -1,0 +1,146 @@
+"""The settings of a project on their way to another Assay: what a manifest says of them, and a new project made so.
+
+Members, checker runs and labels are no settings. How many judgements an item gets is said and shown, but asked for only
+where whoever imports wants people to label: the labels that a file brings do not fill these places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.db import transaction
+
+from annotation.models import Dataset, Project, User
+from annotation.projects import guidelines as guideline_service
+from annotation.projects.managing import ProjectError, create_project
+from annotation.projects.options import set_options
+from annotation.task_types import OptionsError, options_of, task_type
+
+# Settings that are numbers, with what is believed of them whoever wrote the file.
+NUMBERS = {"overlap": (0, 1000), "seed": (0, 2**63 - 1), "lease_minutes": (1, 525_600), "minimum_seconds": (0, 86_400)}
+CHOICES = {"order": Project.Order.values, "prefill": Project.Prefill.values}
+TITLE_CHARS = Project._meta.get_field("title").max_length
+
+
+class SettingsProblem(ValueError):
+    """The settings of a file cannot be taken over; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedSettings:
+    """`plain` are those of `create_project` that the file says; `options` and `guidelines` all versions, oldest
+    first."""
+
+    task_type: str
+    title: str = ""
+    description: str = ""
+    overlap: int = 0
+    plain: Mapping[str, object] = field(default_factory=dict)
+    options: tuple[dict, ...] = ()
+    guidelines: tuple[str, ...] = ()
+
+
+def settings_of(project: Project) -> dict:
+    """What a manifest says of them; the options stand beside it."""
+    return {
+        **{name: getattr(project, name) for name in ("title", "description", "multiple_share", *NUMBERS, *CHOICES)},
+        "overlap": project.planned_overlap,
+        "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
+    }
+
+
+def parse(manifest: Mapping) -> CarriedSettings:
+    """The settings in a manifest. One that was written before there were settings in it has options alone, a release's
+    also its title, overlap and use of suggestions. SettingsProblem where they cannot be taken over."""
+    release, settings = manifest.get("release", {}), manifest.get("settings", {})
+    if not isinstance(release, Mapping) or not isinstance(settings, Mapping):
+        raise SettingsProblem("settings: is not a JSON object")
+    said = {**release, **settings}
+    identifier = manifest.get("task_type")
+    try:
+        kind = task_type(identifier)
+    except KeyError:
+        raise SettingsProblem(f"task_type: this Assay has no task type {identifier!r}") from None
+    plain = {name: _number(name, said[name]) for name in NUMBERS if name in said}
+    plain |= {name: _choice(name, said[name]) for name in CHOICES if name in said}
+    if "multiple_share" in said:
+        plain["multiple_share"] = _share(said["multiple_share"])
+    guidelines = said.get("guidelines", [])
+    if not isinstance(guidelines, list):
+        raise SettingsProblem("guidelines: is not a list")
+    return CarriedSettings(
+        task_type=kind.identifier,
+        title=_text("title", said.get("title", ""))[:TITLE_CHARS],
+        description=_text("description", said.get("description", "")),
+        overlap=plain.pop("overlap", 0),
+        plain=plain,
+        options=_options(kind, manifest),
+        guidelines=tuple(_text("guidelines", text) for text in guidelines),
+    )
+
+
+def make_project(
+    user: User, settings: CarriedSettings, dataset: Dataset, *, slug: str, title: str, overlap: int
+) -> Project:
+    """A new project that is set up like that: all of it or, with a ProjectError, nothing."""
+    with transaction.atomic():
+        project = create_project(
+            user,
+            title=title or settings.title or slug,
+            slug=slug,
+            dataset=dataset,
+            task_type=settings.task_type,
+            overlap=overlap,
+            description=settings.description,
+            guidelines=settings.guidelines[0] if settings.guidelines else "",
+            **settings.plain,
+        )
+        for markdown in settings.guidelines[1:]:
+            guideline_service.publish(project, user, markdown)
+        for options in settings.options:
+            set_options(project, user, options)
+        # Labels name versions by number.
+        numbered = project.options_version, project.guidelines.count()
+        if numbered != (len(settings.options), max(1, len(settings.guidelines))):
+            raise ProjectError("Two versions of the options or guidelines in a row say the same")
+    return project
+
+
+def _options(kind, manifest: Mapping) -> tuple[dict, ...]:
+    versions = manifest.get("options_versions", {})
+    numbers = [str(number) for number in range(1, len(versions) + 1)] if isinstance(versions, Mapping) else None
+    if numbers is None or set(versions) != set(numbers):
+        raise SettingsProblem("options_versions: is not a JSON object with the versions 1, 2, … as keys")
+    found = []
+    for number in numbers:
+        try:
+            found.append(options_of(kind, versions[number]))
+        except OptionsError as error:
+            raise SettingsProblem(f"options_versions.{number}: {error}") from None
+    return tuple(found)
+
+
+def _number(name: str, value: object) -> int:
+    least, most = NUMBERS[name]
+    if type(value) is not int or not least <= value <= most:
+        raise SettingsProblem(f"{name}: {value!r} is not a whole number from {least} to {most:,}")
+    return value
+
+
+def _choice(name: str, value: object) -> str:
+    if value not in CHOICES[name]:
+        raise SettingsProblem(f"{name}: {value!r} is none of {', '.join(CHOICES[name])}")
+    return value
+
+
+def _share(value: object) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise SettingsProblem(f"multiple_share: {value!r} is not a share from 0 to 1")
+    return float(value)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingsProblem(f"{name}: is not a text")
+    return value

@@ -1,0 +1,70 @@
+"""Forms around accounts and invitations."""
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+
+from annotation import incoming
+from annotation.models import Membership, User
+from annotation.projects.invitations import CREATOR
+
+
+class NewAccountForm(forms.Form):
+    """Name and password; the address is the invitation's."""
+
+    name = forms.CharField(
+        max_length=150,
+        help_text="Shown to other members of your projects. Exports show a random pseudonym instead.",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}), help_text="At least 10 characters."
+    )
+
+    def __init__(self, *args, email: str, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.email = email
+
+    def clean(self):
+        cleaned = super().clean()
+        if cleaned.get("password"):
+            person = User(username=self.email, email=self.email, name=cleaned.get("name", ""))
+            try:
+                validate_password(cleaned["password"], person)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return cleaned
+
+
+class NameForm(forms.ModelForm):
+    class Meta:
+        model = User
+        fields = ["name"]
+        help_texts = {"name": "Shown to other members of your projects."}
+
+
+class SiteInvitationForm(forms.Form):
+    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
+    may_create = forms.BooleanField(required=False, label="May create data sets and projects")
+
+    @property
+    def roles(self) -> list[str]:
+        return [CREATOR] if self.cleaned_data["may_create"] else []
+
+
+class ResetLinkForm(forms.Form):
+    email = forms.EmailField(label="E-mail address of the account", max_length=incoming.EMAIL_CHARS)
+
+    def clean_email(self) -> str:
+        self.person = User.objects.filter(email__iexact=self.cleaned_data["email"], is_active=True).first()
+        if self.person is None:
+            raise forms.ValidationError("There is no active account with this address")
+        return self.cleaned_data["email"]
+
+
+class ProjectInvitationForm(forms.Form):
+    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
+    roles = forms.MultipleChoiceField(
+        choices=Membership.Role.choices,
+        initial=[Membership.Role.ANNOTATOR],
+        widget=forms.CheckboxSelectMultiple,
+    )

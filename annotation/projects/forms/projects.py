@@ -1,0 +1,135 @@
+"""Forms of projects: making one, changing its settings, its guidelines."""
+
+from django import forms
+
+from annotation.models import Dataset, Project, Unit
+from annotation.projects.draft_kinds import drafted_for, sources_in
+from annotation.projects.prefill import prefill_runs
+from annotation.task_types import current_task_types, task_type
+
+PREFILL_HELP = (
+    "Off gives labels that no checker touched. Shown is the fastest, but figures against a checker leave out what "
+    "people saw it say. After the first answer keeps that answer untouched and still lets people reconsider."
+)
+
+
+def _whole(label, initial, minimum, maximum, help_text="", **kwargs) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label, initial=initial, min_value=minimum, max_value=maximum, help_text=help_text, **kwargs
+    )
+
+
+class PlainRadio(forms.RadioSelect):
+    use_fieldset = True
+
+
+class ProjectForm(forms.Form):
+    title = forms.CharField(max_length=200)
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set", empty_label=None)
+    task_type = forms.ChoiceField(label="Task", widget=PlainRadio, help_text="It cannot be changed later.")
+    overlap = _whole("Judgements per item", 2, 0, 20, "By different people. 0: nobody labels here.")
+    multiple_percent = _whole(
+        "Percentage of items with this many judgements",
+        100,
+        0,
+        100,
+        "The others get one judgement. The items are drawn at random with the seed.",
+    )
+    order = forms.ChoiceField(choices=Project.Order.choices, widget=PlainRadio, initial=Project.Order.RANDOM)
+    seed = _whole("Seed", None, 0, 2**31 - 1, "Of the random order. Leave empty to draw one.", required=False)
+    prefill = forms.ChoiceField(
+        label="Suggestions of checkers",
+        choices=Project.Prefill.choices,
+        widget=PlainRadio,
+        initial=Project.Prefill.OFF,
+        help_text=PREFILL_HELP,
+    )
+    minimum_seconds = _whole(
+        "Minimum time per item, in seconds", 0, 0, 600, "Annotators are asked to confirm faster answers. 0: no minimum."
+    )
+    lease_minutes = _whole(
+        "Time to answer, in minutes",
+        60,
+        1,
+        10080,
+        "An assignment not answered in time goes to somebody else.",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text="Markdown. Every label records the version that its annotator had acknowledged.",
+    )
+
+    def __init__(self, *args, datasets, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["dataset"].queryset = datasets
+        self.fields["task_type"].choices = [(kind.identifier, kind.title) for kind in current_task_types()]
+        self.fields["task_type"].initial = current_task_types()[0].identifier
+
+    def clean(self):
+        cleaned = super().clean()
+        dataset, identifier = cleaned.get("dataset"), cleaned.get("task_type")
+        if dataset and identifier:
+            kind = task_type(identifier).anchor_kind
+            if not Unit.objects.published().filter(dataset=dataset, kind=kind).exists() and not _can_be_drafted(
+                dataset, identifier
+            ):
+                name = kind.replace("_", " ")
+                self.add_error("task_type", f"The data set “{dataset}” has nothing to judge this way (no {name})")
+        return cleaned
+
+    def arguments(self) -> dict:
+        """What `create_project` takes."""
+        values = dict(self.cleaned_data)
+        values["multiple_share"] = values.pop("multiple_percent") / 100
+        return values
+
+
+def _can_be_drafted(dataset: Dataset, identifier: str) -> bool:
+    """Whether what the task judges can still be extracted from what the data set has."""
+    kind = task_type(identifier)
+    return drafted_for(kind) is not None and sources_in(dataset, kind).exists()
+
+
+class ProjectSettingsForm(forms.ModelForm):
+    prefill = forms.ChoiceField(
+        label="Suggestions of checkers", choices=Project.Prefill.choices, widget=PlainRadio, help_text=PREFILL_HELP
+    )
+
+    class Meta:
+        model = Project
+        fields = ["title", "description", "prefill", "prefill_run", "minimum_seconds", "lease_minutes"]
+        labels = {
+            "prefill_run": "Suggestions come from",
+            "minimum_seconds": "Minimum time per item, in seconds",
+            "lease_minutes": "Time to answer, in minutes",
+        }
+        help_texts = {
+            "prefill_run": "The checker run whose suggestions annotators see.",
+            "minimum_seconds": "Annotators are asked to confirm faster answers. 0: no minimum.",
+            "lease_minutes": "An assignment not answered in time goes to somebody else.",
+        }
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["prefill_run"].queryset = prefill_runs(self.instance).order_by("-created_at")
+        self.fields["prefill_run"].label_from_instance = lambda run: (
+            f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
+        )
+        self.fields["prefill_run"].empty_label = "No run yet"
+        self.fields["lease_minutes"].validators.append(forms.fields.validators.MinValueValidator(1))
+
+    def clean(self):
+        cleaned = super().clean()
+        if cleaned.get("prefill") not in (None, Project.Prefill.OFF) and not cleaned.get("prefill_run"):
+            self.add_error(
+                "prefill_run", "Choose the run whose suggestions are shown; start one first if there is none"
+            )
+        return cleaned
+
+
+class GuidelinesForm(forms.Form):
+    markdown = forms.CharField(
+        label="Guidelines in Markdown", required=False, max_length=200_000, widget=forms.Textarea(attrs={"rows": 16})
+    )

@@ -1,0 +1,45 @@
+"""Guidelines come in versions. An answer carries the one that its author last acknowledged."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.markdown import render
+from annotation.models import Guideline, GuidelineAcknowledgement, Project
+from annotation.projects.raters import rater_of
+
+__all__ = ["NoSuchVersion", "acknowledge", "publish", "render"]
+
+
+class NoSuchVersion(Exception):
+    """The project has no such version of its guidelines; the message is for the person."""
+
+
+def publish(project: Project, user, markdown: str) -> Guideline:
+    """Put the text in force as a new version; the same text again stays the version it is."""
+    markdown = markdown.replace("\r\n", "\n")
+    with transaction.atomic():
+        # The project's row is the lock that keeps two researchers from numbering their versions alike.
+        Project.objects.select_for_update().get(pk=project.pk)
+        newest = project.guidelines.order_by("-version").first()
+        if newest is not None and newest.markdown == markdown:
+            return newest
+        number = (project.guidelines.aggregate(number=Max("version"))["number"] or 0) + 1
+        return Guideline.objects.create(project=project, version=number, markdown=markdown, created_by=user)
+
+
+def acknowledge(project: Project, user, version: int, at: datetime | None = None) -> GuidelineAcknowledgement:
+    """Store that this person was shown a version and said so; the first time stays. `at` is by their clock, which may
+    have been offline since: never before the version was there, nor in the future."""
+    guideline = project.guidelines.filter(version=version).first()
+    if guideline is None:
+        raise NoSuchVersion(f"The guidelines have no version {version}")
+    now = timezone.now()
+    stored, _ = GuidelineAcknowledgement.objects.get_or_create(
+        rater=rater_of(project, user),
+        version=version,
+        defaults={"acknowledged_at": max(guideline.created_at, min(at or now, now))},
+    )
+    return stored

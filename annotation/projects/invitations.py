@@ -1,0 +1,145 @@
+"""Invitations: the only way to an account. A link is for one address, works once, and not for ever."""
+
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+from smtplib import SMTPException
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.access import RESEARCHER, roles_of
+from annotation.models import Invitation, Membership, Project, User
+from annotation.projects import managing
+
+log = logging.getLogger(__name__)
+
+# What an invitation without a project can carry.
+CREATOR = "creator"
+
+
+class InvitationError(Exception):
+    """The invitation cannot be made or accepted; the message is for the person in front of it."""
+
+
+def may_invite(user: User, project: Project | None) -> bool:
+    """Site administrators invite anybody; researchers invite into their own projects."""
+    if not user.is_active:
+        return False
+    return user.is_superuser or (project is not None and RESEARCHER in roles_of(user, project))
+
+
+def invite(by: User, email: str, *, project: Project | None = None, roles: Iterable[str] = ()) -> Invitation:
+    """A new invitation. With a project the roles are those in it; without one, `creator` allows making projects."""
+    roles = sorted(set(roles))
+    allowed = (CREATOR,) if project is None else Membership.Role.values
+    if not may_invite(by, project):
+        raise InvitationError("Only a researcher of the project can invite into it")
+    if set(roles) - set(allowed):
+        raise InvitationError("There is no such role")
+    if project is not None and not roles:
+        raise InvitationError("Choose at least one role")
+    return Invitation.objects.create(
+        email=email.strip().lower(),
+        project=project,
+        roles=roles,
+        invited_by=by,
+        expires_at=timezone.now() + timedelta(days=settings.INVITATION_DAYS),
+    )
+
+
+def send(invitation: Invitation, link: str) -> bool:
+    """Mail the link; False where there is no mail server or it took nothing, so that the page can say to pass it on by
+    hand."""
+    if not has_mail_server():
+        return False
+    place = f"to the project “{invitation.project}”" if invitation.project else "to Assay"
+    try:
+        send_mail(
+            f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{invitation.invited_by} invites you",
+            f"{invitation.invited_by} invites you {place}.\n\n{link}\n\n"
+            f"The link is for {invitation.email}, works once and until {invitation.expires_at:%d %B %Y}.\n",
+            None,
+            [invitation.email],
+        )
+    except (SMTPException, OSError) as error:
+        log.warning("The invitation for %s was not sent: %s", invitation.email, error)
+        return False
+    return True
+
+
+def has_mail_server() -> bool:
+    return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
+
+
+def withdraw(invitation: Invitation) -> None:
+    Invitation.objects.filter(pk=invitation.pk, accepted_at=None).update(expires_at=timezone.now())
+
+
+def obstacle(invitation: Invitation) -> str:
+    """Why the invitation no longer works, or ''."""
+    if invitation.accepted_at is not None:
+        return "This invitation was used already"
+    if invitation.expires_at <= timezone.now():
+        return "This invitation has run out"
+    if not may_invite(invitation.invited_by, invitation.project):
+        return "This invitation was made by somebody who may no longer invite"
+    return ""
+
+
+def is_for(invitation: Invitation, user: User) -> bool:
+    return invitation.email.lower() == user.email.lower()
+
+
+def account_for(invitation: Invitation) -> User | None:
+    """The account that the invited address has already."""
+    return User.objects.filter(email__iexact=invitation.email).first()
+
+
+def accept(invitation: Invitation, user: User) -> None:
+    """Join as the account that is signed in."""
+    if not is_for(invitation, user):
+        raise InvitationError(f"This invitation is for {invitation.email}")
+    with transaction.atomic():
+        _use(_locked(invitation), user)
+
+
+def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
+    """Make the account that the invitation is for. Of several clicks at once one makes it, and the others are told."""
+    there_is = "There is an account with this address already; sign in to accept"
+    email = invitation.email.lower()
+    try:
+        with transaction.atomic():
+            invitation = _locked(invitation)
+            if account_for(invitation) is not None:
+                raise InvitationError(there_is)
+            user = User.objects.create_user(username=email, email=email, password=password, name=name)
+            EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
+            _use(invitation, user)
+    except IntegrityError:  # another invitation of the same address was accepted at the same moment
+        raise InvitationError(there_is) from None
+    return user
+
+
+def _locked(invitation: Invitation) -> Invitation:
+    """The invitation as it stands now, for this transaction alone. InvitationError where it no longer works."""
+    locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "invited_by")
+    invitation = locked.get(pk=invitation.pk)
+    if reason := obstacle(invitation):
+        raise InvitationError(reason)
+    return invitation
+
+
+def _use(invitation: Invitation, user: User) -> None:
+    invitation.accepted_at = timezone.now()
+    invitation.accepted_by = user
+    invitation.save(update_fields=["accepted_at", "accepted_by"])
+    if invitation.project is not None:
+        for role in invitation.roles:
+            managing.add_member(invitation.project, user, role)
+    elif CREATOR in invitation.roles:
+        user.is_staff = True
+        user.save(update_fields=["is_staff"])

@@ -1,0 +1,178 @@
+"""Projects, their settings and their members. Items are made elsewhere, from what is decided here."""
+
+import secrets
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.models import Assignment, Dataset, Membership, Project, User
+from annotation.projects import guidelines as guideline_service
+from annotation.projects.item_making import reopen
+from annotation.projects.options import set_options
+from annotation.projects.prefill import scorers
+from annotation.projects.raters import rater_of
+from annotation.task_types import task_type as known_task_type
+
+# What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
+CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "minimum_seconds")
+
+# From which states a project gets into a state by somebody's wish. `preparing` ends by itself, when its items exist.
+TRANSITIONS = {
+    Project.State.OPEN: (Project.State.PAUSED, Project.State.CLOSED),
+    Project.State.PAUSED: (Project.State.OPEN,),
+    Project.State.CLOSED: (Project.State.OPEN, Project.State.PAUSED),
+}
+
+
+SLUG_ATTEMPTS = 8
+
+
+class ProjectError(Exception):
+    """What was asked for cannot be done; the message is for the person who asked."""
+
+
+def create_project(
+    user: User,
+    *,
+    title: str,
+    slug: str | None = None,
+    dataset: Dataset,
+    task_type: str,
+    overlap: int = 2,
+    multiple_share: float = 1.0,
+    order: str = Project.Order.RANDOM,
+    seed: int | None = None,
+    prefill: str = Project.Prefill.OFF,
+    lease_minutes: int = 60,
+    minimum_seconds: int = 0,
+    guidelines: str = "",
+    description: str = "",
+    options: dict | None = None,
+    members: Iterable[tuple[User, str]] = (),
+) -> Project:
+    """A project in preparation, with its creator as researcher and guideline version 1; it has no items yet.
+
+    `task_type` is an identifier (KeyError where there is none); `options` are what the project changes about it
+    (OptionsError where they do not fit); `members` are people with roles. Without a slug one is made from the title; a
+    slug that is taken raises ProjectError.
+    """
+    known_task_type(task_type)
+    with transaction.atomic():
+        for attempt in range(SLUG_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    project = Project.objects.create(
+                        slug=slug or free_slug(title),
+                        title=title,
+                        description=description,
+                        dataset=dataset,
+                        task_type=task_type,
+                        overlap=overlap,
+                        multiple_share=multiple_share,
+                        order=order,
+                        seed=secrets.randbelow(2**31) if seed is None else seed,
+                        prefill=prefill,
+                        lease_minutes=lease_minutes,
+                        minimum_seconds=minimum_seconds,
+                        created_by=user,
+                    )
+                break
+            except IntegrityError:
+                if slug and Project.objects.filter(slug=slug).exists():
+                    raise ProjectError(f"There is a project with the address {slug} already") from None
+                if slug or attempt == SLUG_ATTEMPTS - 1:
+                    raise
+                # Another of this title was made at the same moment: the next address is free.
+        guideline_service.publish(project, user, guidelines)
+        if options:
+            set_options(project, user, options)
+        add_member(project, user, Membership.Role.RESEARCHER)
+        for member, role in members:
+            add_member(project, member, role)
+    return project
+
+
+def free_slug(title: str) -> str:
+    """A slug from the title that no project has."""
+    stem = slugify(title)[:70].strip("-") or "project"
+    if stem == "new":  # /projects/new/ is the form
+        stem = "new-project"
+    taken = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    if stem not in taken:
+        return stem
+    return next(f"{stem}-{number}" for number in range(2, len(taken) + 3) if f"{stem}-{number}" not in taken)
+
+
+def update_project(project: Project, **changes) -> Project:
+    """Store changed settings, those in CHANGEABLE only."""
+    unknown = set(changes) - set(CHANGEABLE)
+    if unknown:
+        raise TypeError(f"Not changeable: {', '.join(sorted(unknown))}")
+    run = changes.get("prefill_run")
+    if run is not None and run.project_id != project.pk:
+        raise ProjectError("That checker run belongs to another project")
+    if run is not None and run.checker in scorers():
+        raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
+    for name, value in changes.items():
+        setattr(project, name, value)
+    project.save(update_fields=list(changes))
+    return project
+
+
+def open_project(project: Project) -> Project:
+    return _move(project, Project.State.OPEN)
+
+
+def pause_project(project: Project) -> Project:
+    return _move(project, Project.State.PAUSED)
+
+
+def close_project(project: Project) -> Project:
+    return _move(project, Project.State.CLOSED)
+
+
+def _move(project: Project, state: str) -> Project:
+    changed = Project.objects.filter(pk=project.pk, state__in=TRANSITIONS[state]).update(state=state)
+    project.refresh_from_db(fields=["state"])
+    if not changed and project.state != state:
+        raise ProjectError(f"The project is {project.state} and cannot become {state}")
+    return project
+
+
+def add_member(project: Project, user: User, role: str) -> Membership:
+    """Give the person the role, again if they had it before. An annotator gets the rater their labels are by."""
+    if role not in Membership.Role.values:
+        raise ProjectError(f"There is no role {role!r}")
+    with transaction.atomic():
+        membership, created = Membership.objects.get_or_create(project=project, user=user, role=role)
+        if not membership.is_active:
+            membership.is_active = True
+            membership.save(update_fields=["is_active"])
+        if role == Membership.Role.ANNOTATOR:
+            rater_of(project, user)
+    return membership
+
+
+def remove_member(project: Project, user: User, role: str) -> None:
+    """Take the role away. Labels stay; what an annotator had taken goes to the others at once."""
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        researchers = project.memberships.filter(role=Membership.Role.RESEARCHER, is_active=True, user__is_active=True)
+        if role == Membership.Role.RESEARCHER and not researchers.exclude(user=user).exists():
+            raise ProjectError("A project keeps at least one researcher; name another one first")
+        project.memberships.filter(user=user, role=role).update(is_active=False)
+        if role == Membership.Role.ANNOTATOR:
+            # An answer that still comes is kept.
+            reopen(project.assignments.filter(rater__user=user, state=Assignment.State.LEASED))
+
+
+def set_roles(project: Project, user: User, roles: Iterable[str]) -> None:
+    """Make these the person's roles in the project, no others."""
+    wanted = set(roles)
+    with transaction.atomic():
+        for role in sorted(wanted):
+            add_member(project, user, role)
+        for role in sorted(set(Membership.Role.values) - wanted):
+            if project.memberships.filter(user=user, role=role, is_active=True).exists():
+                remove_member(project, user, role)

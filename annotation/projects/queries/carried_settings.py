@@ -1,0 +1,54 @@
+"""The settings that an export brings along, in the words of the page before its import."""
+
+from __future__ import annotations
+
+from annotation.models import Project
+from annotation.projects.carried_settings import CarriedSettings
+from annotation.task_types import TaskType, configured, task_type
+
+
+def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
+    """Pairs of what is set and how. What the file does not say is left out, since the usual value holds then."""
+    kind, plain = task_type(settings.task_type), settings.plain
+    words = [("Task", kind.title), ("Questions", _questions(kind, settings))]
+    if settings.overlap:
+        words.append(("Judgements per item", judgements(settings)))
+    if "order" in plain:
+        words.append(("Order", Project.Order(plain["order"]).label))
+    if "seed" in plain:
+        words.append(("Seed", str(plain["seed"])))
+    if "prefill" in plain:
+        words.append(("Suggestions of checkers", Project.Prefill(plain["prefill"]).label))
+    if "minimum_seconds" in plain:
+        words.append(("Minimum time per item", f"{plain['minimum_seconds']} seconds"))
+    if "lease_minutes" in plain:
+        words.append(("Time to answer", f"{plain['lease_minutes']} minutes"))
+    if any(settings.guidelines):
+        number, newest = len(settings.guidelines), settings.guidelines[-1]
+        versions = "1 version" if number == 1 else f"{number} versions"
+        words.append(("Guidelines", f"{versions}; the newest has {len(newest):,} characters"))
+    return words
+
+
+def judgements(settings: CarriedSettings) -> str:
+    share = settings.plain.get("multiple_share", 1.0)
+    if settings.overlap < 2 or share == 1:
+        return str(settings.overlap)
+    return f"{settings.overlap} for {share:.0%} of the items, 1 for the others"
+
+
+def _questions(kind: TaskType, settings: CarriedSettings) -> str:
+    options = settings.options[-1] if settings.options else {}
+    if not options:
+        return "The task's own"
+    titles = {dimension.slug: dimension.title for dimension in kind.dimensions}
+    asked = configured(kind, options).free_text
+    parts = [
+        ("not asked: {}", [titles[slug] for slug in options.get("hidden", ())]),
+        ("highlights: {}", [f"{titles[slug]} {choice}" for slug, choice in options.get("spans", {}).items()]),
+        ("words of its own for {}", [titles[slug] for slug in options.get("captions", ())]),
+        ("another order of labels for {}", [titles[slug] for slug in options.get("order", ())]),
+        ("asked in words: {}", [asked.title if asked else "nothing"] if "free_text" in options else []),
+    ]
+    said = "; ".join(words.format(", ".join(named)) for words, named in parts if named)
+    return f"Version {len(settings.options)} of the project's options: {said}"

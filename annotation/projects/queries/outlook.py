@@ -1,0 +1,131 @@
+"""What an annotator has before them in a project: work, nothing more, or nothing for now, and why.
+
+Home, the project's page, the labelling page and the API all ask here, and say it in these words.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Case, Exists, OuterRef, Value, When
+
+from annotation.access import Removed
+from annotation.models import Annotation, Assignment, Membership, Project, Rater, User
+
+LOOK_AGAIN = 60
+
+
+@dataclass(frozen=True)
+class Outlook:
+    name: str
+    title: str
+    text: str = ""
+    retry_seconds: int = 0  # when a page that waits looks again by itself; 0: nothing will come by itself
+    ends: bool = False  # nobody gets anything now, whatever is left
+
+    def __str__(self) -> str:
+        return f"{self.title}. {self.text}".strip()
+
+    def link(self, done: int) -> str:
+        """What the link to the labelling page is called, for somebody who has answered `done` items; empty: no link."""
+        if self.name == "work":
+            return "Continue labelling" if done else "Start labelling"
+        if self.name == "waiting":
+            return "Open the labelling page"
+        return "Look at what you judged" if done and self.name != "removed" else ""
+
+
+OUTLOOKS = {
+    one.name: one
+    for one in (
+        Outlook("work", "There is work for you"),
+        Outlook(
+            "waiting",
+            "Nothing for you right now",
+            "The remaining items are assigned to other people. They come to you when somebody skips one or when an "
+            "assignment expires.",
+            LOOK_AGAIN,
+        ),
+        Outlook(
+            "done",
+            "Your part is done",
+            "You have judged or skipped every item available to you; the rest need other annotators. Thank you.",
+        ),
+        Outlook("finished", "All done", "Every item of this project has all its judgements. Thank you."),
+        Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
+        Outlook("preparing", "Nothing to label yet", "The items of this project are being made.", LOOK_AGAIN),
+        Outlook(
+            "paused",
+            "The project is paused",
+            "No new items are assigned for now. You can still answer your current item; every answer is kept.",
+            LOOK_AGAIN,
+            ends=True,
+        ),
+        Outlook(
+            "closed",
+            "The project is closed",
+            "No more items are assigned. Every answer is kept, including those still being sent.",
+            ends=True,
+        ),
+        Outlook(
+            "removed",
+            Removed.title,
+            f"{Removed.text}.",
+            ends=True,
+        ),
+    )
+}
+REMOVED = OUTLOOKS["removed"]
+
+
+def outlooks(user: User, projects: Iterable[Project], besides: UUID | None = None) -> dict[int, Outlook]:
+    """By project, for those in which the person is or was an annotator; three queries however many there are.
+
+    `besides`: how it will be once this assignment is answered.
+    """
+    projects = list(projects)
+    annotates = dict(
+        Membership.objects.filter(project__in=projects, user=user, role=Membership.Role.ANNOTATOR).values_list(
+            "project_id", "is_active"
+        )
+    )
+    opened = [one for one in projects if annotates.get(one.pk) and one.state == Project.State.OPEN]
+    names = _of_open(user, opened, besides) if opened else {}
+    return {
+        one.pk: OUTLOOKS[names.get(one.pk) or one.state] if annotates[one.pk] else REMOVED
+        for one in projects
+        if one.pk in annotates
+    }
+
+
+def outlook(user: User, project: Project, besides: UUID | None = None) -> Outlook | None:
+    return outlooks(user, [project], besides).get(project.pk)
+
+
+def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[int, str]:
+    own = list(Rater.objects.filter(user=user, project__in=projects).values_list("pk", flat=True))
+    rows = Assignment.objects.filter(project=OuterRef("pk")).exclude(uuid=besides)
+    left = rows.filter(state__in=[Assignment.State.OPEN, Assignment.State.LEASED])
+    # A row of an item, whatever became of it, and an answer without a row both bar the person from the item.
+    for_them = left.filter(
+        ~Exists(Assignment.objects.filter(item=OuterRef("item"), rater__in=own)),
+        ~Exists(Annotation.objects.filter(item=OuterRef("item"), rater__in=own)),
+    )
+    name = Case(
+        When(Exists(left.filter(rater__in=own)), then=Value("work")),
+        When(Exists(for_them.filter(state=Assignment.State.OPEN)), then=Value("work")),
+        When(Exists(for_them), then=Value("waiting")),
+        When(Exists(left), then=Value("done")),
+        When(Exists(rows.filter(state=Assignment.State.DONE)), then=Value("finished")),
+        default=Value("finished" if besides else "nothing"),
+    )
+    return dict(
+        Project.objects.filter(pk__in=[one.pk for one in projects]).annotate(outlook=name).values_list("pk", "outlook")
+    )
+
+
+def former_projects(user: User) -> list[Project]:
+    """Those that the person took part in and no longer does in any role."""
+    present = Membership.objects.filter(user=user, is_active=True).values("project_id")
+    former = Membership.objects.filter(user=user, is_active=False).values("project_id")
+    return list(Project.objects.filter(pk__in=former).exclude(pk__in=present).order_by("title"))

@@ -1,0 +1,158 @@
+"""Pages around accounts: invitations, and one's own account."""
+
+from allauth.core.internal.ratelimit import consume
+from allauth.decorators import rate_limit
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.models import Invitation
+from annotation.projects import invitations, password_links
+from annotation.projects.forms.accounts import NameForm, NewAccountForm, ResetLinkForm, SiteInvitationForm
+
+# Whoever invites sends mail, so there is a limit.
+limit_invitations = rate_limit(action="invite")
+# Accounts made here are signed in at once; allauth's backend is the only one.
+BACKEND = settings.AUTHENTICATION_BACKENDS[0]
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request):
+    form = NameForm(request.POST or None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Saved")
+        return redirect("account")
+    return render(request, "annotation/accounts/account.html", {"form": form})
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request, token):
+    found = Invitation.objects.select_related("project", "invited_by").filter(token=token).first()
+    if found is None:
+        # Only what fails counts: a class joins from one address.
+        if not consume(request, app="allauth.account", action="accept_invitation", limit_get=True):
+            return render(request, "429.html", status=429)
+        raise Http404("No such invitation")
+    context = {"invitation": found, "problem": invitations.obstacle(found)}
+    if context["problem"]:
+        if request.method == "POST" and request.user.is_authenticated and found.accepted_by_id == request.user.pk:
+            return _welcome(request, found)  # a second click
+        return render(request, "annotation/accounts/invitation.html", context, status=410)
+    if request.user.is_authenticated:
+        return _join(request, found, context)
+    if invitations.account_for(found) is not None:
+        return redirect_to_login(request.get_full_path())
+    form = NewAccountForm(request.POST or None, email=found.email)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = invitations.accept_as_new(found, **form.cleaned_data)
+        except invitations.InvitationError as error:
+            return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
+        login(request, user, backend=BACKEND)
+        return _welcome(request, found)
+    return render(request, "annotation/accounts/invitation.html", context | {"form": form})
+
+
+def _join(request, found: Invitation, context: dict):
+    if not invitations.is_for(found, request.user):
+        context["problem"] = f"This invitation is for {found.email}, and you are signed in as {request.user.email}"
+        return render(request, "annotation/accounts/invitation.html", context, status=403)
+    if request.method == "POST":
+        try:
+            invitations.accept(found, request.user)
+        except invitations.InvitationError as error:
+            found.refresh_from_db()
+            if found.accepted_by_id == request.user.pk:
+                return _welcome(request, found)
+            return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
+        return _welcome(request, found)
+    return render(request, "annotation/accounts/invitation.html", context)
+
+
+def _welcome(request, found: Invitation):
+    messages.success(request, "Welcome")
+    if found.project is not None:
+        return redirect("project_detail", found.project.slug)
+    return redirect("home")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@limit_invitations
+def site_invitations(request):
+    if not request.user.is_superuser:
+        raise PermissionDenied("This needs a site administrator")
+    form = SiteInvitationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = invitations.invite(request.user, form.cleaned_data["email"], roles=form.roles)
+        announce(request, made)
+        return redirect("site_invitations")
+    return _invitations_page(request, form)
+
+
+@login_required
+@require_POST
+@limit_invitations
+def reset_link(request):
+    """The link by which somebody chooses a new password, for an administrator to pass on: it stands on this page once,
+    and nowhere else."""
+    if not request.user.is_superuser:
+        raise PermissionDenied("This needs a site administrator")
+    form = ResetLinkForm(request.POST, prefix="reset")
+    made = request.build_absolute_uri(password_links.path_for(form.person)) if form.is_valid() else ""
+    return _invitations_page(request, SiteInvitationForm(), form, made)
+
+
+def _invitations_page(request, form, reset=None, made=""):
+    everything = Invitation.objects.select_related("project", "invited_by", "accepted_by").order_by("-created_at")
+    page = Paginator(everything, 50).get_page(request.GET.get("page"))
+    context = {"form": form, "page": page, "now": timezone.now()}
+    context |= {"reset_form": reset or ResetLinkForm(prefix="reset"), "reset_link": made}
+    return render(request, "annotation/accounts/invitations.html", context)
+
+
+@login_required
+@require_POST
+def withdraw_invitation(request, token):
+    found = Invitation.objects.select_related("project").filter(token=token).first()
+    if found is None or not invitations.may_invite(request.user, found.project):
+        raise Http404("No such invitation")
+    invitations.withdraw(found)
+    messages.success(request, f"The invitation of {found.email} no longer works")
+    if found.project is not None:
+        return redirect("project_members", found.project.slug)
+    return redirect("site_invitations")
+
+
+def link_of(request, made: Invitation) -> str:
+    return request.build_absolute_uri(reverse("invitation", args=[made.token]))
+
+
+def announce(request, made: Invitation) -> None:
+    """Send the link and say so, or say that it has to be passed on by hand."""
+    if invitations.send(made, link_of(request, made)):
+        messages.success(request, f"The invitation went to {made.email}; its link is in the list, too")
+    else:
+        messages.warning(request, f"No mail could be sent to {made.email}; pass on the link from the list")
+
+
+urlpatterns = [
+    path("account/", account, name="account"),
+    path("invitations/", site_invitations, name="site_invitations"),
+    path("invitations/password-link/", reset_link, name="password_link"),
+    path("invitations/<str:token>/", invitation, name="invitation"),
+    path("invitations/<str:token>/withdraw/", withdraw_invitation, name="withdraw_invitation"),
+]

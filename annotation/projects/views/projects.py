@@ -1,0 +1,222 @@
+"""The list of projects, and the pages of one: overview, members, guidelines and settings."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import (
+    ANNOTATOR,
+    RESEARCHER,
+    has_open_work,
+    may_create,
+    project_for,
+    roles_of,
+    sees_labels,
+    visible_datasets,
+    visible_projects,
+)
+from annotation.markdown import render as render_markdown
+from annotation.models import Invitation, Job, Membership, Project, User
+from annotation.projects import guidelines as guideline_service
+from annotation.projects import invitations, item_making
+from annotation.projects import managing as service
+from annotation.projects.forms.accounts import ProjectInvitationForm
+from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm
+from annotation.projects.item_job import start_item_job
+from annotation.projects.queries import guidelines
+from annotation.projects.queries import projects as queries
+from annotation.projects.queries.outlook import REMOVED, former_projects
+from annotation.projects.views.accounts import announce, limit_invitations, link_of
+
+# Steps a researcher can take -> the state they lead to, and what takes it.
+MOVES = {
+    "open": (Project.State.OPEN, service.open_project),
+    "pause": (Project.State.PAUSED, service.pause_project),
+    "close": (Project.State.CLOSED, service.close_project),
+}
+
+
+@login_required
+@require_safe
+def home(request):
+    projects = visible_projects(request.user).select_related("dataset").order_by("-created_at", "-pk")
+    page = Paginator(projects, 20).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": queries.project_rows(request.user, page.object_list),
+        "former": former_projects(request.user),
+        "removed": REMOVED,
+        "may_create": may_create(request.user),
+        "datasets": visible_datasets(request.user).count(),
+    }
+    return render(request, "home.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_new(request):
+    if not may_create(request.user):
+        raise PermissionDenied("Your account may not create projects; ask a site administrator")
+    datasets = visible_datasets(request.user).order_by("title")
+    wanted = {name: request.GET[name] for name in ("dataset", "task_type") if name in request.GET}
+    form = ProjectForm(request.POST or None, datasets=datasets, initial=wanted)
+    if request.method == "POST" and form.is_valid():
+        project = service.create_project(request.user, **form.arguments())
+        start_item_job(project, request.user)
+        messages.success(request, "The project was created; its items are being made. Now invite annotators")
+        return redirect("project_options" if "adapt" in request.POST else "project_detail", project.slug)
+    return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
+
+
+@login_required
+@require_safe
+def project_detail(request, slug):
+    project = project_for(request.user, slug)
+    roles = roles_of(request.user, project)
+    [row] = queries.project_rows(request.user, [project])
+    context = {
+        "project": project,
+        "row": row,
+        "roles": roles,
+        "has_open_work": has_open_work(request.user, project, roles),
+        "sees_labels": sees_labels(request.user, project),
+        "guideline": guidelines.current_guideline(project),
+        "guidelines_changed": ANNOTATOR in roles and guidelines.changed_for(project, request.user),
+        "job": project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
+    }
+    if RESEARCHER in roles:
+        context |= {
+            "counts": queries.item_counts(project),
+            "stuck": queries.stuck_items(project),
+            "runs": project.checker_runs.select_related("job").order_by("-pk")[:5],
+            "annotators": project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count(),
+            "outside": queries.outside_raters(project),
+            "moves": [name for name, (state, _) in MOVES.items() if project.state in service.TRANSITIONS[state]],
+        }
+    return render(request, "annotation/projects/detail.html", context)
+
+
+@login_required
+@require_POST
+def project_state(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    _, move = MOVES.get(request.POST.get("move", ""), (None, None))
+    if move is None:
+        return HttpResponse("There is no such step", status=400, content_type="text/plain")
+    try:
+        move(project)
+        messages.success(request, f"The project is {project.state} now")
+    except service.ProjectError as error:
+        messages.error(request, error)
+    return redirect("project_detail", slug)
+
+
+@login_required
+@require_POST
+def project_make_items(request, slug):
+    """Make the items that the project lacks: after more was imported, or after the first job failed."""
+    project = project_for(request.user, slug, RESEARCHER)
+    return redirect("job_detail", start_item_job(project, request.user).uuid)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_settings(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    form = ProjectSettingsForm(request.POST or None, instance=project)
+    if request.method == "POST" and form.is_valid():
+        service.update_project(project, **form.cleaned_data)
+        messages.success(request, "Saved")
+        return redirect("project_settings", slug)
+    context = {
+        "project": project,
+        "form": form,
+        "type": project.type,
+        "missing": item_making.count_anchors(project) - project.items.filter(anchor__superseded_at=None).count(),
+    }
+    return render(request, "annotation/projects/settings.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@limit_invitations
+def project_members(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    form = ProjectInvitationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        announce(request, invitations.invite(request.user, project=project, **form.cleaned_data))
+        return redirect("project_members", slug)
+    pending = Invitation.objects.filter(project=project, accepted_at=None).select_related("project", "invited_by")
+    pending = [(one, link_of(request, one)) for one in pending.order_by("-pk") if not invitations.obstacle(one)]
+    context = {
+        "project": project,
+        "form": form,
+        "members": queries.member_rows(project),
+        "roles": Membership.Role.choices,
+        "pending": pending,
+    }
+    return render(request, "annotation/projects/members.html", context)
+
+
+@login_required
+@require_POST
+def member_roles(request, slug, uuid):
+    project = project_for(request.user, slug, RESEARCHER)
+    user = get_object_or_404(User.objects.filter(memberships__project=project).distinct(), uuid=uuid)
+    try:
+        service.set_roles(project, user, request.POST.getlist("roles"))
+        messages.success(request, f"The roles of {user} were saved")
+    except service.ProjectError as error:
+        messages.error(request, error)
+    return redirect("project_members", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_guidelines(request, slug):
+    project = project_for(request.user, slug, *([RESEARCHER] if request.method == "POST" else []))
+    current = guidelines.current_guideline(project)
+    form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
+    if request.method == "POST" and form.is_valid():
+        guideline = guideline_service.publish(project, request.user, form.cleaned_data["markdown"])
+        messages.success(request, f"Version {guideline.version} is in force")
+        return redirect("project_guidelines", slug)
+    page = Paginator(project.guidelines.select_related("created_by").order_by("-version"), 10).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "project": project,
+        "form": form,
+        "current": current,
+        "html": render_markdown(current.markdown) if current else "",
+        "is_researcher": RESEARCHER in roles_of(request.user, project),
+        "page": page,
+        "versions": guidelines.guideline_versions(project, page.object_list),
+    }
+    return render(request, "annotation/projects/guidelines.html", context)
+
+
+@login_required
+@require_POST
+def guidelines_preview(request):
+    text = request.POST.get("markdown", request.POST.get("guidelines", ""))[:200_000]
+    return render(request, "annotation/projects/preview.html", {"html": render_markdown(text)})
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("guidelines/preview/", guidelines_preview, name="guidelines_preview"),
+    path("projects/new/", project_new, name="project_new"),
+    path("projects/<slug:slug>/", project_detail, name="project_detail"),
+    path("projects/<slug:slug>/state/", project_state, name="project_state"),
+    path("projects/<slug:slug>/make-items/", project_make_items, name="project_make_items"),
+    path("projects/<slug:slug>/settings/", project_settings, name="project_settings"),
+    path("projects/<slug:slug>/members/", project_members, name="project_members"),
+    path("projects/<slug:slug>/members/<uuid:uuid>/", member_roles, name="member_roles"),
+    path("projects/<slug:slug>/guidelines/", project_guidelines, name="project_guidelines"),
+]

@@ -1,0 +1,32 @@
+"""The pages of the work itself; each area lists its own addresses beside its views."""
+
+from annotation.datasets import views as datasets
+from annotation.decisions import views as items
+from annotation.exports import views as exports
+from annotation.imports import views as imports
+from annotation.imports.pairs import views as pairs
+from annotation.jobs import views as jobs
+from annotation.machines.drafts import views as drafts
+from annotation.machines.retrieval import views as retrieval
+from annotation.machines.runs.views import checkers, runs, shared
+from annotation.machines.training import views as training
+from annotation.projects.views import projects
+from annotation.work.views import labelling, options
+
+urlpatterns = [
+    *projects.urlpatterns,
+    *options.urlpatterns,
+    *items.urlpatterns,
+    *datasets.urlpatterns,
+    *imports.urlpatterns,
+    *pairs.urlpatterns,
+    *jobs.urlpatterns,
+    *labelling.urlpatterns,
+    *runs.urlpatterns,
+    *shared.urlpatterns,
+    *checkers.urlpatterns,
+    *training.urlpatterns,
+    *retrieval.urlpatterns,
+    *drafts.urlpatterns,
+    *exports.urlpatterns,
+]

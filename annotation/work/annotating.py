@@ -1,0 +1,440 @@
+"""Storing an answer: checked against the task type, once per client id, never dropped.
+
+An answer whose lease was lost takes its place back while that is open and is otherwise kept as surplus. A changed
+answer is a new revision. What reports are cached by is raised on the person's own rater row (`Rater.label_version`),
+which this transaction holds anyway: one counter on the project's row would make all annotators wait for each other.
+`annotation.work.queries.work.label_version` adds the counters up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation import incoming
+from annotation.models import (
+    Annotation,
+    Assignment,
+    GuidelineAcknowledgement,
+    Item,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    Span,
+)
+from annotation.projects import options
+from annotation.projects.raters import rater_of
+from annotation.work import assigning
+from annotation.work.answer_rules import (
+    MAX_COMMENT,
+    CheckedJudgement,
+    FieldError,
+    InvalidSubmission,
+    check,
+    check_free_text,
+)
+from annotation.work.queries import pages
+
+ATTEMPTS = 4
+# Two clocks are involved, and a request's way.
+MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
+QUESTIONS_CHANGED = (
+    "The project asks differently since this page was shown. Nothing is lost: open the item again, answer what has "
+    "changed, and send it."
+)
+
+__all__ = ["Conflict", "FieldError", "InvalidSubmission", "SubmitResult", "submit"]
+
+
+class Conflict(Exception):
+    """The request contradicts what is stored; the message is for the person."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    client_id: uuid.UUID
+    shown_at: datetime | None
+    submitted_at: datetime | None
+    active_ms: int | None
+    comment: str
+    free_text: str
+    text_hash: str
+    guideline_version: int | None
+    options_version: int | None
+    suggestions_shown_at: datetime | None  # when the page first painted a suggestion on this item
+    tells_shown: bool  # whether the sender says that at all
+    judgements: object
+    body_hash: str
+
+
+@dataclass(frozen=True)
+class CheckedSubmission:
+    """A submission that was found good, and what it is about."""
+
+    submission: Submission
+    page: pages.Page
+    judgements: list[CheckedJudgement]
+    free_text: str
+    guideline_version: int | None
+    options_version: int
+    labels_seen: bool | None = None
+
+
+@dataclass(frozen=True)
+class SubmitResult:
+    revision: int
+    is_surplus: bool
+    suggestions: list[dict] = field(default_factory=list)
+    is_repeat: bool = False
+
+
+def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
+    """Store what `user` says about the assignment's item.
+
+    `assignment` comes from `access.assignment_for`. Raises InvalidSubmission with everything that is wrong, or Conflict
+    where the client id is taken by another answer or the shown texts are not those stored.
+    """
+    project = assignment.project
+    submission = _parse(assignment, body)
+    options_version, description = options.asked_under(project, assignment, submission.options_version)
+    page = pages.load_page(assignment.item_id, description)
+    if submission.text_hash and submission.text_hash not in (page.shown_hash, page.text_hash):
+        raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
+    guideline = _guideline(submission, assignment, user)
+    try:
+        judgements, free_text = _checked(assignment, page, submission)
+    except InvalidSubmission:
+        before = _stored_before(submission, user)
+        if before is None:
+            raise
+        # It fitted when it was stored; the project asks differently since.
+        return _answer_again(
+            before, before.annotation.rater_id, CheckedSubmission(submission, page, [], "", None, 0), project
+        )
+    answer = CheckedSubmission(submission, page, judgements, free_text, guideline, options_version)
+    for attempt in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                rater_id, labels_seen = _locked_rater(project, user)
+                answer = replace(answer, labels_seen=labels_seen)
+                first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
+                return first or _store_any(assignment, rater_id, answer, timezone.now())
+        except IntegrityError:
+            continue  # the id came before, or another request of the same person was faster: look at what is stored
+    raise Conflict("The item was reassigned while your answer was sent. Please submit it again.")
+
+
+def stored_before(assignment: Assignment, user, body: dict) -> SubmitResult | None:
+    """What was stored when the very same answer came before; None where it never did."""
+    before = _stored_before(_parse(assignment, body), user)
+    return before and SubmitResult(before.number, before.annotation.is_surplus, is_repeat=True)
+
+
+def _checked(assignment: Assignment, page: pages.Page, submission: Submission) -> tuple[list[CheckedJudgement], str]:
+    """The judgements and the answer in words, or InvalidSubmission with all that is wrong about both."""
+    errors: list[FieldError] = []
+    judgements, free_text = [], ""
+    try:
+        said = _by_unit_id(page, submission.judgements)
+        judgements = check(page.type, list(page.unit_ids.values()), page.contents.texts, said)
+    except InvalidSubmission as invalid:
+        errors += invalid.errors
+    try:
+        free_text = check_free_text(page.type, submission.free_text)
+    except InvalidSubmission as invalid:
+        errors += invalid.errors
+    if errors:
+        if options.changed_since(assignment.project, assignment):
+            errors.insert(0, FieldError(QUESTIONS_CHANGED, field=options.OPTIONS_VERSION))
+        raise InvalidSubmission(errors)
+    return judgements, free_text
+
+
+def _by_unit_id(page: pages.Page, judgements: object) -> object:
+    """Answers that wait in a browser since before pages had ids of units name them by key, and are taken like others.
+    So are those that are made up from what is stored, such as the demo's."""
+    if not isinstance(judgements, list):
+        return judgements
+    return [
+        one | {"unit": page.unit_ids[one["unit"]]}
+        if isinstance(one, dict) and isinstance(one.get("unit"), str) and one["unit"] in page.unit_ids
+        else one
+        for one in judgements
+    ]
+
+
+def _parse(assignment: Assignment, body: dict) -> Submission:
+    errors: list[FieldError] = []
+
+    def wrong(name: str, message: str) -> None:
+        errors.append(FieldError(message, field=name))
+
+    def taken(name: str, value: object, kind: Callable, *limits: int):
+        try:
+            return kind(value, *limits)
+        except incoming.Refused as refused:
+            return wrong(name, f"{name} {refused}")
+
+    def instant(name: str) -> datetime | None:
+        value = body.get(name)
+        return None if value is None else taken(name, value, incoming.instant)
+
+    def whole(name: str, highest: int = incoming.MAX_INTEGER) -> int | None:
+        value = body.get(name)
+        return None if value is None else taken(name, value, incoming.whole, 0, highest)
+
+    def text(name: str, limit: int) -> str:
+        return taken(name, body.get(name) or "", incoming.text, limit) or ""
+
+    client_id = taken("client_id", body.get("client_id"), incoming.uuid_of)
+    comment = text("comment", MAX_COMMENT)
+    free_text = text("free_text", MAX_COMMENT)
+    parsed = Submission(
+        client_id,
+        instant("shown_at"),
+        instant("submitted_at"),
+        whole("active_ms", incoming.MAX_ACTIVE_MS),
+        comment,
+        free_text,
+        text("text_hash", 64),
+        whole("guideline_version", incoming.MAX_INTEGER)
+        if "guideline_version" in body
+        else assignment.guideline_acknowledged,
+        whole(options.OPTIONS_VERSION),
+        instant("suggestions_shown_at"),
+        "suggestions_shown_at" in body,
+        body.get("judgements"),
+        _body_hash(assignment, comment, body.get("judgements"), free_text),
+    )
+    if errors:
+        raise InvalidSubmission(errors)
+    return parsed
+
+
+def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str) -> str:
+    """Of what must not differ when a client id comes again: the item and what is said about it."""
+    said = [assignment.item_id, comment, judgements, *([free_text] if free_text else [])]
+    canonical = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _locked_rater(project: Project, user) -> tuple[int, bool]:
+    """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
+    the other, and always rater before assignment, as in taking. The rater's number, and whether this person has been
+    served others' labels of the project: what was served before the answer came is committed by now."""
+    statement = (
+        "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
+        "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
+        "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id)"
+    )
+    with connection.cursor() as cursor:
+        for _ in range(2):
+            cursor.execute(statement, [project.pk, user.pk])
+            found = cursor.fetchone()
+            if found is not None:
+                return found[0], bool(found[1])
+            rater_of(project, user)
+    raise Rater.DoesNotExist
+
+
+def _store_first(
+    assignment: Assignment, rater_id: int, answer: CheckedSubmission, now: datetime
+) -> SubmitResult | None:
+    """The common case, in as few statements as it takes: a first answer to a row that the person holds. None where it
+    is not that, with nothing changed."""
+    if assignment.rater_id != rater_id or assignment.state != Assignment.State.LEASED:
+        return None
+    _check_time(assignment.project, assignment, answer.submission, now)
+    changes: dict = {}
+    was_shown = _was_shown(assignment, True, assignment.project, answer.submission, now, changes)
+    suggestions = _revealed(assignment, answer, changes)
+    held = Assignment.objects.filter(pk=assignment.pk, rater=rater_id, state=Assignment.State.LEASED)
+    if not held.update(state=Assignment.State.DONE, done_at=now, lease_expires_at=None, **changes):
+        return None
+    annotation = Annotation.objects.create(item_id=assignment.item_id, rater_id=rater_id, assignment=assignment)
+    _store_revision(annotation, 1, answer, was_shown)
+    if answer.page.item.state == Item.State.STUCK:
+        assigning.settle_stuck(answer.page.item)
+    return SubmitResult(1, False, suggestions)
+
+
+def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission, now: datetime) -> SubmitResult:
+    """Whatever else may come: repeated requests, changed answers, late ones, answers after a skip."""
+    submission, project = answer.submission, assignment.project
+    before = Revision.objects.filter(client_id=submission.client_id).select_related("annotation__assignment").first()
+    if before is not None:
+        return _answer_again(before, rater_id, answer, project)
+
+    row, is_own = _place(assignment, rater_id)
+    annotation = Annotation.objects.filter(item=assignment.item_id, rater=rater_id).select_related("assignment").first()
+    number = 1
+    if annotation is not None:
+        row, is_own = annotation.assignment, annotation.assignment is not None
+        latest = annotation.revisions.filter(is_latest=True)
+        number = latest.values_list("number", flat=True).get() + 1
+        latest.update(is_latest=False)
+    else:
+        _check_time(project, row if is_own else None, submission, now)
+        annotation = Annotation.objects.create(
+            item_id=assignment.item_id, rater_id=rater_id, assignment=row, is_surplus=row is None
+        )
+
+    changes, suggestions = {}, []
+    was_shown = _was_shown(row, is_own, project, submission, now, changes)
+    if row is not None:
+        row.project = project
+        painted_at = submission.suggestions_shown_at
+        if not is_own and not (painted_at and painted_at == row.suggestions_shown_at):
+            # Taken back: what somebody else saw, who held it meanwhile, does not count for this person.
+            row.exposure = []
+            changes |= {"exposure": [], "suggestions_shown_at": None}
+        suggestions = _revealed(row, answer, changes)
+        if row.state != Assignment.State.DONE:
+            changes |= {"state": Assignment.State.DONE, "rater_id": rater_id, "done_at": now}
+            changes |= {"lease_expires_at": None, "returned": False}
+        if changes:
+            Assignment.objects.filter(pk=row.pk).update(**changes)
+        if answer.page.item.state == Item.State.STUCK:
+            assigning.settle_stuck(answer.page.item)
+    _store_revision(annotation, number, answer, was_shown)
+    return SubmitResult(number, annotation.is_surplus, suggestions)
+
+
+def _stored_before(submission: Submission, user) -> Revision | None:
+    """The very same answer of this person, where a request is repeated."""
+    stored = Revision.objects.filter(
+        client_id=submission.client_id, body_hash=submission.body_hash, annotation__rater__user=user
+    )
+    return stored.select_related("annotation__assignment").first()
+
+
+def _answer_again(before: Revision, rater_id: int, answer: CheckedSubmission, project: Project) -> SubmitResult:
+    annotation = before.annotation
+    if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
+        raise Conflict("Another answer was sent under this id already.")
+    row = annotation.assignment
+    shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and bool(row.exposure)
+    suggestions = _suggested(answer, project) if shows else []
+    return SubmitResult(before.number, annotation.is_surplus, suggestions, is_repeat=True)
+
+
+def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bool]:
+    """The row that this answer fills, and whether it was the person's own: the one they hold of the item, or the one
+    named if it is open again. None where there is no place: the answer is surplus."""
+    rows = list(
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .filter(Q(pk=assignment.pk) | Q(item=assignment.item_id, rater=rater_id))
+        .order_by("pk")
+    )
+    own = next((row for row in rows if row.rater_id == rater_id), None)
+    if own is not None:
+        return (own, True) if own.state in (Assignment.State.LEASED, Assignment.State.DONE) else (None, False)
+    named = next(row for row in rows if row.pk == assignment.pk)
+    return (named, False) if named.state == Assignment.State.OPEN else (None, False)
+
+
+def _check_time(project: Project, row: Assignment | None, submission: Submission, now: datetime) -> None:
+    if not project.minimum_seconds:
+        return
+    shown_at = (row.shown_at if row is not None else None) or submission.shown_at
+    spent = now - shown_at if shown_at is not None else timedelta(milliseconds=submission.active_ms or 0)
+    if spent + MINIMUM_TIME_TOLERANCE < timedelta(seconds=project.minimum_seconds):
+        raise InvalidSubmission(
+            [FieldError(f"Please take at least {project.minimum_seconds} seconds for an item", field="active_ms")]
+        )
+
+
+def _was_shown(
+    row: Assignment | None, is_own: bool, project: Project, submission: Submission, now: datetime, changes: dict
+) -> bool | None:
+    """Whether a browser had painted a suggestion on this item for the person before this revision; in `changes`, when
+    it first did, where its note of that has not come. None where nobody knows: a lost lease took the trace, or the
+    answer does not say what its page painted of the suggestions that it carried."""
+    at = submission.suggestions_shown_at
+    if row is None or not is_own:
+        arm = row.prefill_arm if row is not None else project.prefill
+        return True if at else None if arm == Project.Prefill.SHOWN else False
+    if at and row.exposure and row.suggestions_shown_at is None:
+        changes["suggestions_shown_at"] = min(at, now)
+    if at or row.suggestions_shown_at is not None:
+        return True
+    return None if row.exposure and not submission.tells_shown else False
+
+
+def _suggested(answer: CheckedSubmission, project: Project) -> list[dict]:
+    said = ((one.unit, one.dimension, one.label) for one in answer.judgements)
+    return pages.suggestions_for(answer.page, project, pages.labels_by_unit(said))
+
+
+def _revealed(row: Assignment, answer: CheckedSubmission, changes: dict) -> list[dict]:
+    """After the first answer: the suggestions about what it was asked, and in `changes` the note that this reply holds
+    them. Whether they were seen is for the page to say, which may have gone on without them."""
+    if row.prefill_arm != Project.Prefill.AFTER:
+        return []
+    suggestions = _suggested(answer, row.project)
+    if suggestions:  # more than before, where the answer was changed; or the project has changed its run
+        changes["exposure"] = assigning.exposure_with(row.exposure, row.project.prefill_run, len(suggestions))
+    return suggestions
+
+
+def _guideline(submission: Submission, assignment: Assignment, user) -> int | None:
+    """The version that the author had acknowledged when they answered: the page says which, since an answer may come
+    late. None where they never acknowledged it."""
+    version, known = submission.guideline_version, assignment.guideline_acknowledged
+    if not version or not known or version > known:
+        return None
+    acknowledged = GuidelineAcknowledgement.objects.filter(
+        rater__project=assignment.project_id, rater__user=user, version=version
+    )
+    return version if version == known or acknowledged.exists() else None
+
+
+def _metadata(answer: CheckedSubmission) -> dict:
+    """The version of the project's options, where it has any, and the answer in words with the question as it was
+    asked, since a project may change its wording."""
+    metadata = {options.OPTIONS_VERSION: answer.options_version} if answer.options_version else {}
+    if answer.free_text:
+        metadata[pages.FREE_TEXT] = {"question": answer.page.type.free_text.title, "answer": answer.free_text}
+    return metadata
+
+
+def _store_revision(
+    annotation: Annotation, number: int, answer: CheckedSubmission, suggestion_shown: bool | None
+) -> None:
+    submission = answer.submission
+    revision = Revision.objects.create(
+        annotation=annotation,
+        number=number,
+        client_id=submission.client_id,
+        body_hash=submission.body_hash,
+        shown_at=submission.shown_at,
+        submitted_at=submission.submitted_at,
+        active_ms=submission.active_ms,
+        guideline_version=answer.guideline_version,
+        text_hash=answer.page.text_hash,
+        suggestion_shown=suggestion_shown,
+        labels_seen=answer.labels_seen,
+        comment=submission.comment,
+        metadata=_metadata(answer),
+    )
+    units = {answer.page.unit_ids[unit.key]: unit.pk for unit in answer.page.units}
+    stored = Judgement.objects.bulk_create(
+        Judgement(revision=revision, unit_id=units[one.unit], dimension=one.dimension, label=one.label)
+        for one in answer.judgements
+    )
+    spans = [
+        Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote)
+        for judgement, one in zip(stored, answer.judgements, strict=True)
+        for span in one.spans
+    ]
+    if spans:
+        Span.objects.bulk_create(spans)

@@ -1,0 +1,362 @@
+"""Who works on what: taking, showing, giving back, skipping.
+
+An item has its planned number of assignment rows from birth, and a person can hold one row per item (the database
+forbids a second), so nothing here counts judgements. Taking locks the person's rater row, then claims one open row
+that nobody else is claiming. Each annotator has a cursor: the position of the last row taken from the queue. Work ahead
+of it is found in one index step however much lies done behind it; rows that come back are searched first, since they
+may lie behind everybody's cursor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, F, OuterRef, Subquery
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
+from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
+from annotation.projects.raters import rater_of
+
+ATTEMPTS = 5
+# What was fetched ahead and never looked at is soon somebody else's.
+AHEAD_LEASE = timedelta(minutes=10)
+# How often a process looks for expired leases of a project while people take work from it.
+EXPIRY_CHECK_SECONDS = 5.0
+START = -1
+
+_last_expiry_check: dict[tuple[str, int], float] = {}
+
+
+class AssigningError(Exception):
+    """What was asked for cannot be done; the message is for the person who asked."""
+
+
+def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignment | None:
+    """The next assignment for this person, leased to them, or None where there is nothing for them now.
+
+    What they hold already comes first, an item they have seen before one they have not. `ahead` is for fetching while
+    another item is on the screen: `after` is that item's assignment, which is not given again; the lease is short
+    until the item is shown.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                rater = _locked_rater(project, user)
+                taken = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
+            break
+        except IntegrityError:
+            continue  # the same person took a row of the same item in another tab
+    else:
+        return None
+    if taken is None and return_expired_leases(project):
+        with transaction.atomic():
+            return _take(_locked_rater(project, user), project, ahead=ahead, after=after, check_leases=False)
+    return taken
+
+
+def _locked_rater(project: Project, user) -> Rater:
+    """The person's rater. The lock puts one person's tabs in a row, nobody else. `project` is brought up to date with
+    what taking depends on."""
+    lock = "FOR NO KEY UPDATE OF r" if connection.features.has_select_for_update else ""
+    for attempt in range(2):
+        for rater in Rater.objects.raw(_RATER.format(lock=lock), [project.pk, user.pk]):
+            for name in _PROJECT_NOW:
+                setattr(project, name, getattr(rater, f"project_{name}"))
+            return rater
+        if attempt == 0:
+            rater_of(project, user)
+    raise Rater.DoesNotExist
+
+
+def _take(rater: Rater, project: Project, *, ahead: bool, after, check_leases: bool) -> Assignment | None:
+    if project.state != Project.State.OPEN:
+        return None
+    if check_leases and _is_expiry_check_due(project):
+        return_expired_leases(project)
+    now = timezone.now()
+    found = _held(rater, now, ahead=ahead, after=after) or _free(rater, project)
+    if found is not None:
+        found.rater, found.project = rater, project
+        _lease(found, project, now, ahead=ahead)
+    return found
+
+
+# The statements of every single take, written by hand: building them anew each time costs more than running them.
+_PROJECT_NOW = ("state", "queue_epoch", "prefill", "lease_minutes")
+_RATER = f"""
+SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
+FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
+WHERE r.project_id = %s AND r.user_id = %s {{lock}}
+"""
+_HELD = """
+SELECT a.* FROM annotation_assignment a
+WHERE a.rater_id = %s AND a.state = 'leased' AND a.lease_expires_at > %s {conditions}
+ORDER BY a.shown_at DESC NULLS LAST, a.leased_at LIMIT 1
+"""
+# A late answer that was kept as surplus has no row, so both are asked for.
+_FREE = """
+SELECT a.* FROM annotation_assignment a
+WHERE a.project_id = %s AND a.state = 'open' AND {condition}
+AND NOT EXISTS (SELECT 1 FROM annotation_assignment own WHERE own.item_id = a.item_id AND own.rater_id = %s)
+AND NOT EXISTS (SELECT 1 FROM annotation_annotation said WHERE said.item_id = a.item_id AND said.rater_id = %s)
+ORDER BY a.position, a.id LIMIT 1 {lock}
+"""
+
+
+def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | None:
+    conditions, values = "", [rater.pk, connection.ops.adapt_datetimefield_value(now)]
+    if after is not None:
+        conditions = "AND a.uuid <> %s"
+        values.append(Assignment._meta.get_field("uuid").get_db_prep_value(after, connection))
+        if ahead:
+            conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
+    return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
+
+
+def _free(rater: Rater, project: Project) -> Assignment | None:
+    """The next open row: one that came back, or the first ahead of the cursor, or else the first of all."""
+    found = _first_free(rater, "a.returned", [])
+    if found is not None:
+        return found
+    cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
+    found = _first_free(rater, "a.position > %s", [cursor])
+    if found is None and cursor != START:
+        found = _first_free(rater, "a.position > %s", [START])
+    if found is not None:
+        Rater.objects.filter(pk=rater.pk).update(cursor=found.position, cursor_epoch=project.queue_epoch)
+    return found
+
+
+def _first_free(rater: Rater, condition: str, values: list) -> Assignment | None:
+    lock = "FOR NO KEY UPDATE OF a SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+    statement = _FREE.format(condition=condition, lock=lock)
+    rows = Assignment.objects.raw(statement, [rater.project_id, *values, rater.pk, rater.pk])
+    return next(iter(rows), None)
+
+
+def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bool) -> None:
+    """Store the lease: long for what is being worked on, short for what was only fetched. A row that changes hands
+    starts anew: what its last holder saw does not count for this one."""
+    whole = timedelta(minutes=project.lease_minutes)
+    changes = {"lease_expires_at": now + (min(AHEAD_LEASE, whole) if ahead else whole)}
+    if assignment.state == Assignment.State.OPEN:
+        changes |= {
+            "state": Assignment.State.LEASED,
+            "rater": assignment.rater,
+            "leased_at": now,
+            "returned": False,
+            "prefill_arm": project.prefill,
+            "shown_at": None,
+            "suggestions_shown_at": None,
+            "exposure": [],
+        }
+    for name, value in changes.items():
+        setattr(assignment, name, value)
+    Assignment.objects.filter(pk=assignment.pk).update(**changes)
+
+
+def exposure_with(exposure: list[dict], run, suggestions: int) -> list[dict]:
+    """With so many suggestions of the run. Those of another run may have been seen, and so may more of this one: that
+    stays."""
+    before = [seen["suggestions"] for seen in exposure if seen["run"] == str(run.uuid)]
+    others = [seen for seen in exposure if seen["run"] != str(run.uuid)]
+    return [*others, {"run": str(run.uuid), "suggestions": max([*before, suggestions])}]
+
+
+def expose(assignment: Assignment, run, suggestions: int) -> bool:
+    """Note which suggestions a reply carries, before it leaves the server. False where the assignment has changed hands
+    meanwhile."""
+    exposure = exposure_with(assignment.exposure, run, suggestions)
+    if assignment.exposure == exposure:
+        return True
+    assignment.exposure = exposure
+    return bool(Assignment.objects.filter(pk=assignment.pk, rater=assignment.rater_id).update(exposure=exposure))
+
+
+# Written by hand like those of taking: every item is shown once.
+_SHOWN = """
+UPDATE annotation_assignment SET
+shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, %s) ELSE shown_at END,
+lease_expires_at = CASE WHEN state = 'leased' THEN %s ELSE lease_expires_at END {more}
+WHERE id = %s AND state IN ({states})
+AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)
+"""
+
+
+def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: bool = False) -> bool:
+    """The page came to the person's eyes: from now on its lease is a whole one. False if it is no longer theirs.
+
+    `suggestions`: their browser painted a suggestion. That is kept after the answer, too: it may have come with the
+    reply to it, or the note was on its way for long.
+    """
+    now = timezone.now()
+    at = min(at or now, now)
+    moments = [at, now + timedelta(minutes=assignment.project.lease_minutes)]
+    more, states = "", "'leased'"
+    if suggestions and assignment.exposure:
+        more, states = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)", "'leased', 'done', 'skipped'"
+        moments.append(at)
+    values = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
+    with connection.cursor() as cursor:
+        statement = _SHOWN.format(more=more, states=states)
+        cursor.execute(statement, [*values, assignment.pk, assignment.project_id, user.pk])
+        return bool(cursor.rowcount)
+
+
+def release(assignment: Assignment, user) -> bool:
+    """Give back what was fetched ahead and never shown."""
+    with transaction.atomic():
+        return bool(
+            reopen(
+                Assignment.objects.filter(
+                    pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED, shown_at=None
+                )
+            )
+        )
+
+
+def release_item(item: Item) -> int:
+    """Take the item back from whoever has it now: others get it. An answer that still comes is kept."""
+    with transaction.atomic():
+        return reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
+
+
+def return_expired_leases(project: Project | None = None) -> int:
+    """Open again what was leased for too long: of one project, or of all. Returns how many rows came back."""
+    rows = Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=timezone.now())
+    if project is not None:
+        rows = rows.filter(project=project)
+        _last_expiry_check[connection.alias, project.pk] = time.monotonic()
+    if not rows.exists():  # on SQLite a transaction would wait for the writer's turn
+        return 0
+    with transaction.atomic():
+        # What is locked is being answered at this moment.
+        expired = list(
+            rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).values_list("pk", flat=True)[:1000]
+        )
+        return reopen(Assignment.objects.filter(pk__in=expired))
+
+
+def _is_expiry_check_due(project: Project) -> bool:
+    last = _last_expiry_check.get((connection.alias, project.pk))
+    return last is None or time.monotonic() - last > EXPIRY_CHECK_SECONDS
+
+
+def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) -> bool:
+    """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing.
+
+    False if the person has answered the item already. A lease that was lost does not matter: the refusal is kept.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _skip(assignment, user, reason, flag)
+        except IntegrityError:
+            continue
+    raise AssigningError("The item was reassigned repeatedly; try again")
+
+
+def is_skipped(assignment: Assignment, user) -> bool:
+    """Whether the person has skipped its item."""
+    own = Assignment.objects.filter(item=assignment.item_id, rater__user=user)
+    return own.filter(state=Assignment.State.SKIPPED).exists()
+
+
+def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
+    rater = _locked_rater(assignment.project, user)
+    item_id = assignment.item_id
+    if Annotation.objects.filter(item=item_id, rater=rater).exists():
+        return False
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.filter(item=item_id, rater=rater).first()
+    if row is not None and row.state == Assignment.State.SKIPPED:
+        return True
+    if row is None:
+        row = rows.filter(pk=assignment.pk, state=Assignment.State.OPEN).first()
+    if row is None:
+        # Somebody else has the place now; a row outside the planned ones says that this person will not do the item.
+        row = Assignment(project_id=assignment.project_id, item_id=item_id, position=assignment.position)
+        replaces = False
+    else:
+        replaces = True
+    row.state, row.rater, row.done_at = Assignment.State.SKIPPED, rater, timezone.now()
+    row.lease_expires_at, row.returned = None, False
+    row.skip_reason, row.is_flagged = reason, flag
+    row.save()
+    if replaces:
+        is_stuck = _is_out_of_reach(row.item_id, rater.project_id)
+        # A row that nobody can take must not lie in everybody's way; who joins later finds it in the queue.
+        Assignment.objects.create(
+            project_id=row.project_id,
+            item_id=item_id,
+            position=row.position,
+            reason=Assignment.Reason.REPLACES_SKIP,
+            returned=not is_stuck,
+        )
+        if is_stuck:
+            Item.objects.filter(pk=item_id, state=Item.State.ACTIVE).update(state=Item.State.STUCK)
+    return True
+
+
+def _is_out_of_reach(item_id: int, project_id: int) -> bool:
+    """Whether every active annotator of the project has a row of the item already."""
+    own_row = Assignment.objects.filter(item=item_id, rater__user=OuterRef("user"))
+    own_answer = Annotation.objects.filter(item=item_id, rater__user=OuterRef("user"))
+    return not Membership.objects.filter(
+        ~Exists(own_row),
+        ~Exists(own_answer),
+        project=project_id,
+        role=Membership.Role.ANNOTATOR,
+        is_active=True,
+        user__is_active=True,
+    ).exists()
+
+
+def settle_stuck(item: Item) -> None:
+    """After an answer to a stuck item: it is one no longer when no place is left open."""
+    if not Assignment.objects.filter(item=item, state=Assignment.State.OPEN).exists():
+        Item.objects.filter(pk=item.pk, state=Item.State.STUCK).update(state=Item.State.ACTIVE)
+
+
+def ask_for_one_more(item: Item, note: str, by) -> Assignment:
+    """One judgement more than planned, by somebody who has not judged the item yet."""
+    if item.state == Item.State.RETIRED or item.unit_count == 0:
+        raise AssigningError("This item has nothing to judge any more")
+    return Assignment.objects.create(
+        project_id=item.project_id,
+        item=item,
+        position=item.position,
+        reason=Assignment.Reason.EXTRA,
+        note=f"{by}: {note}" if note else str(by),
+        returned=True,
+    )
+
+
+def set_priority(project: Project, items: Iterable[Item], priority: int) -> None:
+    """Move items before all of lower priority; among equals the order stays as it was drawn."""
+    if abs(priority) > MAX_PRIORITY:
+        raise AssigningError(f"Priorities lie between {-MAX_PRIORITY} and {MAX_PRIORITY}")
+    ids = [item.pk for item in items]
+    for start in range(0, len(ids), 1000):
+        with transaction.atomic():
+            chosen = Item.objects.filter(project=project, pk__in=ids[start : start + 1000])
+            try:
+                with transaction.atomic():
+                    chosen.update(position=F("position") + (F("priority") - priority) * BAND, priority=priority)
+            except IntegrityError:  # two items on one place, once in a very long while
+                for item in chosen:
+                    _move_to_free_position(item, priority)
+            position = Item.objects.filter(pk=OuterRef("item")).values("position")
+            Assignment.objects.filter(item__in=chosen).update(position=Subquery(position))
+    Project.objects.filter(pk=project.pk).update(queue_epoch=F("queue_epoch") + 1)
+
+
+def _move_to_free_position(item: Item, priority: int) -> None:
+    position = item.position + (item.priority - priority) * BAND
+    while Item.objects.filter(project=item.project_id, position=position).exclude(pk=item.pk).exists():
+        position += 1
+    Item.objects.filter(pk=item.pk).update(position=position, priority=priority)

@@ -1,0 +1,329 @@
+"""What a page of work holds: the texts, the units, and the JSON that the browser works from.
+
+Which texts an item shows is named by its task type (`contents.py`). Nothing here reads other people's labels.
+Suggestions are read only where the assignment's arm shows them now, and only those about questions that are asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache
+from uuid import UUID
+
+from django.db import connection
+
+from annotation.models import (
+    Assignment,
+    Item,
+    ItemUnit,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    Suggestion,
+    Unit,
+)
+from annotation.task_types import Dimension, Label, TaskType
+from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
+from annotation.work.queries.opaque import shown_hash, unit_id
+
+
+@dataclass(frozen=True)
+class Page:
+    item: Item
+    type: TaskType
+    units: list[Unit]
+    contents: Contents
+    text_hash: str
+    project: UUID
+
+    @property
+    def unit_keys(self) -> list[str]:
+        return [unit.key for unit in self.units]
+
+    @cached_property
+    def unit_ids(self) -> dict[str, str]:
+        """What browsers call each unit, by its key and in the order of the page."""
+        return {unit.key: unit_id(self.project, unit.key) for unit in self.units}
+
+    @cached_property
+    def shown_hash(self) -> str:
+        """What browsers have in the place of `text_hash`, where that covers keys."""
+        covers_keys = any(unit.kind in UNIT_TEXTS for unit in self.units)
+        return shown_hash(self.project, self.text_hash) if covers_keys else self.text_hash
+
+
+# In a revision's metadata: the question as it was asked, and the answer.
+FREE_TEXT = "free_text"
+
+ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid")
+
+
+@lru_cache(maxsize=16)
+def _compiled(vendor: str, columns: tuple[str, ...]):
+    """The statement for these columns of one item, and what turns its values into Python's. It runs twice for every
+    answer, and building it takes several times as long as running it."""
+    compiler = Item.objects.filter(pk=0).values_list(*columns).query.get_compiler(connection=connection)
+    statement, _ = compiler.as_sql()
+    return statement, compiler.get_converters([selected[0] for selected in compiler.select])
+
+
+def _row(item_id: int, columns: tuple[str, ...]) -> dict:
+    statement, converters = _compiled(connection.vendor, columns)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [item_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise Item.DoesNotExist
+    values = list(row)
+    for place, (functions, expression) in converters.items():
+        for function in functions:
+            values[place] = function(values[place], expression, connection)
+    return dict(zip(columns, values, strict=True))
+
+
+def load_page(item_id: int, description: TaskType) -> Page:
+    """The page of an item: one query for its texts, and one for its units where these are not the anchor itself."""
+    source = CONTENTS[description.contents]
+    row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
+    item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
+    contents = source.read({path: row[f"anchor__{path}"] for path in source.paths})
+    if description.unit_kind == description.anchor_kind:
+        units = [Unit(pk=row["anchor_id"], key=row["anchor__key"], kind=description.unit_kind)]
+    else:
+        rows = ItemUnit.objects.filter(item=item_id).order_by("index")
+        if description.unit_kind in UNIT_TEXTS:
+            rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
+        units = [row.unit for row in rows]
+    return Page(item, description, units, contents, _hash(contents, units), row["project__uuid"])
+
+
+def _hash(contents: Contents, units: Sequence[Unit]) -> str:
+    """SHA-256 of everything that is judged: the shown texts by field and the units' words by key."""
+    words = {unit.key: unit_text(unit).title for unit in units if unit.kind in UNIT_TEXTS}
+    canonical = json.dumps([contents.texts, words], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+# ---- what the task type alone decides ----
+
+
+UNIT_KEYS = "1234567890"
+COLOURS = 20  # as many as static/css/work.css names
+
+
+def unit_key(number: int) -> str:
+    """The key that picks the unit at this place (from 0) where digits pick units: 1 to 9 and 0, then with Shift."""
+    key = UNIT_KEYS[number % len(UNIT_KEYS)] if number < 2 * len(UNIT_KEYS) else ""
+    return f"Shift+{key}" if key and number >= len(UNIT_KEYS) else key
+
+
+def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str]]:
+    """Labels in the order of the screen, each with its key."""
+    has_own_keys = description.keys_pick == "units"
+    return [
+        (label, label.key if has_own_keys else str(number)) for number, label in enumerate(dimension.shown_labels, 1)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _groups(description: TaskType) -> tuple[dict, ...]:
+    return tuple(
+        {
+            "dimension": dimension,
+            "labels": [
+                {"value": label.value, "title": label.title, "hint": label.hint, "key": key}
+                for label, key in _keyed(description, dimension)
+            ],
+        }
+        for dimension in description.asked_dimensions
+    )
+
+
+@lru_cache(maxsize=64)
+def _dimensions(description: TaskType) -> tuple[dict, ...]:
+    hidden = {dimension.slug for dimension in description.dimensions if dimension.is_hidden}
+    return tuple(
+        {
+            "slug": dimension.slug,
+            "title": dimension.title,
+            "labels": [
+                {"value": label.value, "title": label.title, "key": key}
+                for label, key in _keyed(description, dimension)
+            ],
+            "asked_when": {"dimension": dimension.asked_when.dimension, "labels": list(dimension.asked_when.labels)}
+            if dimension.asked_when and dimension.asked_when.dimension not in hidden
+            else None,
+            "spans": dimension.spans
+            and {
+                "fields": list(dimension.spans.fields),
+                "required": dimension.spans.required,
+                "labels": list(dimension.spans.labels),
+                "takes_whole_texts": dimension.spans.takes_whole_texts,
+            },
+        }
+        for dimension in description.asked_dimensions
+    )
+
+
+def template_context(page: Page, payload: dict) -> dict:
+    """What `annotation/work/item.html` needs."""
+    units = []
+    picks_units = page.type.keys_pick == "units"
+    for number, unit in enumerate(page.units):
+        words = unit_text(unit)
+        units.append(
+            {
+                "id": page.unit_ids[unit.key],
+                "title": words.title,
+                "head": words.head,
+                "relation": words.relation,
+                "tail": words.tail,
+                "pick": unit_key(number) if picks_units else "",
+                "colour": number % COLOURS + 1 if page.type.has_unit_colours else None,
+                "groups": _groups(page.type),
+            }
+        )
+    return {
+        "type": page.type,
+        "shown": page.contents.context,
+        "units": units,
+        "payload": payload,
+    }
+
+
+PREVIEW_UNITS = 3
+
+
+def preview_context(project: Project, description: TaskType) -> dict:
+    """What shows the panel as `description` asks, with the first units of the project's first item; without their
+    words while there is no item."""
+    item = project.items.filter(unit_count__gt=0).order_by("position").values_list("pk", flat=True).first()
+    if item is None:
+        page = Page(Item(), description, [Unit(key="preview")], Contents({}, {}), "", project.uuid)
+    else:
+        page = load_page(item, description)
+    return template_context(replace(page, units=page.units[:PREVIEW_UNITS]), {"assignment": ""})
+
+
+# ---- what depends on the person ----
+
+
+def labels_by_unit(answers: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, str]]:
+    """Unit id to dimension to label, from units, dimensions and labels."""
+    found: dict[str, dict[str, str]] = {}
+    for unit, dimension, label in answers:
+        found.setdefault(unit, {})[dimension] = label
+    return found
+
+
+def suggestions_for(page: Page, project: Project, labels: Mapping[str, Mapping[str, str]]) -> list[dict]:
+    """The project's chosen run's suggestions for the page's units, as the browser shows them. `labels` are the person's
+    (`labels_by_unit`): a suggestion about a question that they leave unasked would give away another answer."""
+    if project.prefill_run_id is None:
+        return []
+    ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
+    order = {unit.pk: number for number, unit in enumerate(page.units)}
+    rows = Suggestion.objects.filter(run=project.prefill_run_id, unit__in=ids).select_related("run")
+    known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
+    return [
+        {
+            "unit": ids[row.unit_id],
+            "dimension": row.dimension,
+            "label": row.label,
+            "title": known[row.dimension].label(row.label).title,
+            "score": row.probability,
+            "checker": row.run.checker,
+            "spans": row.spans,
+        }
+        for row in sorted(rows, key=lambda row: (order[row.unit_id], row.dimension))
+        if row.dimension in known
+        and row.label in known[row.dimension].values
+        and page.type.is_asked(known[row.dimension], labels.get(ids[row.unit_id], {}))
+    ]
+
+
+def shows_suggestions(assignment: Assignment) -> bool:
+    """Whether the assignment's holder may see suggestions now: `after`, once they have answered."""
+    arm, is_answered = assignment.prefill_arm, assignment.state == Assignment.State.DONE
+    return arm == Project.Prefill.SHOWN or (arm == Project.Prefill.AFTER and is_answered)
+
+
+def own_answers(page: Page, rater: Rater | None) -> tuple[Revision | None, list[dict]]:
+    """The person's latest revision of the item and its judgements as they were sent."""
+    if rater is None:
+        return None, []
+    revision = (
+        Revision.objects.filter(annotation__item=page.item, annotation__rater=rater, is_latest=True)
+        .select_related("annotation")
+        .first()
+    )
+    if revision is None:
+        return None, []
+    rows = Judgement.objects.filter(revision=revision).select_related("unit").prefetch_related("spans").order_by("id")
+    return revision, [
+        {
+            "unit": page.unit_ids.get(row.unit.key) or unit_id(page.project, row.unit.key),
+            "dimension": row.dimension,
+            "label": row.label,
+            "spans": [
+                {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+                for span in sorted(row.spans.all(), key=lambda span: (span.field, span.start, span.end))
+            ],
+        }
+        for row in rows
+    ]
+
+
+def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
+    """Earlier answers without what the project does not ask any more, so that they can be sent again."""
+    known = {dimension.slug: dimension for dimension in description.asked_dimensions}
+    return [
+        answer if known[answer["dimension"]].spans else answer | {"spans": []}
+        for answer in answers
+        if answer["dimension"] in known
+    ]
+
+
+def free_text_of(revision: Revision | None) -> str:
+    """What the person wrote to the task's free-text question."""
+    return (revision.metadata.get(FREE_TEXT) or {}).get("answer", "") if revision else ""
+
+
+def make_payload(
+    page: Page,
+    assignment: Assignment,
+    project: Project,
+    *,
+    guideline_version: int | None,
+    lease_seconds: int,
+    suggestions: list[dict],
+    revision: Revision | None = None,
+    answers: Sequence[dict] = (),
+) -> dict:
+    return {
+        "assignment": str(assignment.uuid),
+        "item": str(page.item.uuid),
+        "task_type": page.type.identifier,
+        "text_hash": page.shown_hash,
+        "guideline_version": guideline_version,
+        "options_version": project.options_version,
+        "prefill": assignment.prefill_arm,
+        "minimum_seconds": project.minimum_seconds,
+        "lease_seconds": lease_seconds,
+        "revision": revision.number if revision else 0,
+        "dimensions": _dimensions(page.type),
+        "units": list(page.unit_ids.values()),
+        "unit_picks": [unit_key(number) for number in range(len(page.units))]
+        if page.type.keys_pick == "units"
+        else None,
+        "has_unit_colours": page.type.has_unit_colours,
+        "free_text": page.type.free_text and asdict(page.type.free_text),
+        "free_text_answer": free_text_of(revision) if page.type.free_text else "",
+        "answers": still_asked(page.type, answers),
+        "comment": revision.comment if revision else "",
+        "suggestions": suggestions,
+    }

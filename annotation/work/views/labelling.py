@@ -1,0 +1,157 @@
+"""The labelling page, and the fragments that it and the JSON API share."""
+
+from dataclasses import replace
+
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from annotation import access
+from annotation.models import Assignment, Project, Rater
+from annotation.projects.guidelines import render as render_markdown
+from annotation.projects.queries import guidelines, outlook
+from annotation.projects.queries.projects import questions_changed_for
+from annotation.projects.raters import rater_of
+from annotation.work import assigning
+from annotation.work.queries import pages, work
+
+SOON = 5  # seconds; work is there, and was just being given to somebody
+NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
+
+
+def offer(
+    project: Project, rater: Rater, assignment: Assignment | None, guideline_version: int | None, besides=None
+) -> dict:
+    """What the browser is given next: an item with its payload, or the reason why there is none. `besides` is the
+    assignment that is on the screen."""
+    if assignment is None:
+        return nothing(outlook.outlook(rater.user, project, besides), work.progress(project, rater))
+    return {"state": "item", **item_parts(assignment, rater, guideline_version)}
+
+
+def suggested(page: pages.Page, assignment: Assignment, answers: list[dict]) -> list[dict]:
+    """The suggestions that the assignment's holder may see now about what they are asked after `answers`, noted as
+    served."""
+    if not pages.shows_suggestions(assignment):
+        return []
+    labels = pages.labels_by_unit((one["unit"], one["dimension"], one["label"]) for one in answers)
+    found = pages.suggestions_for(page, assignment.project, labels)
+    is_theirs = not found or assigning.expose(assignment, assignment.project.prefill_run, len(found))
+    return found if is_theirs else []
+
+
+def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | None, *, revisit: bool = False) -> dict:
+    """`html` and `payload` of an assignment's page as its holder may see it now."""
+    project = assignment.project
+    page = pages.load_page(assignment.item_id, project.type)
+    revision, answers = pages.own_answers(page, rater) if revisit else (None, [])
+    expires = assignment.lease_expires_at
+    payload = pages.make_payload(
+        page,
+        assignment,
+        project,
+        guideline_version=guideline_version,
+        lease_seconds=max(0, int((expires - timezone.now()).total_seconds())) if expires else 0,
+        suggestions=suggested(page, assignment, answers),
+        revision=revision,
+        answers=answers,
+    )
+    html = render_to_string("annotation/work/item.html", pages.template_context(page, payload))
+    return {"html": html, "payload": payload}
+
+
+def nothing(found: outlook.Outlook, progress: dict | None = None) -> dict:
+    """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
+    if found.name == "work":
+        found = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
+    html = render_to_string("annotation/work/empty.html", {"outlook": found, "progress": progress})
+    return {
+        "state": "empty",
+        "outlook": found.name,
+        "ends": found.ends,
+        "message": str(found),
+        "html": html,
+        "retry_seconds": found.retry_seconds,
+    }
+
+
+def _addresses(project: Project) -> dict:
+    def of_assignment(name: str) -> str:
+        return reverse(name, args=[NO_ASSIGNMENT]).replace(NO_ASSIGNMENT, "__assignment__")
+
+    return {
+        "next": reverse("api_work_next", args=[project.slug]),
+        "submit": of_assignment("api_work_submit"),
+        "skip": of_assignment("api_work_skip"),
+        "release": of_assignment("api_work_release"),
+        "shown": of_assignment("api_work_shown"),
+        "item": of_assignment("api_work_item"),
+        "suggestions": of_assignment("api_work_suggestions"),
+        "acknowledge": reverse("api_work_acknowledge", args=[project.slug]),
+        "answered": reverse("api_work_answered", args=[project.slug]),
+        "leave": f"/projects/{project.slug}/",
+        "login": reverse("account_login"),
+    }
+
+
+def guidelines_told(project: Project, standing: guidelines.Standing, held: int | None) -> dict | None:
+    """What a page that holds the version `held` is told of a newer one: the text, what changed against the version that
+    the person acknowledged, and whether they did so with the newer one too, on another page."""
+    if (standing.newest or 0) <= (held or 0):
+        return None
+    texts = dict(
+        project.guidelines.filter(version__in=[standing.newest, standing.acknowledged]).values_list(
+            "version", "markdown"
+        )
+    )
+    newest, known = texts[standing.newest], texts.get(standing.acknowledged)
+    context = {
+        "version": standing.newest,
+        "known": standing.acknowledged,
+        "changes": guidelines.changes(known, newest) if known is not None else [],
+        "html": mark_safe(render_markdown(newest)),  # sanitised there
+    }
+    html = render_to_string("annotation/work/guidelines.html", context)
+    return {"version": standing.newest, "acknowledged": standing.acknowledged, "html": html}
+
+
+def _acknowledged(project: Project, version: int | None) -> dict | None:
+    """The version that this person knows, for the page's dialog."""
+    known = project.guidelines.filter(version=version).first() if version else None
+    return known and {"version": known.version, "html": mark_safe(render_markdown(known.markdown))}
+
+
+@login_required
+@require_safe
+def work_page(request, slug):
+    project = access.project_for(request.user, slug, access.ANNOTATOR)
+    assignment = assigning.take(project, request.user)
+    rater = assignment.rater if assignment else rater_of(project, request.user)
+    standing = guidelines.standing(project, request.user)
+    first = offer(project, rater, assignment, standing.acknowledged)
+    recent, has_older = work.own_answers(rater)
+    return render(
+        request,
+        "annotation/work/page.html",
+        {
+            "project": project,
+            "type": project.type,
+            "urls": _addresses(project),
+            "item_html": first["html"],
+            "state": first["state"],
+            "retry_seconds": first.get("retry_seconds", 0),
+            "progress": work.progress(project, rater),
+            "guidelines": _acknowledged(project, standing.acknowledged),
+            "newer_guidelines": guidelines_told(project, standing, standing.acknowledged),
+            "questions_changed": questions_changed_for(project, request.user),
+            "recent": recent,
+            "has_older": has_older,
+        },
+    )
+
+
+urlpatterns = [path("projects/<slug:slug>/work/", work_page, name="work_page")]

@@ -1,0 +1,23 @@
+"""Addresses around accounts: ours, and those of allauth that stay closed because invitations stand in their place."""
+
+from django.conf import settings
+from django.http import Http404
+from django.urls import path, re_path
+
+from annotation.demo import views
+from annotation.projects.views import accounts
+
+
+def closed(request, **kwargs):
+    raise Http404("This way into an account is closed")
+
+
+urlpatterns = [
+    *accounts.urlpatterns,
+    *(views.urlpatterns if settings.DEMO else []),
+    # Accounts come from invitations, and addresses belong to them.
+    path("accounts/signup/", closed),
+    path("accounts/email/", closed),
+    re_path(r"^accounts/confirm-email/", closed),
+    re_path(r"^accounts/login/code/", closed),
+]

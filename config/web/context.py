@@ -1,0 +1,14 @@
+"""What every template may ask about the site."""
+
+from django.conf import settings
+
+from annotation.demo.accounts import DEMO_ACCOUNTS
+from annotation.projects.invitations import has_mail_server
+
+
+def site(request) -> dict:
+    return {
+        "is_demo": settings.DEMO,
+        "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),
+        "has_mail_server": has_mail_server(),
+    }
