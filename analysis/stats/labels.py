@@ -260,12 +260,12 @@ def _cluster_of_units(coded_unit: np.ndarray, cluster: Sequence, unit_names: lis
     if len(cluster) != len(coded_unit):
         raise ValueError("cluster and unit differ in length")
     coded = _number(cluster, {})
-    of_unit = np.full(len(unit_names), -1, dtype=np.int32)
-    of_unit[coded_unit] = coded
-    contradicting = np.flatnonzero(of_unit[coded_unit] != coded)
+    unit_cluster = np.full(len(unit_names), -1, dtype=np.int32)
+    unit_cluster[coded_unit] = coded
+    contradicting = np.flatnonzero(unit_cluster[coded_unit] != coded)
     if len(contradicting):
         raise ValueError(f"unit {unit_names[coded_unit[contradicting[0]]]!r} is in two clusters")
-    return of_unit
+    return unit_cluster
 
 
 def _int_column(column: Sequence[int] | np.ndarray, name: str) -> np.ndarray:
