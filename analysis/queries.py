@@ -9,98 +9,31 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from analysis.sources import splits
+from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import (
     Annotation,
     CheckerRun,
     ContentBatch,
-    Decision,
     Evidence,
     Item,
     ItemUnit,
     Job,
     Project,
     Rater,
-    Score,
-    Suggestion,
     Unit,
 )
-from annotation.queries import unit_words
-from annotation.queries.contents import PASSAGES
-from annotation.queries.suggestions import scorers
-from annotation.services.content_kinds import KIND_NAMED
-from annotation.task_types import Dimension
-
-
-def runs_with_suggestions(project: Project) -> list[CheckerRun]:
-    """Runs that are done, newest first; after those that suggest labels, those that give scores only."""
-    runs = CheckerRun.objects.filter(project=project, job__state=Job.State.DONE).select_related("job")
-    return sorted(runs.order_by("-created_at"), key=lambda run: run.checker in scorers())
-
-
-def newest_labelling_runs(project: Project) -> list[CheckerRun]:
-    """Of each checker that gives labels, its newest run that is done; the newest first."""
-    found: dict[str, CheckerRun] = {}
-    for run in labelling_runs(runs_with_suggestions(project)):
-        found.setdefault(run.checker, run)
-    return list(found.values())
-
-
-def labelling_runs(runs: list[CheckerRun]) -> list[CheckerRun]:
-    """Those of the runs whose checkers give labels."""
-    without = scorers()
-    return [run for run in runs if run.checker not in without]
+from annotation.projects.prefill import scorers
+from annotation.work.queries import unit_words
+from annotation.work.queries.contents import PASSAGES
 
 
 def has_labelling_run(project: Project) -> bool:
     """Whether a checker that gives labels has finished a run here."""
-    done = CheckerRun.objects.filter(project=project, job__state=Job.State.DONE)
-    return done.exclude(checker__in=scorers()).exists()
+    return _finished_runs(project).exclude(checker__in=scorers()).exists()
 
 
-@dataclass(frozen=True)
-class Change:
-    """A unit whose label differs between two runs, with the probabilities of the labels (None where not given)."""
-
-    unit: UnitRow
-    before: Suggestion
-    now: Suggestion
-    before_title: str
-    now_title: str
-
-
-def changes_of(project: Project, before: str, now: str, dimension: Dimension, unit_ids: list[int]) -> list[Change]:
-    """What the runs (by UUID) say of the units, in the order of `unit_ids`: three queries. A unit that one of them has
-    no label for any more is left out."""
-    said = {}
-    rows = Suggestion.objects.filter(
-        run__project=project, run__uuid__in=[before, now], unit_id__in=unit_ids, dimension=dimension.slug
-    )
-    for row in rows.select_related("run"):
-        said[str(row.run.uuid), row.unit_id] = row
-    return [
-        Change(row, first, second, dimension.label(first.label).title, dimension.label(second.label).title)
-        for row in items_of_units(project, unit_ids)
-        if row.item
-        if (first := said.get((before, row.unit.pk))) and (second := said.get((now, row.unit.pk)))
-    ]
-
-
-def score_names(run: CheckerRun) -> list[str]:
-    """Names of the scores that the run gave, `support` first: of all it is the one that says for or against.
-
-    A finished run's job knows them; otherwise all of its scores are read.
-    """
-    known = run.job.result.get("scores")
-    if known is None:
-        known = Score.objects.filter(run=run).values_list("name", flat=True).distinct()
-    return sorted(known, key=lambda name: (name != "support", name))
-
-
-def references_of(project: Project) -> list[str]:
-    """What can stand as the reference here: the majority always, decisions of each method that there are."""
-    decisions = Decision.objects.in_force().filter(project=project)
-    methods = set(decisions.order_by("method").values_list("method", flat=True).distinct())
-    return ["majority", *(m for m in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED) if m in methods)]
+def _finished_runs(project: Project) -> QuerySet[CheckerRun]:
+    return CheckerRun.objects.filter(project=project, job__state=Job.State.DONE)
 
 
 SAMPLED_ROWS = 100  # from either end of a data set's rows of a kind
@@ -137,12 +70,6 @@ def has_labels(project: Project) -> bool:
 def items_without_units(project: Project) -> int:
     """Items in which there is nothing to judge, such as abstained answers."""
     return Item.objects.filter(project=project, unit_count=0).exclude(state=Item.State.RETIRED).count()
-
-
-def items_by_key(project: Project, keys: list[str]) -> dict[str, str]:
-    """Key -> UUID of the project's items of these keys that are not retired."""
-    rows = Item.objects.filter(project=project, key__in=keys).exclude(state=Item.State.RETIRED)
-    return {key: str(uuid) for key, uuid in rows.values_list("key", "uuid")}
 
 
 LONG, LONG_LINES = 800, 10  # more characters or lines

@@ -2,21 +2,22 @@
 
 from django.urls import path
 
-from analysis.views import behind, comparison, files, pages, pictures, releases, reports
+from analysis.views import behind, files, pictures, releases, reports
 
 urlpatterns = [
-    path("projects/<slug:slug>/agreement/", pages.project_agreement, name="project_agreement"),
-    path("projects/<slug:slug>/comparison/", comparison.project_comparison, name="project_comparison"),
-    path("projects/<slug:slug>/difference/", pages.project_difference, name="project_difference"),
-    path("projects/<slug:slug>/annotators/", pages.project_annotators, name="project_annotators"),
+    path("projects/<slug:slug>/agreement/", reports.project_report, {"name": "agreement"}, name="project_agreement"),
+    path("projects/<slug:slug>/comparison/", reports.project_report, {"name": "comparison"}, name="project_comparison"),
+    path("projects/<slug:slug>/difference/", reports.project_report, {"name": "difference"}, name="project_difference"),
+    path("projects/<slug:slug>/annotators/", reports.project_report, {"name": "annotators"}, name="project_annotators"),
     path(
         "projects/<slug:slug>/alternative-annotator/",
-        pages.project_alternative_annotator,
+        reports.project_report,
+        {"name": "alternative-annotator"},
         name="project_alternative_annotator",
     ),
-    path("projects/<slug:slug>/prevalence/", pages.project_prevalence, name="project_prevalence"),
-    path("projects/<slug:slug>/rates/", pages.project_rates, name="project_rates"),
-    path("projects/<slug:slug>/coverage/", pages.project_coverage, name="project_coverage"),
+    path("projects/<slug:slug>/prevalence/", reports.project_report, {"name": "prevalence"}, name="project_prevalence"),
+    path("projects/<slug:slug>/rates/", reports.project_report, {"name": "rates"}, name="project_rates"),
+    path("projects/<slug:slug>/coverage/", reports.project_report, {"name": "coverage"}, name="project_coverage"),
     path("projects/<slug:slug>/releases/", releases.project_releases, name="project_releases"),
     path("projects/<slug:slug>/releases/<int:number>/", releases.project_release, name="project_release"),
     path("projects/<slug:slug>/reports/", reports.project_reports, name="project_reports"),

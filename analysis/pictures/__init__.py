@@ -2,7 +2,7 @@
 
 from analysis.pictures.spec import (
     Axis,
-    Interval,
+    IntervalRow,
     Intervals,
     Level,
     Lines,
@@ -14,6 +14,8 @@ from analysis.pictures.spec import (
     from_dict,
     picture_name,
 )
+
+Interval = IntervalRow  # the former name
 
 __all__ = [
     "Axis",

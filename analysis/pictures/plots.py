@@ -24,7 +24,7 @@ from analysis.pictures.layout import (
     write,
 )
 from analysis.pictures.palette import dashes, hatch, light, marker, series_color
-from analysis.pictures.spec import Interval, Intervals, Lines, Matrix, Picture, Scatter
+from analysis.pictures.spec import IntervalRow, Intervals, Lines, Matrix, Picture, Scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
 
 
 def _estimate(
-    axes: Axes, picture: Intervals, item: Interval, at: float, band: float, place: int, name: str, clip: bool
+    axes: Axes, picture: Intervals, item: IntervalRow, at: float, band: float, place: int, name: str, clip: bool
 ) -> None:
     lies = picture.direction == "horizontal"
     color = series_color(place)

@@ -68,7 +68,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalRow:
     """One estimate. `row` is its place on the axis of names, `series` what it shares colour and marker with; `figure`
     is the key of the items behind it. A value of None is drawn as the words in `undefined`."""
 
@@ -156,9 +156,9 @@ class Intervals(Picture):
     """Estimates with error bars, as dots or bars. Rows and series stand in the order in which they first occur."""
 
     kind: ClassVar[str] = "intervals"
-    parts: ClassVar[dict[str, type]] = {"items": Interval, "values": Axis, "level": Level}
+    parts: ClassVar[dict[str, type]] = {"items": IntervalRow, "values": Axis, "level": Level}
 
-    items: tuple[Interval, ...]
+    items: tuple[IntervalRow, ...]
     values: Axis
     rows_title: str = ""
     series_title: str = ""

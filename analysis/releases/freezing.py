@@ -19,10 +19,10 @@ from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, combined, di
 from analysis.releases.writing import write_frames
 from analysis.sources.database import DatabaseSource
 from annotation import __version__
+from annotation.exports import releasing
+from annotation.exports.layouts import layout_of
+from annotation.jobs.lifecycle import Lease, SameJob, create_job
 from annotation.models import Artifact, Chunk, Job, Project
-from annotation.services import releasing
-from annotation.services.export_layouts import layout_of
-from annotation.services.jobs import Lease, SameJob, create_job
 
 ZIP = "application/zip"
 

@@ -11,8 +11,8 @@ from analysis.models import Release
 from analysis.releases.files import ReleaseError
 from analysis.sources import Source
 from analysis.sources.release import ReleaseSource
+from annotation.exports.releasing import artifact_path
 from annotation.models import Rater, Unit
-from annotation.services.releasing import artifact_path
 
 
 def archive_path(release: Release) -> Path:
@@ -55,16 +55,14 @@ class StoredReleaseSource(ReleaseSource):
         others = rows.exclude(project=self.release.project_id).select_related("project", "job").order_by("moment")
         return {release.project.slug: release for release in others}
 
-    def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
+    def unit_numbers(self, units: list[int]) -> list[int | None]:
         """Units of the files are places, and those of what items are of come after them; these are the database's
         numbers of the versions that were in force when the labels were frozen, so that pages show what was judged, be
         it superseded since."""
         numbers = self._in_force(self.type.unit_kind, self._units["unit_key"].tolist())
-        if any(unit >= len(numbers) for units in behind.values() for unit in units):
+        if any(unit >= len(numbers) for unit in units):
             numbers += self._in_force(self.type.anchor_kind, self._items["item_key"].tolist())
-        return {
-            figure: [numbers[unit] for unit in units if numbers[unit] is not None] for figure, units in behind.items()
-        }
+        return [numbers[unit] for unit in units]
 
     def _in_force(self, kind: str, keys: list[str]) -> list[int | None]:
         known = Unit.objects.filter(dataset=self.release.project.dataset, kind=kind)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from analysis.releases.files import line_of
 from analysis.sources import Source
-from annotation.services.content_kinds import KIND_NAMED
+from annotation.datasets.kinds import KIND_NAMED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from analysis.stats import Labels
@@ -58,3 +59,8 @@ def coded_labels(
         unit_names=tuple(map(str, units["unit"].tolist())),
         rater_names=tuple(map(str, names)),
     )
+
+
+def cluster_codes(units: pd.DataFrame) -> np.ndarray:
+    """What every unit comes in, as a number: units of one claim or question are drawn together."""
+    return units["cluster"].astype("category").cat.codes.to_numpy()

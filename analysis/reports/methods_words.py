@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec import to_builtins
+
+from analysis.figures.results import Figure, Record, Result
 from analysis.reports.numbers import n_of
 
 MOST_WARNINGS = 3
@@ -18,6 +21,8 @@ SOURCES = (
 
 def figures_in(part: object) -> Iterator[dict]:
     """Every figure of a result that has an interval."""
+    if isinstance(part, Record):
+        part = to_builtins(part)
     if isinstance(part, dict):
         if part.get("low") is not None and isinstance(part.get("interval"), dict) and part["interval"].get("method"):
             yield part
@@ -28,21 +33,25 @@ def figures_in(part: object) -> Iterator[dict]:
             yield from figures_in(inner)
 
 
-def is_of_table(result: dict) -> bool:
-    return result.get("made_from", {}).get("kind") == "table"
+def is_of_table(result: dict | Result) -> bool:
+    return made_from(result).get("kind") == "table"
 
 
-def clusters_of(result: dict) -> tuple[str, str]:
+def made_from(result: dict | Result) -> dict:
+    return result.made_from if isinstance(result, Result) else result.get("made_from", {})
+
+
+def clusters_of(result: dict | Result) -> tuple[str, str]:
     """What units come in, one and several. A table says what, but not that these are claims or questions."""
     return ("cluster", "clusters") if is_of_table(result) else ("claim or question", "claims or questions")
 
 
-def defined_clusters(result: dict) -> str:
+def defined_clusters(result: dict | Result) -> str:
     """The last sentence of a paragraph that names clusters of a table; empty for projects, whose are known."""
     return OF_TABLE if is_of_table(result) else ""
 
 
-def intervals_in(result: dict, clusters_are: tuple[str, str] | None = None) -> str:
+def intervals_in(result: dict | Result, clusters_are: tuple[str, str] | None = None) -> str:
     """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many, where
     they are other ones than `clusters_of` says."""
     found = [figure["interval"] for figure in figures_in(result)]
@@ -68,8 +77,10 @@ def _warnings(intervals: list[dict]) -> str:
     return f"Intervals to be read with care: {'; '.join(said)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
 
 
-def checker_name(of: dict) -> str:
+def checker_name(of: dict | Record) -> str:
     """A checker with its version; models of a table have none."""
+    if isinstance(of, Record):
+        return f"{of.checker} {of.version}".strip()
     return f"{of['checker']} {of['version']}".strip()
 
 
@@ -84,10 +95,22 @@ def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def left_out_of(figure: dict) -> str:
+def left_out_of(figure: dict | Figure) -> str:
     """What did not enter a figure, in brackets; empty where all did."""
-    reasons = [f"{n:,} {reason}" for reason, n in figure["left_out"].items() if n]
+    left_out = figure.left_out or {} if isinstance(figure, Figure) else figure["left_out"]
+    reasons = [f"{n:,} {reason}" for reason, n in left_out.items() if n]
     return f" (left out: {listed(reasons)})" if reasons else ""
+
+
+def labels_counted(result: dict | Result, of: str = "the checker") -> str:
+    """Which of people's labels count against a checker; empty where decisions do."""
+    if isinstance(result, Result):
+        result = {"reference": result.reference, "touched": result.touched}
+    if result["reference"] not in ("majority", "dawid-skene"):
+        return ""
+    if result["touched"]:
+        return f"All labels of people count, those given after a suggestion of {of} was seen too."
+    return f"Only labels count that were given before a suggestion of {of} was seen, or without one."
 
 
 def said_of_labels_seen(result: dict) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # choice: one of `choices`; project: the same, of other projects on the data set by their slugs; run: a finished checker
 # run; count: a whole number; number: any number; flag: yes or no; text: words.
 KINDS = ("choice", "project", "run", "count", "number", "flag", "text")
+# Headings of the panel in which a page's options stand where there are many.
+LABELS, CHECKER, STATISTICS = "Labels", "Checker", "Statistics"
 # What an address or a command may call yes and no.
 FLAGS = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
 Choices = Mapping[str, str] | Callable[["Source"], Mapping[str, str]]
@@ -37,6 +39,9 @@ class Option:
     required: bool = False
     help: str = ""
     unchosen: str = "none"  # what the form calls a run that is not chosen
+    group: str = ""  # the heading under which it stands in the page's panel, where there is one
+    hides: Callable[[Source], bool] | None = None  # whether the page leaves it out, since it would change nothing
+    on_pages: bool = True  # False: the command alone takes another value than the default
     missing: str = ""  # what the form says where there is nothing to choose: what there is none of, and what to start
 
     @property

@@ -1,13 +1,20 @@
-"""What a report is: a question that a researcher asks, its options, and the module that answers it."""
+"""What a report is: a question that a researcher asks, its options, what computes the answer and what shows it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import Counts, Page, Text
+from analysis.figures.results import Result, from_json, to_json
+from analysis.figures.tables import Table as Declaration
+from analysis.reports.methods_words import said_of_labels_seen
 from analysis.reports.options import Option
+from analysis.reports.tabular import Table, with_note
 from analysis.sources import Source
 from analysis.sources.blind import blind
 from analysis.sources.database import DatabaseSource
@@ -15,23 +22,29 @@ from annotation.models import Project
 
 if TYPE_CHECKING:
     from analysis.pictures import Picture
-    from analysis.reports.tabular import Table
     from annotation.task_types import TaskType
 
 
 @dataclass(frozen=True)
 class Report:
-    """A question that a researcher asks, and the module that answers it.
+    """A question that a researcher asks, as its folder declares it: `compute.py` has `compute(source, *, quick,
+    **options)`, which gives a result and the items behind its figures and runs in a worker; everything else shows, and
+    loads no frames.
 
-    The module has `compute(source, **options) -> dict` of plain data (wrong values raise ValueError), and may have
-
-    - ``fits(kind) -> str``: why the report cannot be made of a task type; empty where it can;
-    - ``body(result) -> list[Table | Picture]``: what its page shows, in order;
-    - ``pictures(result) -> list[Picture]``, where its page has a template of its own;
-    - ``methods(result) -> str``: what was done, in sentences for a paper;
-    - ``in_words(kind, figure) -> str``: what the items behind a figure are;
-    - ``opened(behind, figure)``: units of a figure whose list is not stored as it is (`analysis.reports.opened`), None
-      where there is no such figure.
+    Attributes
+    ----------
+    module : the name of what has `compute`, imported when it is asked for
+    kind : the result's class
+    declares : what the page shows of a result: `analysis.figures.page.Page`
+    said : the paragraph for a paper
+    refuses : why the report cannot be made of a task type; empty where it can
+    needs_run : whether there must be a finished run that gives labels, though none is named
+    quick : whether the numbers are computed, and shown, before intervals and tests are
+    tab : the tab of the project that the page stands behind
+    settles : values that the page can show together, of those that an address asks; those that cannot be had raise
+        WrongChoice
+    offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
+        shown
     """
 
     name: str
@@ -39,8 +52,18 @@ class Report:
     module: str
     options: tuple[Option, ...] = ()
     intro: str = ""
-    own_page: str = ""  # name of the address of a page with a template of its own
+    own_page: str = ""  # name of an address of its own
     reads_people: bool = True  # False: it shows what machines say, and nothing of people's labels or decisions
+    _: KW_ONLY
+    kind: type[Result]
+    declares: Callable[[Any], Page]
+    said: Callable[[Any], str]
+    refuses: Callable[[TaskType], str] = lambda kind: ""
+    needs_run: bool = False
+    quick: bool = False
+    tab: str = "project_agreement"
+    settles: Callable[[Source, dict], dict] = lambda source, values: values
+    offers: Callable[[Source, dict], dict[str, dict[str, str]]] = lambda source, values: {}
 
     @property
     def page(self) -> str:
@@ -50,20 +73,21 @@ class Report:
         """What the page's address needs."""
         return [slug] if self.own_page else [slug, self.name]
 
+    @property
+    def takes_run(self) -> bool:
+        """Whether it cannot be computed without a finished checker run."""
+        return self.needs_run or any(option.kind == "run" and option.required for option in self.options)
+
     def load(self) -> ModuleType:
         return import_module(self.module)
 
-    def compute(self, source: Source | Project, **options) -> dict:
-        """The report as plain data; of a project, from the database. Unknown options and wrong values raise
-        ValueError."""
-        source = blind(source if isinstance(source, Source) else DatabaseSource(source))
+    def check(self, options: dict) -> None:
+        """Unknown options raise ValueError."""
         known = [option.name for option in self.options]
-        unknown = sorted(set(options) - set(known))
-        if unknown:
+        if unknown := sorted(set(options) - set(known)):
             raise ValueError(
                 f"report {self.name} has no parameter {', '.join(unknown)}; it has {', '.join(known) or 'none'}"
             )
-        return self.load().compute(source, **options) | {"made_from": source.described()}
 
     def values(self, source: Source, given: dict) -> dict:
         """The value of every option, of what an address or a command gave for some."""
@@ -74,43 +98,60 @@ class Report:
         named = (values.get(option.name) for option in self.options if option.kind == "project")
         return sorted({str(slug) for slug in named if slug})
 
+    def compute(self, source: Source | Project, *, quick: bool = False, **options) -> dict:
+        """The report as plain data, with its items as they are stored under `behind`; of a project, from the database.
+        Unknown options and wrong values raise ValueError. With `quick`, without intervals and what is drawn at random.
+        """
+        source = blind(source if isinstance(source, Source) else DatabaseSource(source))
+        self.check(options)
+        if reason := self.missing_run(source):
+            raise ValueError(reason)
+        result, items = self.load().compute(source, quick=quick, **options)
+        return to_json(result) | {"behind": items.to_json(), "made_from": source.described()}
+
+    def missing_run(self, source: Source) -> str:
+        """Why there is no run to compute the report of; empty where there is one, or none is needed."""
+        if not self.needs_run or source.labelling_runs():
+            return ""
+        return source.how_to_have_runs() or f"No checker that gives labels has finished a run in project {source.slug}"
+
+    def read(self, result: dict) -> Result:
+        return from_json({name: value for name, value in result.items() if name != "behind"}, self.kind)
+
+    def page_of(self, result: dict) -> Page:
+        page = self.declares(self.read(result))
+        return page.with_note(said_of_labels_seen(result))
+
     def fits(self, kind: TaskType) -> str:
-        fits = getattr(self.load(), "fits", None)
-        return fits(kind) if fits else ""
+        return self.refuses(kind)
 
     def body(self, result: dict) -> list[Table | Picture]:
-        from analysis.reports.methods_words import said_of_labels_seen
-        from analysis.reports.tables import tables_of
-        from analysis.reports.tabular import with_note
-
-        body = getattr(self.load(), "body", None)
-        parts = body(result) if body else [*tables_of(result), *self.pictures(result)]
-        return with_note(parts, said_of_labels_seen(result))
+        """What files have, in order: tables (counts too) and pictures."""
+        page, found = self.page_of(result), []
+        for section in page.sections:
+            for part in section.shown:
+                if isinstance(part, Counts):
+                    part = part.table(f"{section.title}: counts")
+                if not isinstance(part, Text):
+                    found.append(part.grid() if isinstance(part, Declaration) else part)
+        return with_note(found, " ".join(page.notes))
 
     def tables(self, result: dict) -> list[Table]:
-        from analysis.reports.tabular import Table
-
         return [part for part in self.body(result) if isinstance(part, Table)]
 
     def pictures(self, result: dict) -> list[Picture]:
-        from analysis.reports.tabular import Table
-
-        module = self.load()
-        if hasattr(module, "pictures"):
-            return module.pictures(result)
-        return [part for part in module.body(result) if not isinstance(part, Table)] if hasattr(module, "body") else []
+        return self.page_of(result).pictures()
 
     def methods(self, result: dict) -> str:
-        methods = getattr(self.load(), "methods", None)
-        return methods(result) if methods else ""
+        return self.said(self.read(result))
 
-    def in_words(self, kind: TaskType, figure: str) -> str:
-        in_words = getattr(self.load(), "in_words", None)
-        return in_words(kind, figure) if in_words else figure
+    def stored_behind(self, source: Source, behind: dict) -> dict:
+        items = Items.from_json(behind)
+        items.units = [-1 if unit is None else unit for unit in source.unit_numbers(items.units)]
+        return items.to_json()
 
-    def units_behind(self, behind: dict[str, list[int]], figure: str) -> list[int] | None:
-        """The units behind a figure, of what is stored beside the result; None where there is no such figure."""
-        if figure in behind:
-            return behind[figure]
-        opened = getattr(self.load(), "opened", None)
-        return opened(behind, figure) if opened else None
+    def units_behind(self, behind: dict, figure: str) -> list[int] | None:
+        try:
+            return Items.from_json(behind).units_of(Filter.decoded(figure))
+        except (KeyError, ValueError):
+            return None

@@ -13,15 +13,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import StoredReport
-from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
 from analysis.reports.report import Report
 from analysis.scopes import scoped
 from analysis.sources import Source
 from annotation import __version__
+from annotation.jobs.lifecycle import JobError, Lease, create_job, has_room
 from annotation.models import Chunk, Job, Project, User
-from annotation.queries.work import label_version
-from annotation.services.jobs import JobError, Lease, create_job, has_room
+from annotation.work.queries.work import label_version
 
 # A report that took longer than this is not computed again before it has rested for so many times as long.
 FREE_SECONDS = 2.0
@@ -30,7 +29,7 @@ REST_PER_SECOND = 5
 
 # Raised when results get another shape between two versions of Assay, whose own number counts as well: pages meet no
 # result that other code computed, and the paragraph for a paper names the version that did.
-SHAPE = 11
+SHAPE = 13
 
 
 def parameters_hash(parameters: dict, scope: dict | None = None) -> str:
@@ -146,7 +145,7 @@ class ReportHandler:
         kind = get_report(report.name)
         try:
             source = scoped(report.project, report.scope)
-            if report.computed_at is None and getattr(kind.load(), "HAS_QUICK_PASS", False):
+            if report.computed_at is None and kind.quick:
                 self._show_first_figures(report, kind, source)
             result = kind.compute(source, **report.parameters)
         except ValueError as error:
@@ -156,7 +155,7 @@ class ReportHandler:
         with transaction.atomic():
             StoredReport.objects.filter(pk=report.pk).update(
                 result=result,
-                behind=source.stored_units(behind),
+                behind=kind.stored_behind(source, behind),
                 pictures=pictures,
                 is_partial=False,
                 label_version=version,
@@ -167,9 +166,8 @@ class ReportHandler:
 
     def _show_first_figures(self, report: StoredReport, kind: Report, source: Source) -> None:
         """What nobody has seen before shows its numbers while intervals and tests are still being computed."""
-        with quickly():
-            result = kind.compute(source, **report.parameters)
-        behind = source.stored_units(result.pop("behind", {}))
+        result = kind.compute(source, quick=True, **report.parameters)
+        behind = kind.stored_behind(source, result.pop("behind", {}))
         first = StoredReport.objects.filter(pk=report.pk, computed_at=None)
         first.update(result=result, behind=behind, is_partial=True, computed_at=timezone.now())
 

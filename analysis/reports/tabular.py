@@ -7,14 +7,15 @@ import io
 import re
 from dataclasses import dataclass, replace
 
-from annotation.formats.spreadsheets import needs_escape
+from analysis.figures.results import Figure
+from annotation.formats.files.spreadsheets import needs_escape
 
 
 @dataclass(frozen=True)
 class Linked:
     """A cell that opens the items behind it on a page; files hold the value alone."""
 
-    value: str | int | float | None
+    value: str | int | float | None | Estimated
     figure: str  # a key of the result's `behind`
 
 
@@ -34,7 +35,27 @@ class Noted:
     note: str
 
 
-Cell = str | int | float | None | Linked | Missing | Noted
+@dataclass(frozen=True)
+class Estimated:
+    """An estimate with its interval in one cell, on pages."""
+
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody by name on pages; by pseudonym in files and in what is copied, since these are passed on."""
+
+    name: str
+    pseudonym: str
+
+    @property
+    def words(self) -> str:
+        """For pages: with the pseudonym, by which pictures and files call them."""
+        return self.name if self.pseudonym in self.name else f"{self.name} ({self.pseudonym})"
+
+
+Cell = str | int | float | None | Linked | Missing | Noted | Estimated | Person
 
 DIGITS = 4
 NOTE = "Note on the interval"
@@ -71,11 +92,17 @@ class Table:
     @property
     def below(self) -> str:
         """The note, and why figures have no interval."""
-        cells = (cell for row in self.rows for cell in row)
-        reasons = list(dict.fromkeys(cell.reason for cell in cells if isinstance(cell, Missing)))
+        cells = [value_of(cell) if isinstance(cell, Linked) else cell for row in self.rows for cell in row]
+        reasons = [cell.reason for cell in cells if isinstance(cell, Missing)]
+        figures = [cell.figure for cell in cells if isinstance(cell, Estimated)]
+        reasons += [one.why_no_interval for one in figures if one.is_defined and one.why_no_interval]
+        reasons = list(dict.fromkeys(reasons))
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         why = f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
-        return " ".join(filter(None, (self.note, why)))
+        notes = list(dict.fromkeys(one.note for one in figures if one.is_defined and one.note))
+        more = "; and other notes" if len(notes) > MOST_REASONS else ""
+        said = f"On intervals: {'; '.join(notes[:MOST_REASONS])}{more}." if notes else ""
+        return " ".join(filter(None, (self.note, why, said)))
 
     def with_notes(self) -> Table:
         """The same with what is to be said of intervals in a last column, where there is anything."""
@@ -124,9 +151,11 @@ def linked(n: int, figure: str) -> Cell:
     return Linked(n, figure) if n else n
 
 
-def value_of(cell: Cell) -> str | int | float | None:
+def value_of(cell: Cell) -> str | int | float | None | Estimated:
     if isinstance(cell, Missing):
         return f"none: {cell.reason}"
+    if isinstance(cell, Person):
+        return cell.pseudonym
     return cell.value if isinstance(cell, Linked | Noted) else cell
 
 

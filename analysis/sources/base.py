@@ -132,6 +132,14 @@ class Source(ABC):
         """RATER_COLUMNS of whoever labelled something; `rater` is the pseudonym, and so is `name` where names are not
         known."""
 
+    def has_labels(self) -> bool:
+        """Whether anybody labelled something."""
+        return bool(len(self.rater_frame()))
+
+    def has_people(self) -> bool:
+        """Whether somebody who labelled has a name, and is no slot of a file."""
+        return bool((self.rater_frame()["kind"] != SLOT).any())
+
     def everybody(self) -> pd.DataFrame:
         """RATER_COLUMNS, with those who labelled nothing: whoever only decided, or read the guidelines."""
         return self.rater_frame()
@@ -203,9 +211,9 @@ class Source(ABC):
 
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
 
-    def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
-        """Units behind figures as the database numbers them, for the pages that open them."""
-        return behind
+    def unit_numbers(self, units: list[int]) -> list[int | None]:
+        """The database's numbers of these units, None where it has the unit no more."""
+        return list(units)
 
     def anchors(self, items: list[int]) -> list[int]:
         """What these items are of, numbered beside the units: pages that open figures show it where an item has no

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import Evidence
-from annotation.services.content_kinds import KIND_NAMED
 
 if TYPE_CHECKING:
     import pandas as pd

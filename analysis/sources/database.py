@@ -36,7 +36,7 @@ from annotation.models import (
     Suggestion,
     User,
 )
-from annotation.queries.suggestions import scorers
+from annotation.projects.prefill import scorers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,10 +231,18 @@ class DatabaseSource(Source):
         rows = rows.values_list("pk", "pseudonym", "kind_there", "name")
         return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
 
+    def has_labels(self) -> bool:
+        return Annotation.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED).exists()
+
     def rater_frame(self) -> pd.DataFrame:
+        return self._rater_rows(self._raters[pk] for pk in self._labelling().values_list("pk", flat=True))
+
+    def has_people(self) -> bool:
+        return self._labelling().exclude(kind=base.SLOT).exists()
+
+    def _labelling(self) -> QuerySet[Rater]:
         said = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
-        found = Rater.objects.filter(Exists(said), project=self.project).values_list("pk", flat=True)
-        return self._rater_rows(self._raters[pk] for pk in found)
+        return Rater.objects.filter(Exists(said), project=self.project)
 
     def everybody(self) -> pd.DataFrame:
         return self._rater_rows(self._raters.values())

@@ -15,10 +15,9 @@ from analysis.sources import base
 from analysis.sources.base import EXTERNAL, SLOT, Run, Source
 from analysis.sources.content_rows import content_columns
 from annotation import incoming
+from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
-from annotation.formats.sources import Options
-from annotation.formats.sources import Source as FileToRead
-from annotation.formats.tables import open_tables
+from annotation.formats.sources import Options, SourceFile
 from annotation.task_types import Dimension, Label, TaskType
 
 if TYPE_CHECKING:
@@ -312,7 +311,7 @@ def _rows_of(path: Path) -> list[dict]:
 
 def _table(path: Path) -> Iterator[dict]:
     try:
-        for table in open_tables([FileToRead(path)], Options()):
+        for table in open_tables([SourceFile(path)], Options()):
             for row in table.rows:
                 if isinstance(row, RowError):
                     where = f"{row.file}: line {row.line}: {row.column}".removesuffix(": ")

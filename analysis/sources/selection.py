@@ -353,8 +353,11 @@ class SelectedSource(Source):
     def content(self, kind: str) -> pd.DataFrame:
         return self.inner.content(kind)
 
-    def stored_units(self, behind: dict[str, list[int]]) -> dict[str, list[int]]:
-        return self.inner.stored_units(behind)
+    def has_labels(self) -> bool:
+        return self.inner.has_labels()
+
+    def unit_numbers(self, units: list[int]) -> list[int | None]:
+        return self.inner.unit_numbers(units)
 
     def anchors(self, items: list[int]) -> list[int]:
         return self.inner.anchors(items)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from analysis.sources.base import Source, source_name
 from analysis.sources.links import LINKS, ORIGINS
-from annotation.services.content_kinds import KIND_NAMED
+from annotation.datasets.kinds import KIND_NAMED
 
 if TYPE_CHECKING:
     import pandas as pd

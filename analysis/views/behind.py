@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis import queries, scopes
-from analysis.behind.answers import answers_beside
+from analysis.figures.items import Filter, Items
+from analysis.pages.items import answers_on
 from analysis.releases.files import ReleaseError
 from analysis.reports.metrics import REPORTS
-from analysis.views.behind_words import in_words
-from analysis.views.frame import TABS, as_query
+from analysis.views.frame import as_query
 from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
-from annotation.services import showing
-from annotation.services.label_access import PAGE
+from annotation.work import showing
+from annotation.work.label_access import PAGE
 
 PER_PAGE = 50
 
@@ -31,15 +31,17 @@ def project_behind(request, slug, name):
     report = stored_report_for(request.user, project, name, request.GET.get("report", ""))
     figure = request.GET.get("figure", "")
     kind = REPORTS[name]
-    ids = kind.units_behind(report.behind, figure)
-    if ids is None:
-        raise Http404("No such figure")
+    try:
+        items, wanted = Items.from_json(report.behind), Filter.decoded(figure)
+        ids = items.units_of(wanted)
+    except (KeyError, ValueError):
+        raise Http404("No such figure") from None
     figures_served(request, report, PAGE, with_answers=True)
     asked = as_query(report.parameters) | scopes.as_query(project, report.scope)
     page = Paginator(ids, PER_PAGE).get_page(request.GET.get("page"))
     rows = queries.items_of_units(project, list(page.object_list), with_passages=True)
     try:
-        beside = answers_beside(report, figure, rows)
+        beside = answers_on(report, items, wanted, rows)
     except ReleaseError as error:
         raise Http404(str(error)) from None
     shown = [row.item for row in rows if row.item]
@@ -51,9 +53,9 @@ def project_behind(request, slug, name):
             "project": project,
             "report": report,
             "title": kind.title,
-            "figure": in_words(project, name, figure),
+            "figure": beside.figure,
             "back": reverse(kind.page, args=kind.address(project.slug)) + "?" + urlencode(asked),
-            "tab": TABS.get(name.replace("-", "_"), kind.own_page or "project_agreement"),
+            "tab": kind.tab,
             "page": page,
             "rows": rows,
             "beside": beside,

@@ -9,7 +9,7 @@ from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import WRITERS, named
 from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
-from annotation.services.label_access import FILE
+from annotation.work.label_access import FILE
 
 FILES = {"md": "text/markdown", "csv": "text/csv", "latex": "text/x-tex"}
 ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}

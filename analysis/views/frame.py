@@ -13,7 +13,7 @@ from django_htmx.http import retarget
 
 from analysis import queries, scopes
 from analysis.models import StoredReport
-from analysis.reports import coverage, stored
+from analysis.reports import stored
 from analysis.reports.methods import paragraph
 from analysis.reports.methods_words import said_of_labels_seen
 from analysis.reports.metrics import REPORTS
@@ -23,31 +23,23 @@ from analysis.sources.splits import in_words
 from analysis.views.asked import Asked
 from analysis.views.files import version_of
 from analysis.views.stored import figures_served
-from annotation.models import Project, Rater, UnitKind
-from annotation.services.label_access import PAGE
+from annotation.models import Project, Rater
+from annotation.work.label_access import PAGE
 
 # How long a page offers the same columns to split by: imports that bring new ones are rare, and reading takes queries.
 OFFERED_SECONDS = 60
-# Pages without a tab of their own stand behind another's.
-TABS = {
-    "annotators": "project_agreement",
-    "alternative_annotator": "project_comparison",
-    "prevalence": "project_comparison",
-}
 
 
 def render_report(asked: Asked, report: StoredReport | None, context: dict):
     """The page; for htmx, which asks again and again, only what has changed since it last asked. Where something is
     asked that cannot be had, the page says so in place of figures."""
     request, project = asked.request, asked.project
-    name = asked.name.replace("-", "_") if REPORTS[asked.name].own_page else "report"
     state = _state(report, request.user) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
-    context = {"tab": TABS.get(name, f"project_{name}")} | context
-    context |= {"project": project, "links": _links(project, name), **scope_context(asked)}
+    context |= {"project": project, "links": _links(project, asked.name), **scope_context(asked)}
     if asked.problems:
         context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
-        return render(request, f"analysis/{name}.html", context, status=404)
+        return render(request, "analysis/report.html", context, status=404)
     if report is not None:
         context["labels_seen"] = said_of_labels_seen(report.result or {})
         if report.result:
@@ -70,13 +62,13 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
             "version": version_of(report) if report.result else "",
         }
     if report is None or not request.htmx:
-        response = render(request, f"analysis/{name}.html", context)
+        response = render(request, "analysis/report.html", context)
     elif request.headers.get("X-Seen") == seen:
         response = HttpResponse(status=204)  # htmx leaves the page as it is
     elif request.headers.get("X-Seen", "").startswith(f"{report.computed_at} "):
         response = retarget(render(request, "analysis/parts/state.html", context), "#state")
     else:
-        response = render(request, f"analysis/parts/{name}.html", context)
+        response = render(request, "analysis/parts/page.html", context)
     patch_vary_headers(response, ["HX-Request"])  # the same address has both
     return response
 
@@ -169,26 +161,16 @@ def _state(report: StoredReport, user) -> str:
 
 
 def _links(project, name: str) -> list[tuple[str, str]]:
-    """Further pages of figures that this project has: their names and titles."""
+    """Further pages of figures that this project has, of those with an address and no tab of their own: names and
+    titles."""
     has_labels = queries.has_labelling_run(project)
-    pages = (
-        ("annotators", "Annotators", True),
-        ("alternative_annotator", "Could a checker stand in for a person?", has_labels),
-        ("prevalence", "How common each label is", has_labels),
-        ("rates", "Rates by model", has_rates(project)),
-        ("coverage", "Coverage of aspects", coverage.covering_dimension(project.type) is not None),
-    )
-    found = [(f"project_{page}", title) for page, title, is_here in pages if is_here and page != name]
+    found = [
+        (report.own_page, report.title)
+        for report in REPORTS.values()
+        if report.own_page not in ("", report.tab) and report.name != name and not report.refuses(project.type)
+        if has_labels or not report.takes_run
+    ]
     return [*found, ("project_reports", "All reports")]
-
-
-def names_of(runs) -> dict[str, str]:
-    """Runs by UUID, as forms call them."""
-    return {str(run.uuid): f"{run.checker} {run.version}, {run.created_at:%Y-%m-%d %H:%M}" for run in runs}
-
-
-def has_rates(project) -> bool:
-    return project.type.anchor_kind == UnitKind.RESPONSE
 
 
 def as_query(parameters: dict) -> dict:

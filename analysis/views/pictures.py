@@ -4,15 +4,14 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
-from analysis.models import StoredReport
-from analysis.pictures import from_dict, picture_name
+from analysis.pictures import from_dict
 from analysis.pictures.drawing import FORMS
 from analysis.pictures.files import NotDrawn, drawn_file
 from analysis.reports.tabular import WRITERS
 from analysis.views.files import ENDINGS, FILES, computed_anew
 from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
-from annotation.services.label_access import FILE
+from annotation.work.label_access import FILE
 
 # Ending -> how tables are written so.
 NUMBERS = {ending: form for form, ending in ENDINGS.items()}
@@ -46,9 +45,3 @@ def project_picture(request, slug, report, picture, form):
 
 def _numbers(spec: dict, ending: str) -> str:
     return WRITERS[NUMBERS[ending]]([from_dict(spec).table()]) + "\n"
-
-
-def plots_of(report: StoredReport, dimension: str, kinds: tuple[str, ...]) -> dict[str, dict]:
-    """A dimension's pictures by kind, of those that there are: what they show, and the SVG."""
-    found = {kind: report.pictures.get(picture_name(kind, dimension)) for kind in kinds}
-    return {kind: {"picture": from_dict(one["spec"]), "svg": one["svg"]} for kind, one in found.items() if one}

@@ -11,7 +11,7 @@ from analysis.models import Release
 from analysis.releases.freezing import start_freezing
 from analysis.reports.metrics import REPORTS
 from annotation.access import project_with_labels_for
-from annotation.queries.jobs import progress_of
+from annotation.jobs.queries import progress_of
 
 
 class ReleaseForm(forms.Form):

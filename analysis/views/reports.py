@@ -5,15 +5,23 @@ from django.http import Http404
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from analysis.pictures import from_dict
+from analysis.figures.page import Counts, Page, Section, Text
+from analysis.figures.tables import Table as Declaration
+from analysis.models import StoredReport
+from analysis.pictures import Picture, from_dict
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
-from analysis.reports.tabular import Table
+from analysis.reports.report import Report
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
+from analysis.sources.wrong import WrongChoice
 from analysis.views.asked import Asked
 from analysis.views.frame import render_report, report_of
 from annotation.access import project_with_labels_for
+
+Field = tuple[Option, object, dict[str, str], bool]
+# More options than these stand in a panel, by their groups.
+IN_A_ROW = 4
 
 
 @login_required
@@ -36,32 +44,94 @@ def project_reports(request, slug):
 def project_report(request, slug, name):
     project = project_with_labels_for(request.user, slug)
     report = REPORTS.get(name)
-    if report is None or report.own_page:
+    if report is None or (report.own_page and request.resolver_match.url_name != report.own_page):
         raise Http404("There is no such report")
-    context = {"kind": report, "tab": "project_agreement"}
+    context = {"kind": report, "tab": report.tab}
     asked = Asked(request, project, name)
     if reason := report.fits(project.type):
         return render_report(asked, None, context | {"missing": reason})
     source = DatabaseSource(project, request.user)
+    if reason := report.missing_run(source):
+        return render_report(asked, None, context | {"missing": reason, "needs_run": True})
     try:
         values = {option.name: asked.value(option, source) for option in report.options}
+        values = _settled(report, source, values, asked)
     except ValueError as error:
-        return render_report(asked, None, context | {"missing": str(error)})
+        return render_report(asked, None, context | {"missing": str(error), "needs_run": report.takes_run})
     stored = report_of(asked, values)
-    context["options"] = [_field(option, values[option.name], source) for option in report.options]
-    context["parts"] = [_part(part, stored) for part in report.body(stored.result)] if stored and stored.result else []
+    offers = report.offers(source, values)
+    fields = [
+        _field(option, values[option.name], offers.get(option.name) or option.offered(source))
+        for option in report.options
+        if option.on_pages and offers.get(option.name, True) and not (option.hides and option.hides(source))
+    ]
+    has_panel = len(fields) > IN_A_ROW
+    context |= {
+        "options": _by_group(fields) if has_panel else fields and [("", fields)],
+        "has_panel": has_panel,
+        "is_changed": has_panel and _is_changed(report, source, values, asked),
+    }
+    if stored and stored.result:
+        context["page"] = _shown(report.page_of(stored.result), stored)
     return render_report(asked, stored, context)
 
 
-def _field(option: Option, value: object, source: Source) -> tuple[Option, object, dict[str, str], bool]:
+def _settled(report: Report, source: Source, values: dict, asked: Asked) -> dict:
+    try:
+        return report.settles(source, values)
+    except WrongChoice as error:
+        [title] = [option.title for option in report.options if option.name == error.names[0]]
+        asked.refuse(str(error), *error.names, title=title)
+        wrong = {option.name: option.value(source, None) for option in report.options if option.name in error.names}
+        return report.settles(source, values | wrong)
+
+
+def _field(option: Option, value: object, offered: dict[str, str]) -> Field:
     """An option with its value, what can be chosen, and whether there is anything to choose."""
-    offered = option.offered(source)
     return option, value, offered, option.has_choice(offered)
 
 
-def _part(part, stored) -> dict:
-    """A table, or a picture as it was drawn when the report was computed; nothing while it is not drawn yet."""
-    if isinstance(part, Table):
-        return {"table": part}
+def _by_group(fields: list[Field]) -> list[tuple[str, list[Field]]]:
+    groups = dict.fromkeys(option.group for option, *_ in fields)
+    return [(group, [field for field in fields if field[0].group == group]) for group in groups]
+
+
+def _is_changed(report: Report, source: Source, values: dict, asked: Asked) -> bool:
+    """Whether an option has another value than it has unasked, or was asked to have one that it cannot have."""
+    given = {option.name for option in report.options if asked.request.GET.get(option.name)}
+    if not given or given & asked.wrong:
+        return bool(given)
+    unasked = report.values(source, {})
+    return values != report.settles(source, unasked)
+
+
+def _shown(page: Page, stored: StoredReport) -> dict:
+    """The page as its template takes it: what each part is stands as its key."""
+    answer = page.answer
+    picture = _shown_part(answer.picture, stored) if answer.picture else {}
+
+    def parts_of(section: Section) -> list[dict]:
+        """The answer's picture stands there, and not again below."""
+        parts = [part for part in section.shown if part != answer.picture]
+        return [shown for part in parts if (shown := _shown_part(part, stored))]
+
+    sections = [
+        {"title": section.title, "is_open": section.is_open, "parts": parts}
+        for section in page.sections
+        if (parts := parts_of(section))
+    ]
+    return {"answer": answer, "picture": picture, "sections": sections, "notes": page.notes}
+
+
+def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredReport) -> dict:
+    match part:
+        case Declaration():
+            return {"table": part.shown()}
+        case Counts():
+            opens = (None if wanted is None or n == 0 else wanted.encoded for _, n, wanted in part.rows)
+            return {"counts": [(title, n, figure) for (title, n, _), figure in zip(part.rows, opens, strict=True)]}
+        case Text():
+            return {"words": part.words}
+    # As it was drawn when the report was computed; nothing while it is not drawn yet.
     found = stored.pictures.get(part.name)
     return {"picture": from_dict(found["spec"]), "svg": found["svg"]} if found else {}

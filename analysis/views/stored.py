@@ -7,7 +7,7 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from annotation.access import project_with_labels_for
 from annotation.models import Project
-from annotation.services.label_access import labels_served
+from annotation.work.label_access import labels_served
 
 
 def stored_report_for(user, project, name: str, parameters_hash: str, **only) -> StoredReport:

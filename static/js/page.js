@@ -6,7 +6,8 @@ const actions = {
   // <button data-dialog="id"> opens that <dialog>.
   "[data-dialog]": (button) => document.getElementById(button.dataset.dialog)?.showModal(),
   "[data-dialog-close]": (button) => button.closest("dialog")?.close(),
-  // <button data-copy="id"> copies the text of that element (tables as tab-separated lines, ready for a spreadsheet).
+  // <button data-copy="id"> copies the text of that element (tables as tab-separated lines, ready for a spreadsheet;
+  // of a cell with data-copied that in its place).
   "[data-copy]": (button) => copy(button, Promise.resolve(textOf(document.getElementById(button.dataset.copy)))),
   // <button data-copy-from="address"> copies what stands there.
   "[data-copy-from]": (button) => copy(button, textAt(button.dataset.copyFrom)),
@@ -31,7 +32,7 @@ document.body.append(announcer);
 
 function textOf(source) {
   if (!source.matches("table")) return source.textContent;
-  const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
+  const words = (cell) => (cell.dataset.copied ?? cell.innerText).replace(/\s+/g, " ").trim();
   const safe = (text) => (RUNS.test(text) && text.length > 1 && !NUMBERS.test(text) ? `'${text}` : text);
   return [...source.rows].map((row) => [...row.cells].map((cell) => safe(words(cell))).join("\t")).join("\n");
 }

@@ -39,6 +39,8 @@ export function createItem(node, payload, onChange, onPainted) {
       ofUnit.get(unit).push(group);
     }
   });
+  // The groups about which the page was told what is suggested: at first, those that the stored answer is about.
+  const told = new Set((payload.answers ?? []).map(({ unit, dimension }) => keyOf(unit, dimension)));
   const isConditional = payload.dimensions.some((dimension) => dimension.asked_when);
   const isMany = payload.units.length > 1;
 
@@ -256,8 +258,18 @@ export function createItem(node, payload, onChange, onPainted) {
       view.lookAgain();
       return item.suggestionsShownAt;
     },
-    suggest(suggestions) {
-      item.suggestions = suggestions;
+    /** Groups that are asked only after another answer, and are now: the suggestions about them are not here yet. */
+    withheld: () => (isConditional ? groups.filter((group) => group.dimension.asked_when && isAsked(group) && !told.has(group.key)) : NONE),
+    /** The answer after which such a group is asked. */
+    condition({ unit, dimension }) {
+      const { dimension: on } = dimension.asked_when;
+      return { unit, dimension: on, label: state.labels[keyOf(unit, on)] };
+    },
+    /** Suggestions that came after the page: all that there are about the units' dimensions `about`, which were asked. */
+    suggest(suggestions, about) {
+      for (const { unit, dimension } of about) told.add(keyOf(unit, dimension));
+      const isHeld = (one) => item.suggestions.some((held) => held.unit === one.unit && held.dimension === one.dimension);
+      item.suggestions = [...item.suggestions, ...suggestions.filter((one) => !isHeld(one))];
       view.render();
     },
     /** What is missing first: its group (or element) and what to say about it; null when everything is there. */

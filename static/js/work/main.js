@@ -8,6 +8,7 @@ import { createMaker } from "./making.js";
 import { createDrafts, createOutbox, createServer, createStore, uuid } from "./outbox.js";
 import { afterPaint, announce, askReason, askUnsent, copy, listenToButtons, listenToKeys, notice, one, openDialog, showAside, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
+import { createInquirer } from "./suggesting.js";
 import { createTrail } from "./trail.js";
 
 const work = document.getElementById("work");
@@ -53,6 +54,7 @@ function refresh() {
   else if (isAnswered) tell(isChanged ? "Changed, not sent yet" : "You answered this one");
   else tell(missing ? missing.message : "Complete");
   showWays();
+  inquire(item);
 }
 
 /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
@@ -310,7 +312,7 @@ function answered(entry, reply) {
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
   if (held && held === open && held.stage === "waiting") {
-    held.suggest(reply.suggestions ?? []);
+    held.suggest(reply.suggestions ?? [], entry.body.judgements);
     if (held.hasSuggestion()) {
       clearTimeout(waitTimer);
       held.stage = "review";
@@ -318,7 +320,8 @@ function answered(entry, reply) {
       refresh();
       announce(one("[data-status]", held.node).textContent);
     } else finish(held);
-  } else if (held && reply.suggestions?.length) held.suggest(reply.suggestions); // too late to wait for; there when looked back at
+  } else if (held && reply.suggestions?.length) held.suggest(reply.suggestions, entry.body.judgements); // too late to wait for; there when looked back at
+  if (item) inquire(item); // it may be asked more by now than the answer was
   const next = () => {
     ahead.receive(reply.ahead);
     if (!ahead.isKnown() && open) fetchSoon();
@@ -482,6 +485,10 @@ const ahead = createAhead(server, maker.build, {
 const outbox = createOutbox(space, server.headers, {
   answered, refused, wasSetAside, newest: ahead.newest, state: stateChanged, isServing: server.isServing,
 });
+/** Whether suggestions may be shown on an item now: `after`, once the server has the person's answer. */
+const maySee = ({ payload: { prefill, assignment }, revision, stage }) => prefill === "shown"
+  || (prefill === "after" && revision > 0 && stage !== "waiting" && !outbox.has(assignment));
+const inquire = createInquirer(server, maySee);
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 

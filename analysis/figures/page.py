@@ -1,0 +1,95 @@
+"""What a report's page holds, declared once: its answer, and sections of figures, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analysis.figures.items import Filter
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Picture
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of what, in a row: a title, a number (None: it is not known), and the filter that it opens, or None."""
+
+    rows: Sequence[tuple[str, int | None, Filter | None]]
+
+    def table(self, title: str) -> Table:
+        """The same for files and commands."""
+        columns = [
+            Column("Of what", lambda row: row[0]),
+            Column("n", lambda row: "unknown" if row[1] is None else row[1], items=lambda row: row[2]),
+        ]
+        return Table(title, columns, self.rows)
+
+
+@dataclass(frozen=True)
+class Text:
+    words: str
+
+
+Part = Table | Picture | Counts | Text
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts under one heading. Closed sections are folded on the page. Parts that have nothing to show are left out,
+    and so is a section without any."""
+
+    title: str
+    parts: Sequence[Part]
+    is_open: bool = False
+
+    @property
+    def shown(self) -> list[Part]:
+        return [part for part in self.parts if not (isinstance(part, Table) and not part.rows)]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the page begins with: one or two sentences that a paper could use, the picture that shows it, and the one
+    thing to do next. `n` says what it rests on."""
+
+    sentences: tuple[str, ...]
+    n: str
+    picture: Picture | None = None
+    next: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of a report's table of answers: when it applies, and what it says then. `name` is for tests."""
+
+    name: str
+    applies: Callable[[Any], bool]
+    says: Callable[[Any], str]
+
+
+def first_that_applies(rules: Sequence[Rule], about: Any) -> str:
+    """What the first rule that applies says; empty where none does."""
+    return next((rule.says(about) for rule in rules if rule.applies(about)), "")
+
+
+@dataclass(frozen=True)
+class Page:
+    answer: Answer
+    sections: Sequence[Section]
+    notes: Sequence[str] = field(default=())  # what is to be known of all figures, such as decisions that do not count
+
+    def with_note(self, note: str) -> Page:
+        return replace(self, notes=(*self.notes, note)) if note else self
+
+    def parts(self) -> Iterator[Part]:
+        for section in self.sections:
+            yield from section.parts
+
+    def tables(self) -> list[Table]:
+        return [part for part in self.parts() if isinstance(part, Table)]
+
+    def pictures(self) -> list[Picture]:
+        found = [self.answer.picture] if self.answer.picture else []
+        found += [part for part in self.parts() if isinstance(part, Picture)]
+        return list({picture.name: picture for picture in found}.values())

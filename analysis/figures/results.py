@@ -1,0 +1,139 @@
+"""Results of reports as typed objects, and the one way to JSON and back.
+
+A report's result is a `Result` of its own. Fields that a kind of figure has no value for are `UNSET`, and are no keys
+of its JSON. JSON has no number for what is undefined: such fields are None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+PENDING = "still being computed"  # why a first pass has no interval
+
+R = TypeVar("R", bound="Record")
+
+
+class _Named(msgspec.StructMeta):
+    """Makes all fields of all subclasses keywords, so that those without a default may follow those with one."""
+
+    def __new__(mcs, name: str, bases: tuple, namespace: dict, **options):
+        return super().__new__(mcs, name, bases, namespace, **{"kw_only": True, "frozen": True} | options)
+
+
+class Record(msgspec.Struct, metaclass=_Named):
+    """What results are made of: fields by name, in JSON as keys. Records do not change."""
+
+
+class Ends(Record):
+    """How an interval came about, or why there is none (`undefined`)."""
+
+    undefined: str
+    method: str | UnsetType = UNSET
+    level: float | UnsetType = UNSET
+    n_resamples: int | UnsetType = UNSET
+    n_undefined: int | UnsetType = UNSET
+    n_clusters: int | None | UnsetType = UNSET
+    note: str | UnsetType = UNSET
+
+
+class Figure(Record):
+    """An estimate with its interval, what it was made from, and the reason where there is none."""
+
+    estimate: float | None
+    undefined: str
+    low: float | None = None
+    high: float | None = None
+    interval: Ends | UnsetType = UNSET
+    n_units: int | UnsetType = UNSET
+    n_pairable: int | UnsetType = UNSET
+    n_labels: int | UnsetType = UNSET
+    left_out: dict[str, int] | UnsetType = UNSET
+
+    @property
+    def is_defined(self) -> bool:
+        return self.estimate is not None
+
+    def written(self, digits: int = 3) -> str:
+        """As a paper has it: 0.334 [0.313, 0.355], without the brackets where there is no interval."""
+        if self.estimate is None:
+            return "undefined"
+        said = f"{self.estimate:z.{digits}f}"
+        return said if self.low is None else f"{said} [{self.low:z.{digits}f}, {self.high:z.{digits}f}]"
+
+    @property
+    def why_no_interval(self) -> str:
+        """Empty where there is an interval, and while it is still being computed."""
+        why = self.interval.undefined if self.interval else ""
+        return "" if self.low is not None or why == PENDING else why
+
+    @property
+    def left_out_words(self) -> str:
+        """What did not enter the figure, and how much of it."""
+        return "; ".join(f"{n:,} {reason}" for reason, n in (self.left_out or {}).items() if n)
+
+    @property
+    def note(self) -> str:
+        """What is to be said of the interval, such as that it rests on two units only."""
+        return (self.interval.note or "") if self.interval else ""
+
+
+class NamedFigure(Figure):
+    name: str
+    title: str
+
+
+class EffectEnds(Record):
+    """As `Ends`, of a regression; `n_clusters` are numbers of clusters, in each way in which they are taken."""
+
+    method: str
+    level: float
+    n_clusters: list[int]
+    undefined: str
+    note: str
+
+
+class EffectFigure(Figure):
+    """An effect of a regression, over `n` rows."""
+
+    interval: EffectEnds
+    standard_error: float | None
+    p_value: float | None
+    n: int
+    n_left_out: int
+
+
+class DecisionsLeftOut(Record):
+    """Decisions that do not count, of all that there are, and why in a sentence."""
+
+    n: int
+    n_all: int
+    words: str
+
+
+class Result(Record):
+    """What every report's result has. `made_from` is what its source says of itself."""
+
+    report: str
+    project: str
+    task_type: str
+    made_from: dict = msgspec.field(default_factory=dict)
+
+
+def to_json(result: Result) -> dict:
+    """The result as JSON has it: dicts, lists, strings, finite numbers, None."""
+    return msgspec.to_builtins(result)
+
+
+def from_json(data: Mapping, kind: type[R]) -> R:
+    """The result that `to_json` wrote. What is none of this kind raises msgspec.ValidationError, which says where."""
+    return msgspec.convert(data, kind)
+
+
+def number(value: float | None) -> float | None:
+    """None for what JSON cannot say (nan, infinity): an undefined figure has no number."""
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,190 @@
+"""What stands beside the items behind a figure: people's judgements as the figure counted them, what they said since,
+and what checkers and decisions say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.figures.items import COUNTED, DIMENSION, LABEL, RATER, Filter, Items
+from analysis.models import Release, StoredReport
+from analysis.pages.said import Frozen, Revision, decided_now, runs_named, said_now
+from analysis.queries import UnitRow
+from annotation.models import CheckerRun, Score, Suggestion
+from annotation.task_types import Dimension, TaskType
+
+SINCE = "since the figure was computed"
+NOT_ASKED = "no label"
+AFTER_LABELS = "does not count: given or changed after they had been served others' labels"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line beside a text. `aside` says what somebody said at another time, or why their answer does not count."""
+
+    name: str
+    words: str
+    aside: str = ""
+    counts: bool = True
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Beside:
+    """By unit (its row number): people's answers, runs' answers, decisions."""
+
+    people: dict[int, list[Answer]]
+    runs: dict[int, list[Answer]]
+    decisions: dict[int, list[Answer]]
+    release: Release | None = None
+    shown_runs: tuple[CheckerRun, ...] = ()  # of which answers are among them
+    figure: str = ""  # what the units are, in words
+    by_decisions: str = ""  # the method of the decisions that the figure was made from
+
+
+def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[UnitRow]) -> Beside:
+    """What belongs beside the units of one page of a figure; of a release, ReleaseError where its files are gone."""
+    project, runs, decisions = report.project, runs_named(items.runs_of(wanted)), items.decisions_of(wanted)
+    uuid, decided = report.scope.get("release"), {}
+    release = Release.objects.select_related("project", "job").get(project=project, uuid=uuid) if uuid else None
+    units = {row.unit.key: row.unit.pk for row in rows}
+    if release is not None:
+        frozen = Frozen(release)
+        said = frozen.said({row.item.key for row in rows if row.item})
+        decided = frozen.decided(decisions, set(units)) if decisions else {}
+    else:
+        said = said_now(project, [row.item.pk for row in rows if row.item], with_quotes=items.quotes)
+        decided = decided_now(project, decisions, units.values()) if decisions else {}
+    names = {one.rater: one.name for one in said}
+    people = _People(report, items, wanted, said, names)
+    return Beside(
+        figure=items.words(wanted, names),
+        people={row.unit.pk: people.about(row.unit.pk, row.unit.key) for row in rows},
+        runs=answers_of_runs(project.type, runs, list(units.values()), list(items.scores) or None),
+        decisions={
+            units[key]: [Answer(f"Decision, {decisions}", in_words(project.type, labels))]
+            for key, labels in decided.items()
+        },
+        release=release,
+        shown_runs=tuple(runs),
+        by_decisions=decisions,
+    )
+
+
+class _People:
+    """Everybody's judgements of a unit, by name: as they were counted, with the answer of now beside it."""
+
+    def __init__(
+        self, report: StoredReport, items: Items, wanted: Filter, said: list[Revision], names: Mapping[str, str]
+    ):
+        self.kind: TaskType = report.project.type
+        self.items, self.wanted, self.names = items, wanted, names
+        self.counting = items.counting(wanted)
+        self.counts_labels_seen = bool(report.scope.get("selection", {}).get("labels_seen"))
+        self.then: dict[str, list[Revision]] = {}
+        self.since: dict[str, list[Revision]] = {}
+        for one in sorted(said, key=lambda one: one.number):
+            is_known = one.received_at is None or one.received_at <= report.computed_at
+            (self.then if is_known else self.since).setdefault(one.rater, []).append(one)
+
+    def about(self, unit: int, key: str) -> list[Answer]:
+        labels: dict[str, dict[str, str]] = {}
+        why: dict[str, str] = {}
+        for judgement in self.items.judgements_on(unit, self.wanted):
+            if (counts := judgement.get(self.counting)) is None:
+                continue  # counted by other figures alone
+            labels.setdefault(judgement[RATER], {})[judgement[DIMENSION]] = judgement[LABEL]
+            if counts != COUNTED:
+                why[judgement[RATER]] = counts
+        found = {rater: self._counted(rater, key, said, why.get(rater, "")) for rater, said in labels.items()}
+        for rater, revisions in self.then.items():
+            after_labels = not self.counts_labels_seen and any(one.labels_seen for one in revisions)
+            if after_labels and rater not in found and (words := self._last(revisions, key)):
+                found[rater] = Answer(revisions[-1].name, words, AFTER_LABELS, counts=False)
+        for rater, revisions in self.since.items():
+            if rater not in found and rater not in self.then and (words := self._last(revisions, key)):
+                found[rater] = Answer(revisions[-1].name, words, SINCE, counts=False)
+        return sorted(found.values(), key=lambda one: one.name)
+
+    def _counted(self, rater: str, key: str, said: dict[str, str], why: str) -> Answer:
+        words = in_words(self.kind, said)
+        then, since = self._of(self.then, rater, key), self._of(self.since, rater, key)
+        asides = [f"does not count: {why}"] if why else []
+        if not why and then and (later := self._words(then[-1], key)) != words:
+            asides.append(f"{'' if self.items.first else 'before the suggestion; '}later {later}")
+        if since and (now := self._words(since[-1], key)) != words:
+            asides.append(f"since then {now}")
+        quotes = tuple(then[-1].quotes.get(key, ())) if self.items.quotes and then else ()
+        name = self.names.get(rater, rater)
+        return Answer(name, words, "; ".join(asides), not why, quotes)
+
+    def _of(self, revisions: Mapping[str, list[Revision]], rater: str, key: str) -> list[Revision]:
+        return [one for one in revisions.get(rater, ()) if key in one.labels]
+
+    def _last(self, revisions: list[Revision], key: str) -> str:
+        judged = [one for one in revisions if key in one.labels]
+        return self._words(judged[-1], key) if judged else ""
+
+    def _words(self, said: Revision, key: str) -> str:
+        return in_words(self.kind, said.labels.get(key, {}))
+
+
+def answers_of_runs(
+    kind: TaskType, runs: list[CheckerRun], units: list[int], names: list[str] | None = None
+) -> dict[int, list[Answer]]:
+    """What finished runs said, which nothing changes: two queries. With `names`, only scores called so."""
+    if not runs:
+        return {}
+    labels: dict[tuple[int, int], list[Suggestion]] = {}
+    for one in Suggestion.objects.filter(run__in=runs, unit__in=units).only(
+        "run_id", "unit_id", "dimension", "label", "probability"
+    ):
+        labels.setdefault((one.unit_id, one.run_id), []).append(one)
+    rows = Score.objects.filter(run__in=runs, unit__in=units).order_by("name")
+    if names is not None:
+        rows = rows.filter(name__in=names)
+    scores: dict[tuple[int, int], list[str]] = {}
+    for unit, run, name, value in rows.values_list("unit_id", "run_id", "name", "value"):
+        number = "undefined" if value is None else f"{value:.3g}"
+        scores.setdefault((unit, run), []).append(f"{name} {number}")
+    return {
+        unit: [
+            _of_run(kind, run, labels.get((unit, run.pk), []), ", ".join(scores.get((unit, run.pk), ())))
+            for run in runs
+        ]
+        for unit in units
+    }
+
+
+def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: str) -> Answer:
+    """A run that gives scores alone has no label to miss."""
+    name = f"{run.checker} {run.version}".strip()
+    return Answer(name, _suggested(kind, labels), scores) if labels or not scores else Answer(name, scores)
+
+
+def _suggested(kind: TaskType, rows: list[Suggestion]) -> str:
+    labels = {row.dimension: row.label for row in rows}
+    numbers = {row.dimension: row.probability for row in rows if row.probability is not None}
+    return in_words(kind, labels, numbers)
+
+
+def in_words(kind: TaskType, labels: dict[str, str], numbers: dict[str, float] | None = None) -> str:
+    """Labels by dimension as titles, in the order in which they are asked, each with its probability where it has
+    one."""
+    found = []
+    for dimension in kind.dimensions:
+        if dimension.slug in labels:
+            number = (numbers or {}).get(dimension.slug)
+            found.append(_title(dimension, labels[dimension.slug]) + ("" if number is None else f" ({number:.2f})"))
+    return ", ".join(found) or NOT_ASKED
+
+
+def _title(dimension: Dimension, label: str) -> str:
+    """With what follows from the label; one of an older version as it is stored."""
+    if label not in dimension.values:
+        return label
+    titles = [dimension.label(label).title]
+    for derived in dimension.derived:
+        coarser = dict(derived.of).get(label)
+        titles += [one.title for one in derived.labels if one.value == coarser]
+    return " → ".join(titles)

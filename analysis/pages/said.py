@@ -1,0 +1,177 @@
+"""What everybody said of a few items, revision by revision: now, or as a release's files have it. It takes as many
+queries for many items as for few."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models.functions import Coalesce
+
+from analysis.models import Release
+from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
+from analysis.releases.stored import archive_path
+from annotation import models
+from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span
+
+
+@dataclass(frozen=True)
+class Revision:
+    """What one person said about one item at one time. `exposed` are the checkers whose suggestions they were shown
+    there, None for one that is not known any more; `labels` by unit's key and dimension; `quotes` by unit's key."""
+
+    annotation: Hashable
+    number: int
+    rater: str
+    name: str
+    kind: str
+    arm: str | None
+    suggestion_shown: bool | None
+    exposed: tuple[str | None, ...]
+    submitted_at: datetime | None
+    guideline_version: int | None
+    received_at: datetime | None = None
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    quotes: dict[str, list[str]] = field(default_factory=dict)
+    labels_seen: bool | None = None
+
+
+def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[Revision]:
+    """Every revision of the items' answers that are not surplus, three queries or, with quotes of spans, four."""
+    checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
+    rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
+    found = {
+        pk: Revision(
+            annotation,
+            number,
+            *rater,
+            arm or origin.get("arm"),
+            shown,
+            _exposed(exposure, at, checkers) or _exposed_before(origin),
+            *when,
+            labels_seen=seen,
+        )
+        for pk, seen, annotation, number, *rater, origin, arm, shown, exposure, at, submitted, version, received in (
+            rows.values_list(
+                "pk",
+                "labels_seen",
+                "annotation_id",
+                "number",
+                "annotation__rater__pseudonym",
+                "annotation__rater__name",
+                Coalesce("annotation__rater__origin_kind", "annotation__rater__kind"),
+                "annotation__origin",
+                "annotation__assignment__prefill_arm",
+                "suggestion_shown",
+                "annotation__assignment__exposure",
+                "annotation__assignment__suggestions_shown_at",
+                "submitted_at",
+                "guideline_version",
+                "received_at",
+            )
+        )
+        for when in ((submitted, version, received),)
+    }
+    judged = {}
+    judgements = Judgement.objects.filter(revision__in=list(found))
+    for pk, revision, unit, dimension, label in judgements.values_list(
+        "pk", "revision_id", "unit__key", "dimension", "label"
+    ):
+        found[revision].labels.setdefault(unit, {})[dimension] = label
+        judged[pk] = found[revision].quotes, unit
+    if with_quotes:
+        spans = Span.objects.filter(judgement__in=list(judged)).order_by("field", "start", "end")
+        for judgement, quote in spans.values_list("judgement_id", "quote"):
+            quotes, unit = judged[judgement]
+            quotes.setdefault(unit, []).append(quote)
+    return list(found.values())
+
+
+def _exposed(exposure: list[dict] | None, shown_at: datetime | None, checkers: dict[str, str]) -> tuple:
+    return tuple(checkers.get(one.get("run")) for one in exposure or ()) if shown_at else ()
+
+
+def _exposed_before(origin: dict) -> tuple:
+    """The same of an answer that a release brought."""
+    return tuple(one.get("checker") for one in origin.get("exposures", ()) if one.get("shown_at"))
+
+
+def decided_now(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
+    """Unit's key -> dimension -> label."""
+    found: dict[str, dict[str, str]] = {}
+    rows = Decision.objects.in_force().filter(project=project, method=method, unit__in=list(unit_ids))
+    for unit, dimension, label in rows.values_list("unit__key", "dimension", "label"):
+        found.setdefault(unit, {})[dimension] = label
+    return found
+
+
+class Frozen:
+    """The same from a release's files, which were compared with their hashes when its figures were computed; names of
+    people, which files do not hold, are those that the project knows."""
+
+    def __init__(self, release: Release):
+        self.files, self.project = Files(archive_path(release)), release.project
+
+    def said(self, items: set[str]) -> list[Revision]:
+        """Every revision of answers to these items (keys) that are not surplus: one query."""
+        if not items:
+            return []
+        of_items = _lines_with("item", items)
+        lines = [
+            line for line in self.files.rows(ANNOTATIONS, of_items) if line["item"] in items and not line["surplus"]
+        ]
+        answers = {(row["item"], row["rater"]): row for row in self.files.rows("frames/answers.jsonl", of_items)}
+        people = Rater.objects.filter(project=self.project, pseudonym__in={line["annotator"] for line in lines})
+        known = {row[0]: row for row in people.values_list("pseudonym", "name", "kind")}
+        return [_revision(line, answers, known) for line in lines]
+
+    def decided(self, method: str, units: set[str]) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = {}
+        name = DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl"
+        for row in self.files.rows(name, _lines_with("unit", units)):
+            if row["method"] != method or row["unit"] not in units:
+                continue
+            of_unit = found.setdefault(row["unit"], {})
+            of_unit.pop(row["dimension"], None)  # the newest comes last, and may be that it was withdrawn
+            if row.get("label"):
+                of_unit[row["dimension"]] = row["label"]
+        return {unit: labels for unit, labels in found.items() if labels}
+
+
+def _lines_with(name: str, values: set[str]) -> re.Pattern[str]:
+    """What a canonical line has where `name` is one of the values."""
+    return re.compile(f'"{name}":(?:{"|".join(re.escape(line_of(value)) for value in sorted(values))})')
+
+
+def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str, tuple]) -> Revision:
+    place = line["item"], line["annotator"]
+    answer = answers.get(place, {})
+    labels: dict[str, dict[str, str]] = {}
+    quotes: dict[str, list[str]] = {}
+    for judgement in line["judgements"]:
+        labels.setdefault(judgement["unit"], {})[judgement["dimension"]] = judgement["label"]
+        for span in judgement["spans"]:
+            quotes.setdefault(judgement["unit"], []).append(span["quote"])
+    submitted = line["submitted_at"]
+    return Revision(
+        place,
+        line["revision"],
+        *known.get(place[1], (place[1], place[1], Rater.Kind.EXTERNAL)),
+        answer.get("arm"),
+        line["suggestion_shown"],
+        tuple(seen.get("checker") for seen in answer.get("exposures", ()) if seen.get("shown_at")),
+        datetime.fromisoformat(submitted) if submitted else None,
+        line["guideline_version"],
+        None,
+        labels,
+        quotes,
+        line.get("labels_seen"),
+    )
+
+
+def runs_named(uuids: Iterable[str]) -> list[CheckerRun]:
+    """The runs in this order; those that are gone are left out."""
+    found = {str(run.uuid): run for run in CheckerRun.objects.filter(uuid__in=list(uuids))}
+    return [found[uuid] for uuid in uuids if uuid in found]

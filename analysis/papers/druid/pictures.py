@@ -1,0 +1,261 @@
+"""The pictures of the report on DRUID's analyses."""
+
+from __future__ import annotations
+
+import math
+
+from analysis.figures.items import Filter
+from analysis.papers.druid.result import (
+    ACU,
+    BOUNDED,
+    SHARE,
+    SHOWN_SOURCES,
+    CharacteristicsOfGroup,
+    ComparedData,
+    Druid,
+    NamedMean,
+    PairMean,
+    TestedCorrelation,
+)
+from analysis.papers.druid.tables import DEFINED, correlated, in_group, of_stance
+from analysis.pictures import Axis, IntervalRow, Intervals, Level, Matrix
+from analysis.reports.numbers import n_of
+from analysis.sources.splits import as_heading, in_words, split_in
+
+TEST_WORDS = {
+    "clusters": "over claims",
+    "units": "taking pairs as independent",
+    "permutation": "by permutation of pairs",
+}
+CORRECTION_WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
+LEAST_SCALE = 0.3  # correlations of nothing but noise should not look like findings
+
+
+def _of_data(result: Druid) -> str:
+    return f"{result.project_title}: {n_of(result.n_pairs, 'pairs')} of evidence and {n_of(result.n_claims, 'claims')}"
+
+
+def _encoded(wanted: Filter | None) -> str:
+    return wanted.encoded if wanted else ""
+
+
+def _cells(result: Druid, places: list[int], groups: list[CharacteristicsOfGroup]) -> tuple[tuple[str, ...], ...]:
+    """What the cells of a matrix open: the pairs of a group with each of these characteristics."""
+    return tuple(
+        tuple(
+            Filter(
+                in_group(result, group.by, group.group) | {f"value.{result.described.columns[place].key}": DEFINED}
+            ).encoded
+            if group.cells[place].n
+            else ""
+            for group in groups
+        )
+        for place in places
+    )
+
+
+def shares_picture(result: Druid) -> Matrix | None:
+    """The characteristics of figure 2 that are shares of pairs, by stance."""
+    if not result.described:
+        return None
+    groups = [row for row in result.described.of("stance") if row.n]
+    shares = [place for place, one in enumerate(result.described.columns) if one.scale == SHARE]
+    if not shares or not groups:
+        return None
+    return Matrix(
+        name="characteristics",
+        title="Share of pairs with a characteristic, by stance",
+        caption=f"{_of_data(result)}. Shares of the pairs of a stance for which it is known; an empty cell has none.",
+        alt="The share of evidence with each characteristic, for every stance; the table has the numbers.",
+        rows=tuple(result.described.columns[place].title for place in shares),
+        columns=tuple(result.titles[row.group] for row in groups),
+        values=tuple(tuple(row.cells[place].estimate for row in groups) for place in shares),
+        figures=_cells(result, shares, groups),
+        value_title="Share of pairs",
+        rows_title="Characteristic",
+        columns_title="Stance",
+        low=0,
+        high=1,
+    )
+
+
+def compared_pictures(result: Druid) -> list[Intervals]:
+    """Figure 2: one picture of all that lies between 0 and 1, and one of each other characteristic."""
+    every = [(one, data) for data in result.beside for one in data.characteristics]
+    bounded = [(one, data) for one, data in every if one.scale in (SHARE, BOUNDED)]
+    order = list(dict.fromkeys(one.title for one, _ in bounded))
+    bounded.sort(key=lambda row: order.index(row[0].title))
+    found = []
+    if bounded:
+        items = [_mean_row(result, one, data, one.title, data.title) for one, data in bounded]
+        found.append(_side_by_side(result, "beside", "Characteristics of evidence", "Mean", items))
+    others = [(one, data) for one, data in every if not one.scale]
+    for place, title in enumerate(dict.fromkeys(one.title for one, _ in others)):
+        items = [_mean_row(result, one, data, data.title) for one, data in others if one.title == title]
+        found.append(_side_by_side(result, f"beside-{place}", title, title, items))
+    return found
+
+
+def _mean_row(result: Druid, cell: NamedMean, data: ComparedData, row: str, series: str = "") -> IntervalRow:
+    """Only pairs of this project can be opened."""
+    behind = ""
+    if cell.n and data.project == result.project:
+        behind = Filter({f"value.{result.described.key_of(cell.title)}": DEFINED}).encoded
+    bounds = _bounds(cell.low, cell.high)
+    return IntervalRow(row, cell.estimate, *bounds, n=cell.n, series=series, undefined=cell.undefined, figure=behind)
+
+
+def _side_by_side(result: Druid, name: str, title: str, values: str, items: list[IntervalRow]) -> Intervals:
+    data = "; ".join(
+        f"{one.title} ({n_of(one.n_pairs, 'pairs')} of {n_of(one.n_claims, 'claims')})" for one in result.beside
+    )
+    return Intervals(
+        name=name,
+        title=f"{title}, data sets side by side",
+        caption=f"{data}. Means with 95 % bootstrap intervals over claims.",
+        alt=f"{title} of the evidence of {len(result.beside)} data sets; the table has the numbers.",
+        items=tuple(items),
+        values=Axis(values, 0, 1) if name == "beside" else Axis(values),
+        rows_title="Characteristic" if name == "beside" else "Data",
+        series_title="Data",
+    )
+
+
+def against_all_picture(result: Druid, by: str) -> Matrix | None:
+    """How far the mean of each group lies from that of all pairs, in standard deviations of all pairs."""
+    found = result.described
+    if not found:
+        return None
+    groups = [row for row in found.of(by) if row.n][:SHOWN_SOURCES]
+    if len(groups) < 2:
+        return None
+    titles = result.titles if by == "stance" else {}
+    values = tuple(
+        tuple(_standardised(row.cells[place], cell) for row in groups)
+        for place, cell in enumerate(found.everything.cells)
+    )
+    if all(value is None for row in values for value in row):
+        return None
+    bound = _scale(values, 0.5)
+    split = split_in(result.made_from) if by == "source" else ""
+    words = in_words(split) if split else by
+    return Matrix(
+        name=f"{by}s",
+        title=f"Characteristics of evidence, each {words} against all",
+        caption=f"{_of_data(result)}. Mean of the {words} minus mean of all pairs, in standard deviations of all "
+        "pairs; an empty cell has no value.",
+        alt=f"Characteristics by {words}, coloured by how far each mean lies above or below that of all pairs.",
+        rows=tuple(one.title for one in found.columns),
+        columns=tuple(titles.get(row.group, row.group) for row in groups),
+        values=values,
+        figures=_cells(result, list(range(len(found.columns))), groups),
+        value_title="Difference in standard deviations",
+        rows_title="Characteristic",
+        columns_title=as_heading(split) if split else by.capitalize(),
+        scale="diverging",
+        low=-bound,
+        high=bound,
+    )
+
+
+def _standardised(cell: PairMean, everything: PairMean) -> float | None:
+    if cell.estimate is None or not everything.sd:
+        return None
+    return (cell.estimate - everything.estimate) / everything.sd
+
+
+def usage_picture(result: Druid) -> Intervals | None:
+    """Figure 3: context usage by stance, a bar for each model."""
+    if not result.usage:
+        return None
+    name, bound = ACU[result.acu]
+    by_deviation = result.bars == "sd"
+    items = []
+    for number, model in enumerate(result.usage.models):
+        for row in model.stances:
+            cell: PairMean = getattr(row, name)
+            if not cell.n and not cell.n_undefined:
+                continue
+            known = by_deviation and cell.sd is not None and cell.estimate is not None
+            ends = (cell.estimate - cell.sd, cell.estimate + cell.sd) if known else (None, None)
+            behind = Filter(of_stance(result, model, row.stance) | {f"usage{number}": DEFINED})
+            items.append(
+                IntervalRow(
+                    result.titles[row.stance],
+                    cell.estimate,
+                    *(ends if by_deviation else _bounds(cell.low, cell.high)),
+                    n=cell.n,
+                    series=model.model,
+                    undefined=cell.undefined,
+                    figure=behind.encoded if cell.n else "",
+                )
+            )
+    if not items:
+        return None
+    spread = "one standard deviation of pairs" if by_deviation else "95 % bootstrap intervals of the mean over claims"
+    formula = "mean" if result.acu == "mean" else "sum"
+    return Intervals(
+        name="usage",
+        title=f"Context usage ({name}) by stance of the evidence",
+        caption=f"{_of_data(result)}. {name}: {formula} of three signed changes in probability, at most {bound} and at "
+        f"least -{bound}; error bars are {spread}. Below 0 a model moves away from the evidence.",
+        alt=f"Bars of mean context usage ({name}) for each stance and model; the table has the numbers.",
+        items=tuple(items),
+        values=Axis(name),
+        rows_title="Stance",
+        series_title="Model",
+        style="bars",
+        level=Level(0, "no use of the evidence"),
+        interval_title="One standard deviation" if by_deviation else "95 % interval",
+    )
+
+
+def correlations_picture(result: Druid, place: int) -> Matrix | None:
+    """Figure 4: Spearman's coefficients, marked by significance before and after correction."""
+    found = result.correlations[place]
+    stances = list(dict.fromkeys(row.stance for row in found.rows if row.n))
+    features = list(dict.fromkeys(row.feature for row in found.rows))
+    cells = {(row.feature, row.stance): row for row in found.rows}
+    table = [[cells[feature, stance] for stance in stances] for feature in features]
+    values = tuple(tuple(row.spearman.estimate for row in line) for line in table)
+    if all(value is None for row in values for value in row):
+        return None
+    bound = _scale(values, LEAST_SCALE)
+    return Matrix(
+        name=f"correlations-{place}",
+        title=f"Spearman correlation of characteristics with context usage, {found.model}",
+        caption=f"{_of_data(result)}, of which {found.model} has context usage where it is defined. Tests "
+        f"{TEST_WORDS[result.test]}; significant at {result.alpha:g} before and after "
+        f"{CORRECTION_WORDS[result.correction]} for {n_of(found.n_tests['spearman'], 'tests')}. Empty: undefined.",
+        alt="Correlation coefficients of each characteristic with context usage, for every stance, coloured from "
+        "negative to positive; the table has the numbers and which are significant.",
+        rows=tuple(features),
+        columns=tuple(result.titles[stance] for stance in stances),
+        values=values,
+        value_title="Spearman",
+        rows_title="Characteristic",
+        columns_title="Stance",
+        marks=tuple(tuple(_mark(row.spearman, result) for row in line) for line in table),
+        figures=tuple(
+            tuple(_encoded(correlated(result, place, row.stance, row.feature, row.n)) for row in line) for line in table
+        ),
+        scale="diverging",
+        low=-bound,
+        high=bound,
+    )
+
+
+def _mark(cell: TestedCorrelation, result: Druid) -> str:
+    if not cell.is_significant("", result.alpha):
+        return ""
+    return "corrected" if cell.is_significant(result.correction, result.alpha) else "uncorrected"
+
+
+def _scale(values: tuple[tuple[float | None, ...], ...], least: float) -> float:
+    """The end of a scale around 0 that holds all values, to a tenth."""
+    greatest = max(abs(value) for row in values for value in row if value is not None)
+    return max(least, math.ceil(greatest * 10) / 10)
+
+
+def _bounds(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    return (low, high) if low is not None and high is not None else (None, None)

@@ -1,0 +1,281 @@
+"""The page on DRUID's analyses."""
+
+from __future__ import annotations
+
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.results import Figure
+from analysis.papers.druid.offered import EVERY, NEWEST, offered_answers, offered_features, projects_beside, refuses
+from analysis.papers.druid.pictures import (
+    against_all_picture,
+    compared_pictures,
+    correlations_picture,
+    shares_picture,
+    usage_picture,
+)
+from analysis.papers.druid.result import (
+    ACU,
+    BARS,
+    CONVENTIONS,
+    CORRECTIONS,
+    NO_ANSWERS,
+    NO_FEATURES,
+    TESTS,
+    Druid,
+    ModelUsage,
+    PairMean,
+)
+from analysis.papers.druid.tables import (
+    characteristics_tables,
+    compared_tables,
+    conflicts_table,
+    correlations_tables,
+    labels_table,
+    shifts_tables,
+    sources_table,
+    usage_tables,
+    verdicts_table,
+)
+from analysis.papers.druid.words import methods_of
+from analysis.reports.common import REFERENCE
+from analysis.reports.methods_words import listed, sentences
+from analysis.reports.numbers import n_of
+from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
+from analysis.reports.report import Report
+
+
+def page(result: Druid) -> Page:
+    usage = usage_picture(result)
+    correlations = [
+        part
+        for place in range(len(result.correlations))
+        for part in (correlations_picture(result, place), *correlations_tables(result, place))
+    ]
+    sections = [
+        ("Claims and evidence", [sources_table(result), verdicts_table(result)]),
+        ("Conflicting evidence", [conflicts_table(result)]),
+        ("Labels", [labels_table(result, one) for one in result.content.dimensions]),
+        (
+            "Characteristics of evidence",
+            [
+                shares_picture(result),
+                against_all_picture(result, "stance"),
+                against_all_picture(result, "source"),
+                *characteristics_tables(result),
+            ],
+        ),
+        ("Several data sets", [*compared_pictures(result), *compared_tables(result)]),
+        ("Use of the evidence", [usage, *usage_tables(result)]),
+        ("Answers without and with the evidence", shifts_tables(result)),
+        ("What goes with the use of evidence", correlations),
+    ]
+    picture = usage or shares_picture(result) or against_all_picture(result, "stance")
+    shown = [_section(title, parts, is_open=place == 0) for place, (title, parts) in enumerate(sections)]
+    return Page(_answer(result, picture), [section for section in shown if section.shown], result.notes)
+
+
+def _section(title: str, parts: list[Part | None], *, is_open: bool) -> Section:
+    return Section(title, [part for part in parts if part is not None], is_open)
+
+
+# ---- what the page begins with ----
+
+
+def _conflicts(result: Druid) -> Figure:
+    return result.content.sources[0].conflicts
+
+
+CONFLICT_RULES = (
+    Rule(
+        "no two stances",
+        lambda result: not _conflicts(result).is_defined,
+        lambda result: f"How much evidence conflicts cannot be said: {_conflicts(result).undefined}.",
+    ),
+    Rule(
+        "share",
+        lambda result: True,
+        lambda result: (
+            f"Of the claims with a stance of at least two pieces of evidence, a share of "
+            f"{_conflicts(result).written()} has conflicting evidence: one piece supports and another refutes them"
+            f"{' (95 % interval)' if _conflicts(result).low is not None else ''}."
+        ),
+    ),
+)
+
+
+def _used(result: Druid, model: ModelUsage) -> PairMean:
+    """The mean use of all relevant evidence."""
+    return getattr(model.stances[0], ACU[result.acu][0])
+
+
+def _measured(result: Druid) -> list[ModelUsage]:
+    models = result.usage.models if result.usage else []
+    return sorted(
+        (one for one in models if _used(result, one).is_defined), key=lambda one: -_used(result, one).estimate
+    )
+
+
+def _use_by_model(result: Druid) -> str:
+    said = [f"{one.model} {_used(result, one).written()}" for one in _measured(result)[:MOST_NAMED]]
+    more = len(_measured(result)) - MOST_NAMED
+    name, bound = ACU[result.acu]
+    of = f"{name}, from -{bound} to {bound}"
+    rest = f" and {n_of(more, 'further models')}" if more > 0 else ""
+    return f"Mean context usage ({of}) of relevant evidence is {listed(said)}{rest}"
+
+
+def _ways(result: Druid) -> dict[str, list[str]]:
+    """Models by whether they are shown to move towards what the evidence says, or away from it."""
+    found: dict[str, list[str]] = {"towards": [], "away": [], "unknown": []}
+    for one in _measured(result):
+        cell = _used(result, one)
+        way = "unknown" if cell.low is None or cell.low <= 0 <= cell.high else "towards" if cell.low > 0 else "away"
+        found[way].append(one.model)
+    return found
+
+
+def _mixed(result: Druid) -> str:
+    ways, said = _ways(result), []
+    for way, words in (
+        ("towards", "moves towards what the evidence says"),
+        ("away", "moves away from it"),
+        ("unknown", "is not shown to do either"),
+    ):
+        if names := ways[way]:
+            said.append(f"{listed(names[:MOST_NAMED])} {words}" if len(names) == 1 else f"{len(names)} {_many(words)}")
+    return f"{_use_by_model(result)}: {listed(said)}."
+
+
+def _many(words: str) -> str:
+    first, _, rest = words.partition(" ")
+    return f"{'are' if first == 'is' else first.removesuffix('s')} {rest}"
+
+
+MOST_NAMED = 3
+USE_RULES = (
+    Rule("not measured", lambda result: not result.usage, lambda result: ""),
+    Rule(
+        "undefined",
+        lambda result: not _measured(result),
+        lambda result: "How models use the evidence is undefined for every pair.",
+    ),
+    Rule(
+        "not shown",
+        lambda result: len(_ways(result)["unknown"]) == len(_measured(result)),
+        lambda result: f"{_use_by_model(result)}; that the evidence is used is not shown.",
+    ),
+    Rule("shown", lambda result: True, _mixed),
+)
+
+
+def _significant(result: Druid) -> list[tuple[float, str, str, str]]:
+    """Correlations that are significant after correction, the strongest first."""
+    found = [
+        (row.spearman.estimate, row.feature, result.titles[row.stance], one.model)
+        for one in result.correlations
+        for row in one.rows
+        if row.spearman.is_significant(result.correction, result.alpha)
+    ]
+    return sorted(found, key=lambda one: -abs(one[0]))
+
+
+def _strongest(result: Druid) -> str:
+    found = _significant(result)
+    estimate, feature, stance, model = found[0]
+    return (
+        f"{n_of(len(found), 'correlations')} of characteristics with context usage "
+        f"{'is' if len(found) == 1 else 'are'} significant after correction; the strongest is that of "
+        f"{feature.lower()} (Spearman {estimate:.3f}; {stance.lower()}; {model})."
+    )
+
+
+CORRELATION_RULES = (
+    Rule("not measured", lambda result: not result.correlations, lambda result: ""),
+    Rule(
+        "none",
+        lambda result: not _significant(result),
+        lambda result: "No correlation of a characteristic with context usage is shown after correction.",
+    ),
+    Rule("some", lambda result: True, _strongest),
+)
+
+NEXT = (
+    Rule("no stances", lambda result: not result.n_stances, lambda result: "label the evidence: no pair has a stance"),
+    Rule(
+        "unlabelled",
+        lambda result: result.n_stances < result.n_pairs,
+        lambda result: f"label or decide the {n_of(result.n_pairs - result.n_stances, 'pairs')} without a stance",
+    ),
+    Rule(
+        "no answers",
+        lambda result: NO_ANSWERS in result.notes,
+        lambda result: "start the checker “Answer probabilities”, to see whether models use the evidence",
+    ),
+    Rule(
+        "no characteristics",
+        lambda result: NO_FEATURES in result.notes,
+        lambda result: "start the checker “Context characteristics”, to see what the evidence is like",
+    ),
+)
+
+
+def _answer(result: Druid, picture) -> Answer:
+    said = [first_that_applies(rules, result) for rules in (USE_RULES, CORRELATION_RULES, CONFLICT_RULES)]
+    return Answer(
+        sentences=tuple(filter(None, said)),
+        n=f"n = {n_of(result.n_pairs, 'pairs')} of evidence and {n_of(result.n_claims, 'claims')}; "
+        f"{result.n_stances:,} have a stance ({result.reference_title.lower()})",
+        picture=picture,
+        next=first_that_applies(NEXT, result),
+    )
+
+
+def methods(result: Druid) -> str:
+    rules = (CONFLICT_RULES, USE_RULES, CORRELATION_RULES)
+    return sentences(methods_of(result), *(first_that_applies(one, result) for one in rules))
+
+
+REPORT = Report(
+    "druid",
+    "Evidence, its characteristics and its use",
+    "analysis.papers.druid.compute",
+    (
+        REFERENCE,
+        Option(
+            "probabilities",
+            "Answer probabilities of",
+            choices=offered_answers,
+            default=EVERY,
+            missing="start the checker “Answer probabilities” first",
+            group=CHECKER,
+        ),
+        Option(
+            "characteristics",
+            "Characteristics of",
+            choices=offered_features,
+            default=NEWEST,
+            missing="start the checker “Context characteristics” first",
+            group=CHECKER,
+        ),
+        Option("acu", "Context usage as", choices=CONVENTIONS, default="mean", group=STATISTICS),
+        Option("bars", "Error bars", choices=BARS, default="sd", group=STATISTICS),
+        Option("test", "Correlations tested", choices=TESTS, default="clusters", group=STATISTICS),
+        Option("correction", "Corrected by", choices=CORRECTIONS, default="holm", group=STATISTICS),
+        Option("alpha", "Significant below", kind="number", default=0.05, low=0.0001, high=0.5, group=STATISTICS),
+        Option(
+            "evidence_beside",
+            "Compare with",
+            kind="project",
+            choices=projects_beside,
+            default="",
+            missing="no other project on this data set judges evidence",
+            group=LABELS,
+        ),
+    ),
+    "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, characteristics of "
+    "evidence, how language models use it, and what goes with that.",
+    kind=Druid,
+    declares=page,
+    said=methods,
+    refuses=refuses,
+    quick=True,
+)

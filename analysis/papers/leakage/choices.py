@@ -1,0 +1,60 @@
+"""What the report on leakage can be made of: task types, other projects, and measures of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.reports.dimensions import entailing_labels
+from analysis.sources import Source
+from annotation.models import UnitKind
+from annotation.task_types import Dimension, TaskType
+
+GENERATOR = ["method", "model", "setting"]
+# Value -> title; what each needs is said where it is not there.
+MEASURES = {
+    "rouge-l": "ROUGE-L",
+    "meteor": "METEOR (needs WordNet)",
+    "bertscore": "BERTScore by MiniLM (slow)",
+    "none": "none",
+}
+
+
+def matching_dimension(kind: TaskType) -> Dimension | None:
+    """The dimension that says whether a pair is entailed, or whether a document made for a claim includes evidence."""
+    is_document = kind.unit_kind == UnitKind.RESPONSE and kind.anchor_parent == "claim"
+    if kind.unit_kind != UnitKind.PAIR and not is_document:
+        return None
+    found = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
+    return found[0] if len(found) == 1 else None
+
+
+def refuses(kind: TaskType) -> str:
+    if matching_dimension(kind) is not None:
+        return ""
+    return (
+        "It needs pairs of gold evidence and generated sentences (premise and hypothesis), or generated documents "
+        "that are judged for the gold evidence that they include."
+    )
+
+
+def judges_documents(kind: TaskType) -> bool:
+    return kind.unit_kind == UnitKind.RESPONSE and matching_dimension(kind) is not None
+
+
+def judges_verdicts(kind: TaskType) -> bool:
+    """Whether claims are judged with one piece of evidence each, which is what a verdict is asked about."""
+    return kind.unit_kind == UnitKind.EVIDENCE
+
+
+def document_projects(source: Source) -> dict[str, str]:
+    """Projects on the same data set in which people say of whole documents whether they include gold evidence."""
+    return _siblings(source, judges_documents)
+
+
+def verdict_projects(source: Source) -> dict[str, str]:
+    return _siblings(source, judges_verdicts)
+
+
+def _siblings(source: Source, wanted: Callable[[TaskType], bool]) -> dict[str, str]:
+    found = {slug: title for slug, title in source.siblings().items() if wanted(source.sibling(slug).type)}
+    return {"": "none"} | found

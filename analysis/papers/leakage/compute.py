@@ -1,0 +1,292 @@
+"""Does query expansion retrieve, or repeat what the model knows? Matched generations, and what retrievals gain.
+
+The study's analyses (Yoon et al. 2025) on a project's own data: how many generated documents hold gold evidence,
+whether a checker finds the same ones as people, and how well gold evidence is retrieved and claims are judged for
+matched and for unmatched claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import number
+from analysis.papers.leakage.choices import MEASURES
+from analysis.papers.leakage.items import add_comparisons, add_generations, add_retrievals, is_defined
+from analysis.papers.leakage.matching import Compared, Judged, Said, judged, proportions, set_against
+from analysis.papers.leakage.result import (
+    GroupMeans,
+    GroupTest,
+    Leakage,
+    MeasuredGroups,
+    RepeatedFigure,
+    RetrievalFamily,
+    RowsByGroup,
+)
+from analysis.papers.leakage.retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
+from analysis.papers.leakage.texts import Texts
+from analysis.reports.dimensions import SPLIT_BY, against
+from analysis.reports.estimates import to_figure
+from analysis.reports.inference import counted_labels
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.reference import REFERENCES, decisions_left_out
+from analysis.sources import Run, Source
+from analysis.sources.touched import latest
+from analysis.stats import (
+    RankSum,
+    RepeatedEstimate,
+    holm,
+    mann_whitney,
+    repeated_difference,
+    repeated_macro_f1,
+    repeated_mean,
+)
+from annotation.models import UnitKind
+
+RANKED = {"recall": "Recall", "ndcg": "NDCG"}
+
+
+def compute(
+    source: Source,
+    *,
+    reference: str = "majority",
+    run: str = "",
+    touched: bool = False,
+    by: str = "people",
+    documents: str = "",
+    verdicts: str = "",
+    similarity: str = "rouge-l",
+    quick: bool = False,
+) -> tuple[Leakage, Items]:
+    """The report on leakage.
+
+    `run` is a checker run of the project, the automatic matching; `by` says whose matching splits the claims. People's
+    labels that the run's suggestions touched count only with `touched`. `documents` and `verdicts` are other projects
+    on the data set: one that judges whole documents, and one whose newest verdict run is taken. Raises ValueError for
+    wrong choices.
+    """
+    if reference not in REFERENCES:
+        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
+    if by not in SPLIT_BY:
+        raise ValueError(f"by is one of {', '.join(SPLIT_BY)}, not {by!r}")
+    if by == "checker" and not run:
+        raise ValueError("Name a run where the checker's labels shall tell matched from unmatched")
+    checker = source.run(run) if run else None
+    found = judged(source, reference, checker, touched)
+    others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
+    texts = Texts("none" if quick else similarity)
+    verdict_run = _verdict_run(others[verdicts]) if verdicts else None
+    sources = list({one.slug: one for one in (source, *others.values())}.values())
+    retrieved = families(
+        sources,
+        found,
+        by,
+        texts,
+        (others[verdicts], verdict_run) if verdict_run else None,
+    )
+    n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
+    measures = _measures(texts.is_on, verdict_run is not None)
+    compared = _comparisons(source, found, checker, others.get(documents), reference, quick)
+    left_out = decisions_left_out(source, reference, found.units, against(checker, touched))
+    items = new_items(found.units, runs=[run], decisions="" if reference == "majority" else reference)
+    labels = latest(source.label_frame(found.units, every_revision=True))
+    add_judgements(items, source.type, counted_labels(source, found.units, checker, touched), labels)
+    add_generations(items, found, run)
+    add_comparisons(items, found, compared, run)
+    add_retrievals(items, found, retrieved, measures)
+    notes = _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity, quick)
+    return Leakage(
+        report="leakage",
+        project=source.slug,
+        task_type=source.task_type,
+        reference=reference,
+        reference_title=REFERENCES[reference],
+        run=run,
+        checker=checker.name if checker else "",
+        touched=touched,
+        by=by,
+        by_title=SPLIT_BY[by],
+        documents=documents,
+        verdicts=verdicts,
+        verdict_run=verdict_run.name if verdict_run else "",
+        similarity=similarity,
+        similarity_title=MEASURES[similarity],
+        sides=list(found.sides),
+        n_units=len(found.units),
+        n_others=found.n_others,
+        unit="pairs" if source.type.unit_kind == UnitKind.PAIR else "documents",
+        generators=proportions(found, quick=quick),
+        comparisons=[one.result for one in compared],
+        measures=measures,
+        families=_measured_families(retrieved, list(measures), quick),
+        notes=notes + ([left_out["words"]] if left_out else []),
+    ), items
+
+
+def _measures(has_texts: bool, has_verdicts: bool) -> dict[str, str]:
+    found = {f"{name}@{k}": f"{title}@{k}" for k in CUTOFFS for name, title in RANKED.items()}
+    found |= {f"similarity@{k}": f"Similarity@{k}" for k in CUTOFFS if has_texts}
+    return found | {f"verdict@{k}": f"Verdict macro-F1@{k}" for k in CUTOFFS if has_verdicts}
+
+
+def _verdict_run(source: Source) -> Run | None:
+    """The newest run that gives the probability of every verdict."""
+    runs = [run for run in source.runs() if set(SCORES) <= set(run.scores)]
+    return max(runs, key=lambda run: str(run.created_at), default=None)
+
+
+def _measured_families(retrieved: Sequence[Family], measures: list[str], quick: bool) -> list[RetrievalFamily]:
+    """Every measure of every family in all groups; p values are adjusted by Holm over all tests of the report."""
+    tests = [{name: _test(family.rows, name) for name in measures} for family in retrieved]
+    adjusted = iter(holm([test.p_value for mine in tests for test in mine.values()]).tolist())
+    return [
+        _family(family, {name: (test, next(adjusted)) for name, test in mine.items()}, quick)
+        for family, mine in zip(retrieved, tests, strict=True)
+    ]
+
+
+def _family(family: Family, tests: dict[str, tuple[RankSum, float]], quick: bool) -> RetrievalFamily:
+    rows = family.rows
+    members = {"all": rows["matched"] >= -1, "matched": rows["matched"] == 1, "unmatched": rows["matched"] == 0}
+    return RetrievalFamily(
+        title=family.title,
+        generator=family.generator,
+        runs=family.runs,
+        n_claims=int(rows["query"].nunique()),
+        n_rows=RowsByGroup(**{name: int(mask.sum()) for name, mask in members.items()}),
+        n_undecided=int((rows["matched"] == -1).sum()),
+        measures={name: _measured(rows, members, name, *test, quick) for name, test in tests.items()},
+        notes=family.notes,
+    )
+
+
+def _test(rows: pd.DataFrame, name: str) -> RankSum:
+    values = rows[name]
+    if name.startswith("verdict"):
+        values = (rows["verdict"] == rows[name]).astype(float).where(is_defined(rows, name))
+    return mann_whitney(values.to_numpy(dtype=float), rows["matched"].to_numpy(), rows["query"].tolist())
+
+
+def _measured(
+    rows: pd.DataFrame, members: dict[str, pd.Series], name: str, test: RankSum, p_holm: float, quick: bool
+) -> MeasuredGroups:
+    """One measure of one family in all groups, the difference of the two, and the test by ranks."""
+    found = {group: _repeated(rows[mask], name) for group, mask in members.items()}
+    return MeasuredGroups(
+        groups=GroupMeans(
+            **{
+                group: RepeatedFigure(
+                    standard_error=number(one.standard_error),
+                    n_repetitions=sum(value == value for value in one.per_repetition.values()),
+                    n_claims=one.n_queries,
+                    **msgspec.structs.asdict(to_figure(one, quick=quick)),
+                )
+                for group, one in found.items()
+            }
+        ),
+        difference=to_figure(repeated_difference(found["matched"], found["unmatched"]), quick=quick),
+        test=GroupTest(
+            u=number(test.u),
+            p_value=number(test.p_value),
+            p_holm=number(p_holm),
+            method=test.method,
+            effect=to_figure(test, quick=quick),
+            rank_biserial=number(test.rank_biserial),
+            n_matched=test.n_first,
+            n_unmatched=test.n_second,
+            n_in_both=test.n_in_both,
+            undefined=test.undefined,
+        ),
+    )
+
+
+def _repeated(rows: pd.DataFrame, name: str) -> RepeatedEstimate:
+    queries, repetitions = rows["query"].tolist(), rows["repetition"].tolist()
+    if name.startswith("verdict"):
+        return repeated_macro_f1(rows["verdict"].to_numpy(), rows[name].to_numpy(), VERDICTS, queries, repetitions)
+    return repeated_mean(rows[name].to_numpy(dtype=float), queries, repetitions)
+
+
+def _comparisons(
+    source: Source, found: Judged, checker: Run | None, other: Source | None, reference: str, quick: bool
+) -> list[Compared]:
+    """The checker against people by unit and by document, and everybody against people's labels of whole documents."""
+    claims = found.units.drop_duplicates("document").set_index("document")["claim"]
+    by_document = {side: found.verdicts(side, ["document"]) for side in found.sides}
+    rows = []
+
+    def compare_documents(people: Said, checker: Said) -> None:
+        rows.append(set_against("documents", people, checker, claims, quick=quick))
+
+    if checker is not None:
+        units = found.units["unit"]
+        codes = {side: pd.Series(found.sides[side].code, index=units) for side in found.sides}
+        level = "pairs" if source.type.unit_kind == UnitKind.PAIR else "documents"
+        people, automatic = Said("people", codes["people"]), Said(checker.name, codes["checker"])
+        of_units = found.units.set_index("unit")["claim"]
+        rows.append(set_against(level, people, automatic, of_units, quick=quick, is_of_units=True))
+        if level == "pairs":
+            people = Said("people, by pairs", by_document["people"])
+            compare_documents(people, Said(checker.name, by_document["checker"]))
+    if other is not None:
+        theirs = judged(other, reference if reference in other.references() else "majority", None, False)
+        people = Said(f"people, by documents ({other.slug})", theirs.verdicts("people", ["document"]))
+        if checker is not None:
+            compare_documents(people, Said(checker.name, by_document["checker"]))
+        compare_documents(people, Said("people, by pairs", by_document["people"]))
+    return rows
+
+
+def _notes(
+    found: Judged,
+    retrieved: list[Family],
+    n_unselected: int,
+    checker: Run | None,
+    documents: str,
+    verdicts: str,
+    verdict_run: Run | None,
+    texts: Texts,
+    similarity: str,
+    quick: bool,
+) -> list[str]:
+    notes = []
+    if not (found.sides["people"].code >= 0).any():
+        notes.append("Nobody has labelled anything yet, so no claim is matched or unmatched by people.")
+    if checker is None:
+        notes.append(
+            "No automatic matching: run a checker on this project (nli is the study's way) and choose its run."
+        )
+    if not documents:
+        notes.append("Labels of whole documents are another project on the data set: choose it where there is one.")
+    if n_unselected:
+        notes.append(f"Retrievals that searched with documents that are not selected are left out: {n_unselected:,}.")
+    elif not retrieved:
+        notes.append(
+            "No retrieval: run one for the claims (Retrieval on the project's page, or manage.py retrieve), with "
+            "query expansion and without."
+        )
+    if retrieved and not any(family.generator for family in retrieved):
+        notes.append(
+            "No retrieval searched with a document that is judged here, so claims are split by whether any document "
+            "generated for them is matched. Import what was searched with (column “expanded”) as documents to split "
+            "by it."
+        )
+    if not verdicts:
+        notes.append("No verdicts: choose a project of claims with evidence on which the checker “verdict” was run.")
+    elif verdict_run is None:
+        notes.append(f"Project {verdicts} has no run that gives verdicts: run the checker “verdict” on it.")
+    if quick:
+        notes.append("Texts are compared when the whole report is computed.")
+    elif texts.problem:
+        notes.append(texts.problem)
+    if similarity == "bertscore" and texts.is_on:
+        notes.append(
+            "BERTScore is from MiniLM's last layer, without idf and rescaling; the study's is from "
+            "deberta-xlarge-mnli, so its numbers are on another scale."
+        )
+    if texts.remark:
+        notes.append(texts.remark)
+    return notes + list(dict.fromkeys(note for family in retrieved for note in family.notes))

@@ -1,0 +1,193 @@
+"""Who says of which generated document that it holds gold evidence, and how far people and a checker agree on it.
+
+A *generation* is what one generator (method, model, setting) wrote for one claim in one repetition, mostly one
+document. It is matched if any of its pairs is entailed by gold evidence, or, where whole documents are judged, if any
+of its documents is said to include some.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.results import number
+from analysis.papers.leakage.choices import GENERATOR, matching_dimension
+from analysis.papers.leakage.result import Generator, MatchCells, MatchedSide, SidesCompared
+from analysis.reports.dimensions import NO_SUGGESTION
+from analysis.reports.estimates import share_figure, to_figure
+from analysis.reports.inference import Entailed, by_people, decided
+from analysis.sources import Run, Source
+from analysis.stats import Labels, cohen_kappa, detection, repeated_mean
+from analysis.stats.generation.matching import matched_share
+
+GENERATION = [*GENERATOR, "repetition", "claim"]
+OTHER, MATCHED = "unmatched", "matched"
+NOT_BOTH = "nothing has a label by both"
+
+
+def tuples(frame: pd.DataFrame, columns: list[str]) -> list[tuple]:
+    return list(zip(*(frame[name].tolist() for name in columns), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Units of a project that belong to generated documents, and what each side says of them (codes as in `Entailed`).
+
+    `every` are those of the whole project: what was searched with is told by all of its documents, selected or not.
+    """
+
+    units: pd.DataFrame  # with the columns GENERATION, document, text
+    sides: dict[str, Entailed]
+    n_others: int
+    every: pd.DataFrame
+    _verdicts: dict[tuple, pd.Series] = field(default_factory=dict)
+
+    @cached_property
+    def written(self) -> dict[str, list[tuple[str, tuple]]]:
+        """By claim the words of the project's documents for it, and the generation of each."""
+        found: dict[str, list[tuple[str, tuple]]] = {}
+        documents = self.every.drop_duplicates("document")
+        for claim, text, generation in zip(
+            documents["claim"], documents["text"], tuples(documents, GENERATION), strict=True
+        ):
+            if text.strip():
+                found.setdefault(claim, []).append((text.strip(), generation))
+        return found
+
+    def verdicts(self, side: str, group: list[str]) -> pd.Series:
+        """By group, 1 matched, 0 unmatched, -1 undecided."""
+        if (side, *group) not in self._verdicts:
+            self._verdicts[side, *group] = self._verdicts_of(side, group)
+        return self._verdicts[side, *group]
+
+    def _verdicts_of(self, side: str, group: list[str]) -> pd.Series:
+        names = pd.Index(tuples(self.units, group), tupleize_cols=False) if len(group) > 1 else self.units[group[0]]
+        codes, found = pd.factorize(names)
+        verdict = matched_share(self.sides[side].code, codes, len(found)).verdict
+        index = pd.MultiIndex.from_tuples(found, names=group) if len(group) > 1 else pd.Index(found, name=group[0])
+        return pd.Series(np.where(verdict == 2, -1, verdict), index=index)
+
+
+def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Judged:
+    """The project's units of generated documents. ValueError where it judges something else, or has none."""
+    dimension = matching_dimension(source.type)
+    if dimension is None:
+        raise ValueError(f"{source.type.title!r} does not say whether generated documents hold gold evidence")
+    units, n_others = _of_documents(source)
+    if not len(units):
+        raise ValueError(
+            f"Nothing that is judged in {source.slug} comes from a document that was generated for a claim, or nothing "
+            "that is looked at"
+        )
+    whole = source.whole()
+    every = units if whole is source else _of_documents(whole)[0]
+
+    sides = {"people": by_people(source, dimension, reference, units, run, touched)}
+    if run is not None:
+        sides["checker"] = Entailed(decided(source.suggestion_frame(run), dimension, units), NO_SUGGESTION)
+    return Judged(units, sides, n_others, every)
+
+
+def _of_documents(source: Source) -> tuple[pd.DataFrame, int]:
+    """Units that come from documents generated for claims, and how many others there are."""
+    every = source.unit_frame(source.type.unit_kind).rename(columns={"response": "document"})
+    units = every[every["document"].notna() & every["claim"].notna()].reset_index(drop=True)
+    responses = source.content("response").set_index("key")
+    units["repetition"] = units["document"].map(responses["repetition"]).fillna(0).astype(int)
+    units["text"] = units["document"].map(responses["text"]).fillna("")
+    units[GENERATOR] = units[GENERATOR].fillna("")
+    return units, len(every) - len(units)
+
+
+def proportions(found: Judged, *, quick: bool) -> list[Generator]:
+    """Per generator and side: share of matched generations, in all and in each repetition."""
+    return [
+        Generator(
+            **dict(zip(GENERATOR, names, strict=True)),
+            sides={side: _share(found, mine, side, quick) for side in found.sides},
+            n_documents=int(mine["document"].nunique()),
+            n_claims=int(mine["claim"].nunique()),
+            n_repetitions=int(mine["repetition"].nunique()),
+        )
+        for names, mine in found.units.groupby(GENERATOR, sort=True)
+    ]
+
+
+def _share(found: Judged, mine: pd.DataFrame, side: str, quick: bool) -> MatchedSide:
+    verdicts = found.verdicts(side, GENERATION)
+    wanted = mine.drop_duplicates(GENERATION)[GENERATION]
+    verdict = verdicts.reindex(tuples(wanted, GENERATION)).to_numpy()
+    values = [float(one) if one >= 0 else float("nan") for one in verdict]
+    share = repeated_mean(values, wanted["claim"].tolist(), wanted["repetition"].tolist())
+    counts = {name: int((verdict == code).sum()) for name, code in ((MATCHED, 1), (OTHER, 0), ("undecided", -1))}
+    return MatchedSide(
+        **counts,
+        share=to_figure(share, quick=quick),
+        standard_error=number(share.standard_error),
+        lowest=counts[MATCHED] / len(verdict),
+        highest=(counts[MATCHED] + counts["undecided"]) / len(verdict),
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody says of units or documents: codes 1, 0, -1 by key."""
+
+    title: str
+    codes: pd.Series
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison, with the keys of units or documents in each cell."""
+
+    result: SidesCompared
+    cells: dict[str, list]
+    is_of_units: bool
+
+
+def set_against(
+    level: str, people: Said, checker: Said, claims: pd.Series, *, quick: bool, is_of_units: bool = False
+) -> Compared:
+    """A checker's answers against people's, on units of one level; `claims` by the same keys."""
+    keys = people.codes.index.intersection(checker.codes.index, sort=False)
+    truth, says = people.codes.reindex(keys).to_numpy(), checker.codes.reindex(keys).to_numpy()
+    cluster = pd.factorize(claims.reindex(keys))[0]
+    found = detection(truth, says, cluster)
+    rows = ((truth >= 0) & (says >= 0)).nonzero()[0]
+    coded = Labels(
+        unit=rows.repeat(2),
+        rater=np.tile([0, 1], len(rows)),
+        value=np.column_stack([truth[rows], says[rows]]).ravel().astype(np.int64),
+        n_units=len(keys),
+        categories=(OTHER, MATCHED),
+        cluster=cluster,
+    )
+    result = SidesCompared(
+        level=level,
+        people=people.title,
+        checker=checker.title,
+        **{name: to_figure(getattr(found, name), quick=quick) for name in ("f1", "precision", "recall", "accuracy")},
+        kappa=to_figure(cohen_kappa(coded, 0, 1), quick=quick) if len(rows) else None,
+        share_people=share_figure(truth[rows] == 1, cluster[rows], quick=quick, undefined=NOT_BOTH),
+        share_checker=share_figure(says[rows] == 1, cluster[rows], quick=quick, undefined=NOT_BOTH),
+        n_people_only=int(((truth >= 0) & (says < 0)).sum()),
+        n_checker_only=int(((truth < 0) & (says >= 0)).sum()),
+        counts=MatchCells(both=found.n_hits, checker=found.n_false, people=found.n_missed, neither=found.n_rest),
+        is_quick=quick,
+    )
+    return Compared(result, {name: keys[mask].tolist() for name, mask in _cells(truth, says).items()}, is_of_units)
+
+
+def _cells(truth: np.ndarray, says: np.ndarray) -> dict[str, np.ndarray]:
+    return {
+        "both": (truth == 1) & (says == 1),
+        "checker": (truth == 0) & (says == 1),
+        "people": (truth == 1) & (says == 0),
+        "neither": (truth == 0) & (says == 0),
+        "people_alone": (truth >= 0) & (says < 0),
+        "checker_alone": (truth < 0) & (says >= 0),
+    }

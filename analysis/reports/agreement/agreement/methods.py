@@ -1,0 +1,76 @@
+"""The paragraph on agreement for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.reports.agreement.agreement.answer import WHOSE, recommended, with_interval
+from analysis.reports.agreement.agreement.result import Agreement, Question
+from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+from analysis.reports.numbers import n_of
+
+PROPER = ("Krippendorff", "Fleiss", "Gwet", "Brennan", "Cohen", "Scott")
+
+
+def methods(result: Agreement) -> str:
+    asked = result.labelled
+    if not asked:
+        return f"Nobody has labelled any of the {n_of(result.n_units, 'units')} of {result.project}."
+    return sentences(
+        f"Agreement was measured among {WHOSE[result.raters]} ({n_of(result.n_raters, 'raters')}) on "
+        f"{n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}.",
+        *(_coefficients(question) for question in asked),
+        "Units with a single label form no pair; nothing was put in the place of missing labels, and every "
+        "pair of labels of one unit counts, whoever gave them.",
+        "Raters are exchangeable, because the file does not say who voted, so there are no figures for pairs of them."
+        if result.exchangeable
+        else "",
+        "Each label was also held against all others together, by percent agreement (mean over items), Krippendorff's "
+        "alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger."
+        if any(question.per_label for question in asked)
+        else "",
+        _by_chance(asked),
+        "Since further judgements were asked for some items, agreement is also given on the items drawn at random for "
+        "more than one judgement, and over all with each unit weighted by the inverse of its chance to get more than "
+        "one (Horvitz and Thompson 1952; 1 for items asked for, the share drawn for the others)."
+        if any(question.selected for question in asked)
+        else "",
+        intervals_in(result),
+        _results(asked),
+    )
+
+
+def _coefficients(question: Question) -> str:
+    names = [_named(figure.title) for figure in question.figures]
+    alpha = next(figure for figure in question.figures if figure.name.startswith("krippendorff"))
+    return (
+        f"For {question.title.lower()} ({question.level}, {n_of(len(question.labels), 'labels')}, "
+        f"{question.n_labels:,} given) these are {listed(names)}, over {n_of(alpha.n_pairable or 0, 'units')} with "
+        f"a pair{left_out_of(alpha)}."
+    )
+
+
+def _named(title: str) -> str:
+    """A coefficient in the middle of a sentence: people keep their capitals, and kinds stand in brackets."""
+    name, comma, kind = title.partition(", ")
+    name = name if name.startswith(PROPER) else name[0].lower() + name[1:]
+    return f"{name} ({kind})" if comma else name
+
+
+def _by_chance(asked: Sequence[Question]) -> str:
+    tests = [question.chance for question in asked if question.chance.p_value is not None]
+    if not tests:
+        return ""
+    times = sorted({test.n_permutations for test in tests})
+    number = " to ".join(f"{n:,}" for n in dict.fromkeys((times[0], times[-1])))
+    return (
+        f"Alpha was tested against chance by {number} permutations ({tests[0].null}), one-sided, with units taken "
+        "as independent."
+    )
+
+
+def _results(asked: Sequence[Question]) -> str:
+    """The recommended coefficients, so that the paragraph can be pasted whole."""
+    found = [one for one in map(recommended, asked) if one.figure.is_defined]
+    said = [f"{one.question.title.lower()}, {one.title} {with_interval(one.figure)}" for one in found]
+    return f"Estimates [95 % intervals] were: {'; '.join(said)}." if said else ""

@@ -1,0 +1,123 @@
+"""Pictures of the agreement report: the recommended coefficients, alpha of each label, and of each source's units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from analysis.figures.items import DIMENSION, LABEL, Filter
+from analysis.figures.results import Figure
+from analysis.pictures import Axis, Interval, Intervals, Level, picture_name
+from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, Recommended, recommended
+from analysis.reports.agreement.agreement.result import PAIRED, Agreement, Question
+from analysis.reports.methods_words import made_from
+from analysis.reports.numbers import n_of
+from analysis.sources.splits import as_heading, in_words, split_in
+
+NONE = Level(0, "as by chance")
+LEAST = Level(TENTATIVE, "least for tentative conclusions")
+DRAWN_SOURCES = 20  # more would fit no page; the table has them
+
+
+def summary(result: Agreement) -> Intervals | None:
+    """The recommended coefficient of every question."""
+    found = [one for one in map(recommended, result.labelled) if one.figure.is_defined]
+    if not found:
+        return None
+    names = list(dict.fromkeys(one.title for one in found))
+    n = "; ".join(f"{one.question.title} {one.figure.n_pairable:,}" for one in found)
+    return Intervals(
+        name=picture_name("agreement"),
+        title="Agreement beyond chance",
+        caption=_caption(result, found[0].question, f"Units with a pair of labels: {n}", found[0].figure),
+        alt="; ".join(f"{one.question.title}: {one.title} {one.figure.estimate:.2f}" for one in found) + ".",
+        items=tuple(_of_question(one, one.title if len(names) > 1 else "") for one in found),
+        values=Axis(names[0] if len(names) == 1 else "Agreement beyond chance", high=1),
+        rows_title="Question",
+        series_title="Coefficient",
+        level=LEAST if all(one.is_alpha for one in found) else NONE,
+    )
+
+
+def _of_question(one: Recommended, series: str) -> Interval:
+    return _interval(one.question.title, one.figure, series, Filter({one.question.dimension: PAIRED}))
+
+
+def of_labels(result: Agreement, question: Question) -> Intervals | None:
+    """Each label against the rest; None where nobody gave any."""
+    rows, slug = question.per_label, question.dimension
+    if not any(row.n for row in rows):
+        return None
+    n = "; ".join(f"{row.title} {row.n:,}" for row in rows)
+    return Intervals(
+        name=picture_name("per-label", slug),
+        title=f"{question.title}: agreement about each label against the rest",
+        caption=_caption(result, question, f"Each label against the rest, labels: {n}", rows[0].alpha),
+        alt=_alt(rows, lambda row: row.title, lambda row: row.alpha),
+        items=tuple(
+            _interval(row.title, figure, title, Filter({}, ({DIMENSION: slug, LABEL: row.label},)) if row.n else None)
+            for row in rows
+            for title, figure in (("Krippendorff's alpha", row.alpha), ("Gwet's AC1", row.gwet_ac1))
+        ),
+        values=Axis("Agreement beyond chance", high=1),
+        rows_title="Label",
+        series_title="Coefficient",
+        level=NONE,
+    )
+
+
+def of_sources(result: Agreement, question: Question) -> Intervals | None:
+    rows, split = question.by_source[:DRAWN_SOURCES], split_in(made_from(result))
+    if not rows:
+        return None
+    left = len(question.by_source) + question.n_sources_not_listed - len(rows)
+    most = f"The {len(rows)} with most units of {len(rows) + left:,}. " if left else ""
+    n = "; ".join(f"{row.source} {row.alpha_nominal.n_pairable:,}" for row in rows)
+    return Intervals(
+        name=picture_name("by-source", question.dimension),
+        title=f"{question.title}: agreement by {in_words(split)}",
+        caption=_caption(result, question, f"{most}Units with a pair of labels: {n}", rows[0].alpha_nominal),
+        alt=_alt(rows, lambda row: row.source, lambda row: row.alpha_nominal),
+        items=tuple(
+            _interval(
+                row.source,
+                figure,
+                level if row.alpha_ordinal else "",
+                Filter({"source": row.source, question.dimension: PAIRED}) if figure.n_pairable else None,
+            )
+            for row in rows
+            for level, figure in (("nominal", row.alpha_nominal), ("ordinal", row.alpha_ordinal))
+            if figure
+        ),
+        values=Axis("Krippendorff's alpha", high=1),
+        rows_title=as_heading(split),
+        series_title="Level",
+        level=NONE,
+    )
+
+
+def _interval(row: str, figure: Figure, series: str, items: Filter | None) -> Interval:
+    return Interval(
+        row,
+        figure.estimate,
+        figure.low,
+        figure.high,
+        figure.n_pairable,
+        series=series,
+        undefined=figure.undefined,
+        figure=items.encoded if items else "",
+    )
+
+
+def _caption(result: Agreement, question: Question, what: str, figure: Figure) -> str:
+    how = figure.interval
+    lines = f" Lines are {100 * how.level:g} % intervals: {how.method}." if how and how.method else ""
+    return (
+        f"{result.project}: {n_of(question.n_labels, 'labels')} by {WHOSE[result.raters]} "
+        f"({n_of(result.n_raters, 'raters')}) of {n_of(result.n_units, 'units')}. {what}.{lines}"
+    )
+
+
+def _alt(rows: Sequence, title: Callable[[Any], str], alpha: Callable[[Any], Figure]) -> str:
+    known = [f"{title(row)} {alpha(row).estimate:.2f}" for row in rows if alpha(row).is_defined]
+    return f"Krippendorff's alpha: {'; '.join(known) or 'undefined throughout'}."

@@ -1,0 +1,205 @@
+"""What the report on agreement holds."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from analysis.figures.results import Figure, NamedFigure, Record, Result
+
+# Whose labels are looked at.
+GROUPS = {
+    "all": "Everybody",
+    "members": "Members of the project",
+    "imported": "Raters of imported files",
+}
+# Units by what their labels say about agreement: values of the column that is called by the question.
+SIDES = {
+    "agree": "people agree",
+    "disagree": "people disagree",
+    "single": "one label only",
+    "unlabelled": "no label",
+}
+PAIRED = ("agree", "disagree")
+
+
+class ClosedForm(Record):
+    """The interval if units were independent."""
+
+    low: float | None
+    high: float | None
+    method: str
+    note: str
+
+
+class WithClosedForm(Figure):
+    analytic: ClosedForm
+
+
+class Coefficient(NamedFigure):
+    analytic: ClosedForm
+
+
+class Difference(Figure):
+    """Alpha of a minus alpha of b, at the level of the scale, over `n_shared` claims or units that both have."""
+
+    of_a: float | None
+    of_b: float | None
+    n_shared: int
+
+
+class GivenLabel(Record):
+    label: str
+    title: str
+    n: int
+
+
+class LabelAgreement(GivenLabel):
+    """One label against all others together."""
+
+    percent_agreement: Figure
+    alpha: Figure
+    fleiss_kappa: Figure
+    gwet_ac1: Figure
+    brennan_prediger: Figure
+
+
+class RaterPair(WithClosedForm):
+    """Cohen's kappa of two people, who are called `a` and `b` and have the pseudonyms `a_id` and `b_id`. `counts` has a
+    row for each label of a and a column for each of b."""
+
+    a: str
+    b: str
+    a_id: str
+    b_id: str
+    n_agree: int
+    n_differ: int
+    percent_agreement: WithClosedForm
+    counts: list[list[int]]
+    scott_pi: WithClosedForm
+    linear: WithClosedForm | None
+    quadratic: WithClosedForm | None
+
+
+class Part(Record):
+    """Figures of some of the labels."""
+
+    n_units: int
+    percent_agreement: Figure
+    alpha_nominal: Figure
+    alpha_ordinal: Figure | None
+
+
+class OfSource(Part):
+    source: str
+    against_the_rest: Difference
+
+
+class OfArm(Part):
+    arm: str
+    title: str
+    n_labels: int
+
+
+class OfVersion(Part):
+    version: int
+    n_labels: int
+
+
+class BetweenArms(Difference):
+    a: str
+    b: str
+
+
+class BetweenVersions(Difference):
+    version: int
+    before: int
+
+
+class Members(Difference):
+    """Alpha of members minus alpha of raters of imported files."""
+
+    n_paired_members: int
+    n_paired_imported: int
+
+
+class WithUnasked(Record):
+    """The same coefficients with 'not asked' as one more label."""
+
+    label: str
+    n_labels: int
+    n_paired: int
+    figures: list[Coefficient]
+
+
+class Chance(Record):
+    """Alpha against permutations of the labels."""
+
+    level: str
+    statistic: float | None
+    p_value: float | None
+    n_permutations: int
+    null: str
+    chance_mean: float | None
+    chance_high: float | None
+    n_labels: int
+    n_movable: int
+    undefined: str
+
+
+class SelectedRow(Record):
+    name: str
+    title: str
+    percent_agreement: Figure
+    alpha: Figure
+    effective_n: float | UnsetType = UNSET
+
+
+class Selected(Record):
+    """Agreement where some items were chosen for more judgements."""
+
+    level: str
+    rows: list[SelectedRow]
+    n_drawn: int
+    n_chosen: int
+    n_chosen_and_drawn: int
+
+
+class Question(Record):
+    dimension: str
+    title: str
+    derived_from: str | None
+    level: str
+    labels: list[GivenLabel]
+    n_labels: int
+    n_paired: int
+    figures: list[Coefficient]
+    chance: Chance
+    per_label: list[LabelAgreement]
+    pairs: list[RaterPair]
+    n_pairs_not_listed: int
+    by_source: list[OfSource]
+    n_sources_not_listed: int
+    by_arm: list[OfArm]
+    arm_differences: list[BetweenArms]
+    by_version: list[OfVersion]
+    version_differences: list[BetweenVersions]
+    n_labels_without_version: int
+    members_against_imported: Members | None
+    with_unasked: WithUnasked | None
+    selected: Selected | None
+
+
+class Agreement(Result):
+    raters: str
+    groups: list[str]
+    n_items: int
+    n_items_without_units: int
+    n_units: int
+    n_raters: int
+    exchangeable: bool
+    unanswered: list[str]
+    dimensions: list[Question]
+
+    @property
+    def labelled(self) -> list[Question]:
+        return [question for question in self.dimensions if question.n_labels]

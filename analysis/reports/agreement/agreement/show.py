@@ -1,0 +1,458 @@
+"""The page on agreement: how far people agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.figures.items import ALL, DIMENSION, JUDGEMENTS, LABEL, RATER, Filter
+from analysis.figures.page import Counts, Page, Part, Section, Text
+from analysis.figures.results import Ends, Figure
+from analysis.figures.tables import Column, Table
+from analysis.reports.agreement.agreement import pictures
+from analysis.reports.agreement.agreement.answer import answer
+from analysis.reports.agreement.agreement.methods import methods
+from analysis.reports.agreement.agreement.result import (
+    PAIRED,
+    Agreement,
+    Coefficient,
+    Question,
+    RaterPair,
+    WithClosedForm,
+)
+from analysis.reports.common import RATERS
+from analysis.reports.methods_words import made_from
+from analysis.reports.numbers import either, n_of
+from analysis.reports.report import Report
+from analysis.reports.tabular import Person
+from analysis.sources.splits import as_heading, in_words, split_in
+
+EXCHANGEABLE = (
+    "Some of these labels are by exchangeable raters: the file does not say who voted. No figures are given for pairs "
+    "of them."
+)
+DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
+CLOSED_FORM = (
+    "In closed form, as if no two units came from one claim or question. The intervals above allow for such clusters."
+)
+
+
+def page(result: Agreement) -> Page:
+    sections = [section for question in result.labelled for section in _sections(result, question)]
+    notes = [EXCHANGEABLE] if result.exchangeable else []
+    if result.unanswered:
+        notes.append(f"Nobody answered: {', '.join(result.unanswered)}.")
+    return Page(
+        answer(result, pictures.summary(result)),
+        [Section(title, parts, is_open=place == 0) for place, (title, parts) in enumerate(sections)],
+        notes,
+    )
+
+
+def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Part]]]:
+    """Titles and parts of a question's sections; those that have nothing to show are left out."""
+    title = question.title
+    found = [
+        (f"{title}: coefficients", _coefficients(result, question)),
+        (f"{title}: each label", [pictures.of_labels(result, question), _per_label(question)]),
+        (f"{title}: pairs of annotators", _pairs(question)),
+        (
+            f"{title}: by {in_words(split_in(made_from(result)))}",
+            [pictures.of_sources(result, question), _by_source(result, question)],
+        ),
+        (f"{title}: without the choice of items", _selected(question)),
+        (f"{title}: by arm", _by_arm(question)),
+        (f"{title}: by version of the guidelines", _by_version(question)),
+    ]
+    found = [(name, [part for part in parts if part]) for name, parts in found]
+    return [(name, parts) for name, parts in found if any(not isinstance(part, Table) or part.rows for part in parts)]
+
+
+# ---- filters ----
+
+
+def _given(question: Question, **more: str) -> Filter:
+    """Units with such a label."""
+    return Filter({}, ({DIMENSION: question.dimension, **more},))
+
+
+def _two(question: Question, *sides: dict[str, str], pair="") -> Filter:
+    """Units with two such labels."""
+    return Filter({}, tuple({DIMENSION: question.dimension, **side} for side in sides), pair)
+
+
+# ---- coefficients ----
+
+
+@dataclass(frozen=True)
+class _Row:
+    title: str
+    figure: Figure
+    items: Filter | None
+
+
+def _coefficients(result: Agreement, question: Question) -> list[Part]:
+    title, slug, paired = question.title, question.dimension, Filter({question.dimension: PAIRED})
+    rows = [_Row(one.title, one, paired if one.n_pairable == question.n_paired else None) for one in question.figures]
+    note = ""
+    if unasked := question.with_unasked:
+        items = Filter({f"{slug}.with-unasked": "yes"})
+        rows += [
+            _Row(
+                f"{one.title}, with “{unasked.label}” as a label",
+                one,
+                items if one.n_pairable == unasked.n_paired else None,
+            )
+            for one in unasked.figures
+        ]
+        note = (
+            f"Rows with “{unasked.label}” count it as one more label. The others are over pairs of people who both "
+            "found that the question applies."
+        )
+    if members := question.members_against_imported:
+        rows.append(_Row("Alpha of members minus alpha of imported raters", members, None))
+    left_out = question.figures[0].left_out or {}
+    counts = [
+        ("units", result.n_units, ALL),
+        ("where people disagree", None, Filter({slug: "disagree"})),
+        ("where people agree", None, Filter({slug: "agree"})),
+        ("with one label only", left_out.get("one label only", 0), Filter({slug: "single"})),
+        ("without a label", left_out.get("no label", 0), Filter({slug: "unlabelled"})),
+    ]
+    if members:
+        both = (("members", "two members"), ("imported", "two raters of files"))
+        counts += [
+            (
+                f"with labels of {words}",
+                getattr(members, f"n_paired_{group}"),
+                _two(question, {"group": group}, {"group": group}),
+            )
+            for group, words in both
+        ]
+    return [
+        Text(DERIVED) if question.derived_from else None,
+        Counts(counts),
+        Table(
+            f"{title}: agreement",
+            [
+                Column("Measure", lambda row: row.title),
+                Column("Value", lambda row: row.figure, interval=True),
+                Column("Units with a pair", lambda row: row.figure.n_pairable, items=lambda row: row.items),
+                Column("Left out", lambda row: row.figure.left_out_words),
+            ],
+            rows,
+            note,
+        ),
+        _against_chance(question),
+        Table(
+            f"{title}: intervals if units were independent",
+            [Column("Measure", lambda one: one.title), *_closed_form(lambda one: one)],
+            question.figures,
+            CLOSED_FORM,
+        ),
+        *([] if question.per_label else [_labels(question)]),
+    ]
+
+
+def _closed_form(figure) -> list[Column]:
+    """Columns of the interval if units were independent; `figure` takes it from a row."""
+
+    def closed(row) -> Figure:
+        one = figure(row)
+        ends = {"low": one.analytic.low, "high": one.analytic.high, "interval": Ends(undefined="")}
+        return Figure(estimate=one.estimate, undefined=one.undefined, **ends)
+
+    def method(row) -> str:
+        found: Coefficient | WithClosedForm = figure(row)
+        return "; ".join(filter(None, (found.analytic.method, found.analytic.note)))
+
+    return [Column("Value", closed, interval=True), Column("Method", method)]
+
+
+def _against_chance(question: Question) -> Table:
+    return Table(
+        f"{question.title}: against chance",
+        [
+            Column("Level", lambda one: one.level),
+            Column("Alpha", lambda one: f"undefined: {one.undefined}" if one.statistic is None else one.statistic),
+            Column("Mean by chance", lambda one: one.chance_mean),
+            Column("95 % quantile by chance", lambda one: one.chance_high),
+            Column("p", lambda one: one.p_value),
+            Column("Labels that can move", lambda one: one.n_movable),
+            Column("Labels", lambda one: one.n_labels),
+            Column("Permutations", lambda one: one.n_permutations),
+            Column("Null", lambda one: one.null),
+        ],
+        [question.chance],
+        "One-sided: how often permuted labels, with people's habits kept, reach this alpha. Units are taken as "
+        "independent.",
+    )
+
+
+# ---- labels ----
+
+
+def _label_columns(question: Question) -> list[Column]:
+    return [
+        Column("Label", lambda row: row.title),
+        Column(
+            "Labels",
+            lambda row: row.n,
+            items=lambda row: _given(question, **{LABEL: row.label}) if row.n else None,
+            counts=JUDGEMENTS,
+        ),
+    ]
+
+
+def _labels(question: Question) -> Table:
+    return Table(f"{question.title}: labels given", _label_columns(question), question.labels)
+
+
+def _per_label(question: Question) -> Table:
+    slug = question.dimension
+    return Table(
+        f"{question.title}: each label against the rest",
+        [
+            *_label_columns(question),
+            Column(
+                "Units",
+                lambda row: row.alpha.n_pairable,
+                items=lambda row: Filter({slug: PAIRED}) if row.alpha.n_pairable == question.n_paired else None,
+            ),
+            Column("Agreement", lambda row: row.percent_agreement, interval=True),
+            Column("Alpha", lambda row: row.alpha, interval=True),
+            Column("Fleiss' kappa", lambda row: row.fleiss_kappa, interval=True),
+            Column("AC1", lambda row: row.gwet_ac1, interval=True),
+            Column("Brennan-Prediger", lambda row: row.brennan_prediger, interval=True),
+        ],
+        question.per_label,
+    )
+
+
+# ---- pairs of annotators ----
+
+
+@dataclass(frozen=True)
+class _Cell:
+    pair: RaterPair
+    of_a: str
+    of_b: str
+    title_a: str
+    title_b: str
+    n: int
+
+
+def _pair_figures(question: Question) -> dict[str, str]:
+    weighted = {} if question.level == "nominal" else {"linear": "Kappa, linear", "quadratic": "Kappa, quadratic"}
+    return {"percent_agreement": "Agreement", "": "Kappa", **weighted, "scott_pi": "Scott's pi"}
+
+
+def _pairs(question: Question) -> list[Part]:
+    title, names = f"{question.title}: pairs of annotators", _pair_figures(question)
+
+    def figure(pair: RaterPair, name: str) -> Figure:
+        return getattr(pair, name) if name else pair
+
+    def both(way: str):
+        return lambda row: _two(question, {RATER: row.a_id}, {RATER: row.b_id}, pair=way)
+
+    def who(pair) -> list[Column]:
+        return [
+            Column("Annotator", lambda row: Person(pair(row).a, pair(row).a_id)),
+            Column("Annotator ", lambda row: Person(pair(row).b, pair(row).b_id)),
+        ]
+
+    cells = [
+        _Cell(pair, of_a.label, of_b.label, of_a.title, of_b.title, n)
+        for pair in question.pairs
+        for of_a, counts in zip(question.labels, pair.counts, strict=True)
+        for of_b, n in zip(question.labels, counts, strict=True)
+        if n
+    ]
+    return [
+        Table(
+            title,
+            [
+                *who(lambda row: row),
+                Column("Shared units", lambda row: row.n_pairable, items=both("")),
+                Column("Same label", lambda row: row.n_agree, items=both("same")),
+                Column("Other label", lambda row: row.n_differ, items=both("other")),
+                *(Column(words, lambda row, of=name: figure(row, of), interval=True) for name, words in names.items()),
+            ],
+            question.pairs,
+            f"{n_of(n, 'more pairs')}, who share fewer units, are not listed."
+            if (n := question.n_pairs_not_listed)
+            else "",
+        ),
+        Table(
+            f"{title}, label by label",
+            [
+                *who(lambda row: row.pair),
+                Column("Label of the first", lambda row: row.title_a),
+                Column("Label of the second", lambda row: row.title_b),
+                Column(
+                    "Units",
+                    lambda row: row.n,
+                    items=lambda row: _two(
+                        question, {RATER: row.pair.a_id, LABEL: row.of_a}, {RATER: row.pair.b_id, LABEL: row.of_b}
+                    ),
+                ),
+            ],
+            cells,
+            "Units that both of a pair label, by what either says; what nobody says together is left out.",
+        ),
+        Table(
+            f"{title}, intervals if units were independent",
+            [
+                *who(lambda row: row[0]),
+                Column("Measure", lambda row: row[1]),
+                *_closed_form(lambda row: row[2]),
+            ],
+            [(pair, words, figure(pair, name)) for pair in question.pairs for name, words in names.items()],
+        ),
+    ]
+
+
+# ---- parts of the labels ----
+
+
+def _part_columns(question: Question) -> list[Column]:
+    alphas = [Column("Alpha, nominal", lambda row: row.alpha_nominal, interval=True)]
+    if question.level != "nominal":
+        alphas.append(Column("Alpha, ordinal", lambda row: row.alpha_ordinal, interval=True))
+    return [Column("Agreement", lambda row: row.percent_agreement, interval=True), *alphas]
+
+
+def _by_source(result: Agreement, question: Question) -> Table:
+    split, paired = split_in(made_from(result)), {question.dimension: PAIRED}
+    n = question.n_sources_not_listed
+    return Table(
+        f"{question.title}: by {in_words(split)}",
+        [
+            Column(as_heading(split), lambda row: row.source),
+            Column("Units", lambda row: row.n_units, items=lambda row: Filter({"source": row.source})),
+            Column(
+                "With a pair",
+                lambda row: row.alpha_nominal.n_pairable,
+                items=lambda row: Filter({"source": row.source} | paired),
+            ),
+            *_part_columns(question),
+            Column("Alpha minus the rest's", lambda row: row.against_the_rest, interval=True),
+        ],
+        question.by_source,
+        f"{n:,} more{'' if split else ' sources'}, with fewer units, {either(n, 'is', 'are')} not listed." if n else "",
+    )
+
+
+def _selected(question: Question) -> list[Part]:
+    found, slug = question.selected, question.dimension
+    if not found:
+        return []
+    note = (
+        f"{n_of(found.n_chosen, 'units')} not drawn {either(found.n_chosen, 'has', 'have')} more than one label "
+        f"because somebody asked for one more judgement; so were {found.n_chosen_and_drawn} of the "
+        f"{found.n_drawn} drawn ones, of which the judgements planned at first count. Weights suppose that what "
+        "was asked for does not depend on the answers that are compared; the random share supposes nothing."
+    )
+    return [
+        Counts(
+            [
+                (f"{words} for more than one judgement", getattr(found, f"n_{name}"), Filter({f"{slug}.{name}": "yes"}))
+                for name, words in (("drawn", "drawn"), ("chosen", "chosen"))
+            ]
+        ),
+        Table(
+            f"{question.title}: without the choice of items",
+            [
+                Column("Units", lambda row: row.title),
+                Column(
+                    "With a pair",
+                    lambda row: row.alpha.n_pairable,
+                    items=lambda row: Filter({f"{slug}.{row.name}": "yes"}),
+                ),
+                Column("Effective number", lambda row: row.effective_n or None),
+                Column("Agreement", lambda row: row.percent_agreement, interval=True),
+                Column(f"Alpha ({found.level})", lambda row: row.alpha, interval=True),
+            ],
+            found.rows,
+            note,
+        ),
+    ]
+
+
+def _of_part(question: Question, name: str, value) -> list[Column]:
+    """Columns of parts of the labels: those with a `value` of the judgements' column `name`."""
+
+    def one(row) -> dict[str, str]:
+        return {name: str(value(row))}
+
+    return [
+        Column("Units", lambda row: row.n_units, items=lambda row: _given(question, **one(row))),
+        Column("Labels", lambda row: row.n_labels),
+        Column(
+            "With a pair",
+            lambda row: row.alpha_nominal.n_pairable,
+            items=lambda row: _two(question, one(row), one(row)),
+        ),
+        *_part_columns(question),
+    ]
+
+
+def _differences(question: Question, of: str, first: str, a, b, rows: list) -> Table:
+    return Table(
+        f"{question.title}: difference of alpha between {of}",
+        [
+            Column(first, a),
+            Column("minus", b),
+            Column("Shared claims or units", lambda row: row.n_shared),
+            Column(f"Difference of alpha ({question.level})", lambda row: row, interval=True),
+        ],
+        rows,
+    )
+
+
+def _by_arm(question: Question) -> list[Part]:
+    return [
+        Table(
+            f"{question.title}: by arm",
+            [Column("Suggestions were", lambda row: row.title), *_of_part(question, "arm", lambda row: row.arm)],
+            question.by_arm,
+            "Over pairs of labels given in the same arm.",
+        ),
+        _differences(question, "arms", "Arm", lambda row: row.a, lambda row: row.b, question.arm_differences),
+    ]
+
+
+def _by_version(question: Question) -> list[Part]:
+    n = question.n_labels_without_version
+    left_out = f" {n_of(n, 'labels')} of which the version is not known {either(n, 'is', 'are')} left out." if n else ""
+    return [
+        Table(
+            f"{question.title}: by version of the guidelines",
+            [Column("Version", lambda row: str(row.version)), *_of_part(question, "version", lambda row: row.version)],
+            question.by_version,
+            f"Over pairs of labels given under the same version.{left_out}",
+        ),
+        _differences(
+            question,
+            "versions of the guidelines",
+            "Version",
+            lambda row: str(row.version),
+            lambda row: str(row.before),
+            question.version_differences,
+        ),
+    ]
+
+
+REPORT = Report(
+    "agreement",
+    "Agreement between people",
+    "analysis.reports.agreement.agreement.compute",
+    (RATERS,),
+    "Over the pairs of labels that exist. Intervals are 95 % bootstrap intervals; they resample claims (or questions) "
+    "where several units come from one.",
+    own_page="project_agreement",
+    kind=Agreement,
+    declares=page,
+    said=methods,
+    quick=True,
+)

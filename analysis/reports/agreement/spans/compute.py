@@ -1,0 +1,240 @@
+"""Do people mark the same passages? Per question: overall, per label, per field and per pair of people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import Figure
+from analysis.reports.agreement.agreement.result import GROUPS
+from analysis.reports.agreement.raters import of_group
+from analysis.reports.agreement.spans.result import (
+    OUTCOMES,
+    WHO,
+    MarkedField,
+    MarkedLabel,
+    MarkedPassages,
+    MarkedQuestion,
+    MarkingPair,
+    SpanFigure,
+)
+from analysis.reports.agreement.spans.show import refuses
+from analysis.reports.agreement.spans.texts import MarkedTexts, marked_texts, units_where
+from analysis.reports.estimates import RESAMPLES, to_figure, with_interval
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.raters import people_of
+from analysis.sources import Source
+from analysis.sources.base import dimensions_to_show
+from analysis.stats import Continua, Estimate, SpanAgreement, character_alpha, gamma, span_agreement, unitizing_alpha
+from analysis.stats.spans.overlaps import entry_pairs, shared_spans
+from annotation.task_types import Dimension
+
+MAX_FIELDS = 20
+MAX_PAIRS = 50
+# Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
+GAMMA_TEXTS = 2000
+GAMMA_DRAWS = 1000
+SPAN_MEASURES = {
+    "exact_f1": "Exact F1",
+    "overlap_f1": "Overlap F1",
+    "character_f1": "Character F1",
+    "character_iou": "Character IoU",
+}
+
+
+def compute(
+    source: Source, raters: str = "all", who: str = "answered", *, quick: bool = False
+) -> tuple[MarkedPassages, Items]:
+    """The report on spans. `raters` is a key of GROUPS, `who` one of WHO; anything else raises ValueError."""
+    for name, value, known in (("raters", raters, GROUPS), ("who", who, WHO)):
+        if value not in known:
+            raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
+    kind = source.type
+    if reason := refuses(kind):
+        raise ValueError(f"{source.slug}: {reason}")
+    units = source.unit_frame(kind.unit_kind)
+    people = of_group(source.rater_frame(), raters)
+    labels = source.label_frame(units)
+    labels = labels[labels["rater"].isin(people["rater"])]
+    spans = source.span_frame(units)
+    items = new_items(units, quotes=True)
+    compared, found = [], []
+    for dimension in dimensions_to_show(kind, labels):
+        if dimension.spans is None:
+            continue
+        answers = labels[labels["dimension"] == dimension.slug]
+        marked = marked_texts(source, kind, dimension, units, answers, spans[spans["dimension"] == dimension.slug], who)
+        if marked.continua.n_texts:
+            compared.append(_compared(dimension, marked.continua))
+        found.append(_question(dimension, marked, source, items, quick))
+    if compared:
+        labels = labels.merge(pd.concat(compared), on=["unit", "rater", "dimension"], how="left")
+    add_judgements(items, kind, labels, columns={"compared": ("compared here", {})})
+    return MarkedPassages(
+        report="spans",
+        project=source.slug,
+        task_type=source.task_type,
+        raters=raters,
+        who=who,
+        n_units=len(units),
+        dimensions=found,
+    ), items
+
+
+def _compared(dimension: Dimension, continua: Continua) -> pd.DataFrame:
+    """Whose answers about which units take part, as rows of the table of judgements."""
+    rows = {
+        "unit": [continua.texts[text][0] for text in continua.text.tolist()],
+        "rater": [continua.raters[rater] for rater in continua.rater.tolist()],
+    }
+    return pd.DataFrame(rows).drop_duplicates().assign(dimension=dimension.slug, compared="yes")
+
+
+def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: Items, quick: bool) -> MarkedQuestion:
+    continua = marked.continua
+    unitizing = unitizing_alpha(continua)
+    figures = _span_figures(span_agreement(continua), quick) + [
+        _named("character_alpha", "Character alpha", character_alpha(continua), quick),
+        _named("u_alpha", "u-alpha: units and labels", unitizing.units_and_labels, quick),
+        _named("binary_u_alpha", "|u-alpha: marked or not", unitizing.marked_or_not, quick),
+        _named("cu_alpha", "cu-alpha: labels where both marked", unitizing.labels_where_both, quick),
+        *([] if quick else [_gamma(continua)]),
+    ]
+    outcomes = {name: units_where(continua, chosen) for name, chosen in _outcomes(continua).items()}
+    several = [units for name, units in outcomes.items() if name != "single"]
+    with_label = {
+        label.value: units_where(continua, _texts_with(continua.only_label(label.value)))
+        for label in dimension.labels
+        if label.value in continua.labels
+    }
+    order = pd.Series(items.units)
+
+    def places(units: set) -> np.ndarray:
+        return order.isin(units).to_numpy()
+
+    items.add_sets(
+        dimension.slug,
+        dimension.title,
+        {name: (OUTCOMES[name].lower(), places(units)) for name, units in outcomes.items()}
+        | {"several": ("two people or more looked at it", places(set().union(*several)))},
+    )
+    titles = {label.value: label.title for label in dimension.labels}
+    sets = {value: (f"a passage under {titles[value]}", places(units)) for value, units in with_label.items()}
+    items.add_sets(f"{dimension.slug}.label", dimension.title, sets)
+    return MarkedQuestion(
+        dimension=dimension.slug,
+        title=dimension.title,
+        required=dimension.spans.required,
+        n_texts=continua.n_texts,
+        n_spans=continua.n_spans,
+        n_answers=marked.n_answers,
+        n_marking=marked.n_marking,
+        n_unknown=marked.n_unknown,
+        n_several=sum(map(len, several)),
+        outcomes={name: len(units) for name, units in outcomes.items()},
+        figures=figures,
+        labels=[
+            MarkedLabel(
+                label=value,
+                title=titles[value],
+                n_units=len(units),
+                n_spans=continua.only_label(value).n_spans,
+                figures=_of_part(
+                    continua.only_label(value), "ku_alpha", "(k)u-alpha", unitizing.each_label[value], quick
+                ),
+            )
+            for value, units in with_label.items()
+        ],
+        fields=[
+            MarkedField(
+                field=field,
+                n_spans=found.n_spans,
+                figures=_of_part(found, "u_alpha", "u-alpha", unitizing_alpha(found).units_and_labels, quick),
+            )
+            for field, found in list(marked.by_field.items())[:MAX_FIELDS]
+        ],
+        n_fields_not_listed=max(0, len(marked.by_field) - MAX_FIELDS),
+        **_pairs(continua, source, quick),
+    )
+
+
+def _of_figure(name: str, title: str, figure: Figure, **more: int) -> SpanFigure:
+    values = {field: getattr(figure, field) for field in figure.__struct_fields__}
+    return SpanFigure(name=name, title=title, **values, **more)
+
+
+def _named(name: str, title: str, estimate: Estimate, quick: bool) -> SpanFigure:
+    return _of_figure(name, title, to_figure(estimate, quick=quick))
+
+
+def _span_figures(found: SpanAgreement, quick: bool) -> list[SpanFigure]:
+    """Of all measures from one set of resamples, which costs no more than that of one."""
+    intervals = {} if quick else found.confidence_intervals(n_resamples=RESAMPLES)
+    return [
+        _of_figure(name, title, with_interval(getattr(found, name), intervals.get(name)))
+        for name, title in SPAN_MEASURES.items()
+    ]
+
+
+def _of_part(continua: Continua, name: str, title: str, alpha: Estimate, quick: bool) -> list[SpanFigure]:
+    """Figures of one label, text or pair."""
+    return [*_span_figures(span_agreement(continua), quick), _named(name, title, alpha, quick)]
+
+
+def _gamma(continua: Continua) -> SpanFigure:
+    """Gamma, of a random part where there are many texts."""
+    several = np.flatnonzero(continua.n_looked > 1)
+    n_all = len(several)
+    if n_all > GAMMA_TEXTS:
+        several = np.random.default_rng(0).choice(several, GAMMA_TEXTS, replace=False)
+        continua = continua.only_entries(np.isin(continua.text, several))
+    found = gamma(continua, n_draws=GAMMA_DRAWS)
+    return _of_figure("gamma", "Gamma", to_figure(found, quick=False), n_drawn_from=n_all, n_draws=found.n_draws)
+
+
+def _texts_with(continua: Continua) -> np.ndarray:
+    """Whether a text has a span, (n_texts,)."""
+    return np.bincount(continua.text[continua.entry], minlength=continua.n_texts) > 0
+
+
+def _outcomes(continua: Continua) -> dict[str, np.ndarray]:
+    """Which texts were marked how, each a bool per text; `single` were looked at by one person only."""
+    pairs = shared_spans(continua)
+
+    def per_text(chosen: np.ndarray) -> np.ndarray:
+        return np.bincount(pairs.text, weights=chosen, minlength=continua.n_texts) > 0
+
+    entries = np.unique(continua.entry)
+    marking = np.bincount(continua.text[entries], minlength=continua.n_texts)
+    several = continua.n_looked > 1
+    unequal, shared = per_text(pairs.either > pairs.shared), per_text(pairs.shared > 0)
+    return {
+        "same": several & (marking > 1) & ~unequal,
+        "overlap": several & (marking > 1) & unequal & shared,
+        "apart": several & (marking > 1) & ~shared,
+        "one": several & (marking == 1),
+        "none": several & (marking == 0),
+        "single": continua.n_looked == 1,
+    }
+
+
+def _pairs(continua: Continua, source: Source, quick: bool) -> dict:
+    """Every two people who looked at the same texts. Exchangeable slots are nobody, so they form no pairs."""
+    names = {who: person.name for who, person in people_of(source).items()}
+    both = np.sort(continua.rater[entry_pairs(continua)], axis=1)
+    found, n_shared = np.unique(both, axis=0, return_counts=True)
+    named = []
+    for (one, other), n in zip(found.tolist(), n_shared.tolist(), strict=True):
+        pair = [continua.raters[one], continua.raters[other]]
+        if all(rater in names for rater in pair):
+            pair.sort(key=lambda rater: (names[rater], rater))
+            named.append((-n, [names[rater] for rater in pair], pair))
+    # Which pairs are listed must not depend on names, which a release's files do not have.
+    listed = sorted(sorted(named, key=lambda row: (row[0], sorted(row[2])))[:MAX_PAIRS])
+    rows = []
+    for _, (a, b), pair in listed:
+        mine = continua.only_raters(pair)
+        figures = _of_part(mine, "u_alpha", "u-alpha", unitizing_alpha(mine).units_and_labels, quick)
+        rows.append(MarkingPair(a=a, b=b, a_id=pair[0], b_id=pair[1], figures=figures))
+    return {"pairs": rows, "n_pairs_not_listed": len(named) - len(listed)}

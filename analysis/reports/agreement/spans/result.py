@@ -1,0 +1,81 @@
+"""What the report on marked passages holds."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from analysis.figures.results import NamedFigure, Record, Result
+
+# Whose marks are compared.
+WHO = {
+    "answered": "Everybody who answered, marking nothing being an answer",
+    "same-label": "People who gave the same label",
+    "marked": "People who marked something",
+}
+# How the raters of a text marked it; a text has one of these.
+OUTCOMES = {
+    "same": "Everybody marked the same",
+    "overlap": "In part the same",
+    "apart": "Nothing in common",
+    "one": "One marked, others not",
+    "none": "Nobody marked anything",
+    "single": "One person only",
+}
+
+
+class SpanFigure(NamedFigure):
+    """Gamma says of how many units those that it is computed on were drawn, and how many random continua there were."""
+
+    n_drawn_from: int | UnsetType = UNSET
+    n_draws: int | UnsetType = UNSET
+
+
+class MarkedLabel(Record):
+    label: str
+    title: str
+    n_units: int
+    n_spans: int
+    figures: list[SpanFigure]
+
+
+class MarkedField(Record):
+    field: str
+    n_spans: int
+    figures: list[SpanFigure]
+
+
+class MarkingPair(Record):
+    a: str
+    b: str
+    a_id: str
+    b_id: str
+    figures: list[SpanFigure]
+
+
+class MarkedQuestion(Record):
+    dimension: str
+    title: str
+    required: bool
+    n_texts: int
+    n_spans: int
+    n_answers: int
+    n_marking: int
+    n_unknown: int
+    n_several: int
+    outcomes: dict[str, int]
+    figures: list[SpanFigure]
+    labels: list[MarkedLabel]
+    fields: list[MarkedField]
+    n_fields_not_listed: int
+    pairs: list[MarkingPair]
+    n_pairs_not_listed: int
+
+    def figure(self, name: str) -> SpanFigure:
+        return next(one for one in self.figures if one.name == name)
+
+
+class MarkedPassages(Result):
+    raters: str
+    who: str
+    n_units: int
+    dimensions: list[MarkedQuestion]

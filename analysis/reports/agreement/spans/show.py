@@ -1,0 +1,313 @@
+"""The page on marked passages: whether people mark the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from analysis.figures.items import DIMENSION, RATER, Filter
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.results import Figure
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Axis, Interval, Intervals, Level
+from analysis.reports.agreement.spans.result import OUTCOMES, WHO, MarkedPassages, MarkedQuestion, MarkingPair
+from analysis.reports.common import RATERS
+from analysis.reports.numbers import either, n_of
+from analysis.reports.options import Option
+from analysis.reports.report import Report
+from analysis.reports.tabular import Person
+from annotation.task_types import TaskType
+
+# Measures whose n are units that two people looked at.
+OF_UNITS = ("u_alpha", "binary_u_alpha", "cu_alpha", "gamma")
+COMPARED = {
+    "answered": "everybody who answered the question was compared, and marking nothing counted as an answer",
+    "same-label": "people were compared where they gave the same label",
+    "marked": "people were compared where they marked something",
+}
+UNKNOWN_TEXT = "a marked text is not known, or is shorter than its marks"
+
+
+def refuses(kind: TaskType) -> str:
+    return "" if any(dimension.spans for dimension in kind.dimensions) else "nobody marks passages here"
+
+
+def page(result: MarkedPassages) -> Page:
+    pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
+    return Page(
+        Answer(
+            sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions)
+            or ("Nobody has been asked to mark passages.",),
+            n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
+            picture=next((one for one in pictures.values() if one), None),
+            next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+        ),
+        [
+            Section(question.title, _parts(result, question, pictures[question.dimension]), is_open=place == 0)
+            for place, question in enumerate(result.dimensions)
+        ],
+    )
+
+
+def _counted(question: MarkedQuestion) -> str:
+    return f"{question.title}: {n_of(question.n_answers, 'answers')}, {n_of(question.n_spans, 'marks')}"
+
+
+def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part]:
+    return [
+        _outcomes(question),
+        _figures(question),
+        *([picture] if picture else []),
+        _labels(question),
+        _fields(question),
+        _pairs(result, question),
+    ]
+
+
+def _set(question: MarkedQuestion, name: str) -> Filter:
+    return Filter({f"{question.dimension}.{name}": "yes"})
+
+
+def _outcomes(question: MarkedQuestion) -> Table:
+    note = (
+        f"{question.n_marking} of {n_of(question.n_answers, 'answers')} "
+        f"{either(question.n_marking, 'marks', 'mark')} something."
+    )
+    if question.n_unknown:
+        note += f" Units left out because {UNKNOWN_TEXT}: {question.n_unknown}."
+
+    def outcome(name: str, title: str) -> Column:
+        return Column(title, lambda one: one.outcomes[name], items=lambda one: _set(one, name))
+
+    columns = [Column("Marks", lambda one: one.n_spans), *(outcome(*one) for one in OUTCOMES.items())]
+    return Table(f"{question.title}: how passages were marked", columns, [question], note)
+
+
+def _figures(question: MarkedQuestion) -> Table:
+    note = (
+        "F1 and IoU are means over pairs of people and units, where somebody marked something. Character alpha counts "
+        "characters, the others units."
+    )
+    for one in question.figures:
+        if one.name == "gamma" and one.n_drawn_from > one.n_units:
+            note += f" Gamma is of {n_of(one.n_units, 'units')}, drawn at random from {one.n_drawn_from}."
+    several = _set(question, "several")
+    return Table(
+        f"{question.title}: agreement on passages",
+        [
+            Column("Measure", lambda one: one.title),
+            Column("Value", lambda one: one, interval=True),
+            Column(
+                "n",
+                lambda one: one.n_pairable,
+                items=lambda one: several if one.name in OF_UNITS and one.n_pairable == question.n_several else None,
+            ),
+            Column("Left out", lambda one: one.left_out_words),
+        ],
+        question.figures,
+        note,
+    )
+
+
+def _picture(result: MarkedPassages, question: MarkedQuestion) -> Intervals | None:
+    items = tuple(
+        Interval(one.title, one.estimate, one.low, one.high, n=one.n_pairable, undefined=one.undefined)
+        for one in question.figures
+        if one.name != "character_alpha"
+    )
+    if not any(item.value is not None for item in items):
+        return None
+    n = question.figure("u_alpha").n_pairable
+    return Intervals(
+        name=_slug(f"spans-{question.dimension}"),
+        title=f"{question.title}: agreement on passages",
+        caption=(
+            f"{result.project}: agreement on the passages marked for “{question.title}”, "
+            f"{n_of(n, 'units')} with two people or more, {n_of(question.n_spans, 'marks')}. Bars are 95 % "
+            "bootstrap intervals."
+        ),
+        alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
+        items=items,
+        values=Axis("Agreement"),
+        rows_title="Measure",
+        level=Level(0, "chance (alphas, gamma)"),
+    )
+
+
+def _slug(name: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())[:80]
+
+
+def _measures(rows: Sequence) -> list[Column]:
+    """A column for each measure; all rows have the same."""
+
+    def measure(place: int) -> Callable[[object], Figure]:
+        return lambda row: row.figures[place]
+
+    titles = [one.title for one in rows[0].figures] if rows else []
+    return [Column(title, measure(place), interval=True) for place, title in enumerate(titles)]
+
+
+def _labels(question: MarkedQuestion) -> Table:
+    return Table(
+        f"{question.title}: passages by label",
+        [
+            Column("Label", lambda row: row.title),
+            Column("Units", lambda row: row.n_units, items=lambda row: _set(question, f"label.{row.label}")),
+            Column("Marks", lambda row: row.n_spans),
+            *_measures(question.labels),
+        ],
+        question.labels,
+        "Only marks under the label count, so a passage that two people marked under different labels counts against "
+        "both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same label.",
+    )
+
+
+def _fields(question: MarkedQuestion) -> Table:
+    more = question.n_fields_not_listed
+    return Table(
+        f"{question.title}: passages by text",
+        [
+            Column("Text", lambda row: row.field),
+            Column("Marks", lambda row: row.n_spans),
+            *_measures(question.fields),
+        ],
+        question.fields,
+        f"{more} more texts are not listed." if more else "",
+    )
+
+
+def _pairs(result: MarkedPassages, question: MarkedQuestion) -> Table:
+    more = question.n_pairs_not_listed
+
+    def both(row: MarkingPair) -> Filter:
+        sides = ({DIMENSION: question.dimension, RATER: who, "compared": "yes"} for who in (row.a_id, row.b_id))
+        return Filter({}, tuple(sides), "same" if result.who == "same-label" else "")
+
+    return Table(
+        f"{question.title}: passages by pair of people",
+        [
+            Column("One", lambda row: Person(row.a, row.a_id)),
+            Column("Other", lambda row: Person(row.b, row.b_id)),
+            Column("Units", lambda row: row.figures[-1].n_pairable, items=both),
+            *_measures(question.pairs),
+        ],
+        question.pairs,
+        f"{more} more pairs are not listed." if more else "",
+    )
+
+
+# ---- what the page begins with ----
+
+
+def _said(figure: Figure) -> str:
+    said = f"{figure.estimate:.3f}"
+    return said if figure.low is None else f"{said} [{figure.low:.3f}, {figure.high:.3f}]"
+
+
+def _alpha(question: MarkedQuestion) -> Figure:
+    return question.figure("u_alpha")
+
+
+def _measured(question: MarkedQuestion) -> str:
+    found = _alpha(question)
+    return (
+        f"{question.title}: u-alpha (Krippendorff and others 2016) = {_said(found)}, over "
+        f"{n_of(found.n_pairable, 'units')} that two people or more looked at"
+    )
+
+
+def _overlap(question: MarkedQuestion) -> str:
+    found = question.figure("character_f1")
+    return f" Two people share {_said(found)} of their characters (F1)." if found.is_defined else ""
+
+
+# u-alpha corrects for chance where to begin and end a mark and which label to give, which F1 does not.
+RULES = (
+    Rule("no marks", lambda one: not one.n_spans, lambda one: f"{one.title}: nobody has marked a passage."),
+    Rule(
+        "undefined",
+        lambda one: not _alpha(one).is_defined,
+        lambda one: f"{one.title}: u-alpha is undefined: {_alpha(one).undefined}.",
+    ),
+    Rule(
+        "no interval",
+        lambda one: _alpha(one).low is None,
+        lambda one: (
+            _measured(one)
+            + (f". It has no interval: {why}." if (why := _alpha(one).why_no_interval) else ", its interval to come.")
+        ),
+    ),
+    Rule(
+        "not shown",
+        lambda one: _alpha(one).low <= 0 <= _alpha(one).high,
+        lambda one: f"{_measured(one)}. Agreement beyond chance is not shown: the interval includes zero.",
+    ),
+    Rule(
+        "below chance",
+        lambda one: _alpha(one).high < 0,
+        lambda one: f"{_measured(one)}. People mark the same passages less often than by chance.",
+    ),
+    Rule("beyond chance", lambda one: True, lambda one: f"{_measured(one)}, beyond chance.{_overlap(one)}"),
+)
+
+NEXT = (
+    Rule("no marks", lambda one: not one.n_spans, lambda one: "have passages marked by two people or more."),
+    Rule(
+        "nobody twice",
+        lambda one: not one.n_several,
+        lambda one: "let a second person mark some of the units that one person looked at.",
+    ),
+    Rule(
+        "apart",
+        lambda one: one.outcomes["apart"] + one.outcomes["one"] > 0,
+        lambda one: f"read the units of {one.title.lower()} that people marked apart, or that one person alone marked.",
+    ),
+)
+
+
+# ---- the paragraph for a paper ----
+
+
+def methods(result: MarkedPassages) -> str:
+    found = result.dimensions
+    sentences = [
+        f"Agreement on the passages marked for “{question.title}” was measured on "
+        f"{n_of(_alpha(question).n_pairable, 'units')} that two people or more looked at "
+        f"({n_of(question.n_spans, 'marks')}): {COMPARED[result.who]}."
+        for question in found
+    ]
+    sentences.append(
+        "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
+        "pairs of people and units; units that nobody marked are left out of these. Chance-corrected figures are "
+        "Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and Widlöcher "
+        "(2016), in which all of a unit's texts are laid end to end."
+    )
+    figures = [one for question in found for one in question.figures]
+    sentences += [
+        "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
+        f"{n_of(one.n_pairable, 'units')}, with exact alignments and {one.n_draws} random continua "
+        "made of other units' marks, moved at random."
+        for one in figures
+        if one.name == "gamma" and one.is_defined
+    ]
+    if how := next((one.interval for one in figures if one.low is not None), None):
+        drawn = "" if how.n_clusters is None else f", {n_of(how.n_clusters, 'clusters of units')} being drawn"
+        sentences.append(f"Intervals are at 95 %: {how.method}, {n_of(how.n_resamples, 'resamples')}{drawn}.")
+    known = [f"{question.title.lower()} {_said(_alpha(question))}" for question in found if _alpha(question).is_defined]
+    if known:
+        sentences.append(f"Estimates of u-alpha [95 % intervals] were: {'; '.join(known)}.")
+    return " ".join(dict.fromkeys(sentences))
+
+
+REPORT = Report(
+    "spans",
+    "Marked passages",
+    "analysis.reports.agreement.spans.compute",
+    (RATERS, Option("who", "Compare", choices=WHO)),
+    "Whether people mark the same passages: exactly, by characters, and beyond chance.",
+    kind=MarkedPassages,
+    declares=page,
+    said=methods,
+    refuses=refuses,
+    quick=True,
+)

@@ -1,0 +1,205 @@
+"""May a checker's labels stand in for a person's? The alternative annotator test of every checker."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import number
+from analysis.reports.checkers.alternative_annotator.result import (
+    AgainstPerson,
+    AlternativeAnnotator,
+    CheckerTest,
+    LeftOutPerson,
+    StandInQuestion,
+    ToPass,
+)
+from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SCORINGS, SIDES
+from analysis.reports.coding import coded_labels
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
+from analysis.reports.judgements import ROW, add_judgements, new_items
+from analysis.reports.raters import NO_PEOPLE, people_of
+from analysis.reports.reference import as_answered, checker_codes
+from analysis.sources import Source
+from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.touched import latest, untouched
+from analysis.stats import AlternativeTest, Labels, alternative_annotator_test
+from annotation.task_types import Dimension, Label
+
+Q = 0.05
+
+
+def compute(
+    source: Source,
+    *,
+    epsilon: float = EPSILON,
+    scoring: str = "scale",
+    min_units: int = MIN_UNITS,
+    touched: bool = False,
+    quick: bool = False,
+) -> tuple[AlternativeAnnotator, Items]:
+    """The test for the newest finished run of each checker, over labels of people that this checker did not touch; with
+    `touched`, over what people last said.
+
+    `epsilon` is the discount for the machine being cheaper, from 0 to 1; `scoring` a key of SCORINGS; people with fewer
+    than `min_units` (at least 2) units take no part. Wrong values raise ValueError.
+    """
+    if not (math.isfinite(epsilon) and 0 <= epsilon <= 1):
+        raise ValueError(f"epsilon lies between 0 and 1, not {epsilon}")
+    if scoring not in SCORINGS:
+        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
+    if min_units < 2:
+        raise ValueError(f"min_units is at least 2, not {min_units}")
+    kind = with_derived(source.type)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything = latest(labels)
+    kind = as_answered(kind, everything)
+    dimensions = dimensions_to_show(kind, everything)
+    origins = derived_from(kind)
+    names = {one.id: one.name for one in people_of(source).values()}
+    rows: dict[str, list[CheckerTest]] = {dimension.slug: [] for dimension in dimensions}
+    counted = {}
+    for run in source.newest_labelling_runs():
+        of_run = everything if touched else untouched(source, labels, run)
+        strays = source.stray_frame(run)
+        with_strays = replace(kind, dimensions=tuple(_with_strays(one, strays) for one in kind.dimensions))
+        suggested = pd.concat([source.suggestion_frame(run), strays], ignore_index=True)
+        codes = checker_codes(with_strays, units, with_derived_labels(kind, suggested))
+        tested = []
+        for dimension in [one for one in with_strays.dimensions if one.slug in rows]:
+            mine, said = _by_people(of_run, dimension), codes[dimension.slug][0]
+            coded = coded_labels(mine, units, dimension.values)
+            test = alternative_annotator_test(
+                coded,
+                said,
+                epsilon=epsilon,
+                q=Q,
+                scoring=_scored_by(dimension, scoring),
+                values=_places(dimension),
+                min_units=min_units,
+            )
+            tested.append(_sides(dimension, test, coded, said, units))
+            rows[dimension.slug].append(
+                CheckerTest(
+                    run=run.uuid,
+                    checker=run.checker,
+                    version=run.version,
+                    n_suggestions=int((said >= 0).sum()),
+                    undefined=test.winning_rate.undefined if len(mine) else NO_PEOPLE,
+                    n_labels=len(mine),
+                    n_labels_touched=len(_by_people(everything, dimension)) - len(mine),
+                    n_strays=int((strays["dimension"] == dimension.slug).sum()),
+                    **_tested(test, names, quick=quick),
+                )
+            )
+        counted[run] = of_run.merge(pd.concat(tested, ignore_index=True), on=ROW, how="left")
+    items = new_items(units)
+    add_judgements(items, kind, everything, everything, {"test": ("{} against the annotator", SIDES)}, counted)
+    return AlternativeAnnotator(
+        report="alternative-annotator",
+        project=source.slug,
+        task_type=source.task_type,
+        epsilon=epsilon,
+        q=Q,
+        scoring=scoring,
+        min_units=min_units,
+        touched=touched,
+        n_units=len(units),
+        dimensions=[
+            StandInQuestion(
+                dimension=dimension.slug,
+                derived_from=origins.get(dimension.slug),
+                title=dimension.title,
+                scored_by=_scored_by(dimension, scoring),
+                checkers=rows[dimension.slug],
+            )
+            for dimension in dimensions
+        ],
+    ), items
+
+
+def _with_strays(dimension: Dimension, strays: pd.DataFrame) -> Dimension:
+    """With the labels that the run alone gives: equal to nobody's, they count against it as its other labels do."""
+    found = sorted(set(strays.loc[strays["dimension"] == dimension.slug, "label"]))
+    return replace(dimension, labels=(*dimension.labels, *(Label(value, value) for value in found)))
+
+
+def _by_people(labels: pd.DataFrame, dimension: Dimension) -> pd.DataFrame:
+    return labels[(labels["rater_kind"] != SLOT) & (labels["dimension"] == dimension.slug)]
+
+
+def _places(dimension: Dimension) -> list[float]:
+    """Labels of an interval scale are numbers; of any other, their places count."""
+    if dimension.level == "interval":
+        return [float(value) for value in dimension.values]
+    return [float(place) for place in range(len(dimension.values))]
+
+
+def _scored_by(dimension: Dimension, scoring: str) -> str:
+    return "rmse" if scoring == "scale" and dimension.level != "nominal" else "equal"
+
+
+def _tested(test: AlternativeTest, names: dict[str, str], *, quick: bool) -> dict:
+    """What the test found, as fields of a `CheckerTest`."""
+    intervals = [(None, None)] * len(test.people) if quick else test.person_intervals(RESAMPLES)
+    return {
+        "passes": test.passes,
+        "to_pass": _to_pass(test),
+        "winning_rate": to_figure(test.winning_rate, quick=quick),
+        "advantage": to_figure(test.advantage, quick=quick),
+        "people": [
+            AgainstPerson(
+                id=one.person,
+                name=names[one.person],
+                n_units=one.n_units,
+                model_wins=plain_figure(one.model_wins, "", one.n_units, of_model),
+                person_wins=plain_figure(one.person_wins, "", one.n_units, of_person),
+                n_model_ahead=int(one.model_ahead.sum()),
+                n_person_ahead=int(one.person_ahead.sum()),
+                p_value=number(one.p_value),
+                rejected=one.rejected,
+                n_needed=one.n_needed,
+                n_more=one.n_needed and one.n_needed - one.n_units,
+            )
+            for one, (of_model, of_person) in zip(test.people, intervals, strict=True)
+        ],
+        "left_out": [
+            LeftOutPerson(id=person, name=names[person], n_units=n) for person, n in test.units_of_left_out.items()
+        ],
+    }
+
+
+def _to_pass(test: AlternativeTest) -> ToPass | None:
+    """What would decide an open case: against how many more people the checker must hold its own to pass, and the units
+    that the nearest of them would have to label beyond what they labelled. None where it passes, where the test is
+    undefined, and where the checker does worse than epsilon allows against too many people."""
+    if test.passes is not False:
+        return None
+    n_people = math.ceil(len(test.people) / 2) - sum(one.rejected for one in test.people)
+    more = sorted(one.n_needed - one.n_units for one in test.people if one.n_needed is not None)
+    return ToPass(people=n_people, units=more[:n_people]) if len(more) >= n_people else None
+
+
+def _sides(
+    dimension: Dimension, test: AlternativeTest, coded: Labels, codes: np.ndarray, units: pd.DataFrame
+) -> pd.DataFrame:
+    """Of each label in the test who is closer to the other people, a key of SIDES; of people who take no part, those
+    that would have counted. Columns of ROW, and `test`."""
+    ids, parts = units["unit"].to_numpy(), []
+
+    def add(person: str, unit: np.ndarray, side: np.ndarray | str) -> None:
+        parts.append(pd.DataFrame({"unit": ids[unit], "rater": person, "test": side}))
+
+    for one in test.people:
+        add(one.person, one.unit, np.select([one.model_ahead, one.person_ahead], ["checker", "person"], "tied"))
+    usable = (np.bincount(coded.unit, minlength=coded.n_units) > 1) & (codes >= 0)
+    for person in test.units_of_left_out:
+        unit = coded.unit[coded.rater == coded.rater_names.index(person)]
+        add(person, unit[usable[unit]], "few")
+    return pd.concat([pd.DataFrame(columns=[*ROW, "test"]), *parts], ignore_index=True).assign(dimension=dimension.slug)

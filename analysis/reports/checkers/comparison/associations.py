@@ -1,0 +1,158 @@
+"""A score with the place of people's labels: is it more than chance, does it hold within sources and models, and does
+it order the models themselves?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from msgspec.structs import asdict
+
+from analysis.figures.results import number
+from analysis.reports.checkers.comparison.result import (
+    OF_MODELS,
+    PARTIAL,
+    PLAIN,
+    WITHIN,
+    Associations,
+    CoefficientTest,
+    CorrelationLevel,
+    Significance,
+)
+from analysis.reports.coding import cluster_codes
+from analysis.reports.estimates import RESAMPLES, to_figure
+from analysis.reports.numbers import n_of
+from analysis.stats import (
+    CorrelationTest,
+    Estimate,
+    correlation_test,
+    kendall_tau_b,
+    pearson,
+    spearman,
+    stratified_correlation,
+    system_correlation,
+)
+from annotation.task_types import Dimension
+
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall's tau-b"}
+# Fewer draws above so many units, so that nobody waits for minutes.
+LARGE = 20_000
+PERMUTATIONS, FEWER_PERMUTATIONS = 999, 99
+FEWER_RESAMPLES = 200
+# All orders of up to seven models are tried.
+ORDERS_OF_MODELS = 9_999
+# With fewer models their means have no correlation.
+FEWEST_MODELS = 3
+STRATA = {"source": "sources", "model": "models"}
+OF_UNITS = "claims or questions"
+DRAWN = {"by_item": OF_UNITS, "by_system": "models", "by_both": "models, and claims or questions"}
+
+
+def associations(
+    dimension: Dimension, people: np.ndarray, value: np.ndarray, units: pd.DataFrame
+) -> Associations | None:
+    """Tests of an ordinal dimension, and the levels of one that is ordinal, or judges what several models made and has
+    labels on a scale; None for others. `people` are codes and `value` the score of each unit."""
+    is_ordinal = dimension.level == "ordinal"
+    places = list(range(len(dimension.labels))) if is_ordinal else [label.polarity for label in dimension.labels]
+    has_models = _n_values(units["model"]) >= FEWEST_MODELS
+    if not is_ordinal and not (has_models and len(set(places) - {None}) > 1):
+        return None
+    label = np.array([*(np.nan if place is None else float(place) for place in places), np.nan])[people]
+    draws = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
+    return Associations(
+        tests=_tests(label, value, units, draws) if is_ordinal else [],
+        levels=_levels(label, value, units, is_ordinal, draws),
+        n_scored=int(((people >= 0) & np.isfinite(value)).sum()),
+    )
+
+
+def _tests(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, draws: int) -> list[CoefficientTest]:
+    cluster = cluster_codes(units)
+    return [
+        CoefficientTest(
+            title=title,
+            **_values(PLAIN, correlation_test(value, people, name, cluster=cluster, n_permutations=draws)),
+        )
+        for name, title in COEFFICIENTS.items()
+    ]
+
+
+def _values(kind: str, test: CorrelationTest) -> dict:
+    return {
+        "name": kind,
+        "statistic": number(test.statistic),
+        "p_value": number(test.p_value),
+        "n_permutations": test.n_permutations,
+        "n_items": test.n_items,
+        "n_fixed": test.n_fixed,
+        "null": test.null,
+        "undefined": test.undefined,
+    }
+
+
+def _levels(
+    people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool, draws: int
+) -> list[CorrelationLevel]:
+    """Each coefficient at segment level (over all units unless `is_shown` elsewhere, within sources, within models) and
+    at system level. `test` is None where a row has none."""
+    levels = []
+    resamples = FEWER_RESAMPLES if len(units) > LARGE else RESAMPLES
+    if not is_shown:
+        cluster = cluster_codes(units)
+        for measure in (pearson, spearman, kendall_tau_b):
+            found = measure(value, people, cluster)
+            title = COEFFICIENTS[found.coefficient]
+            levels.append(_level("segment", "all units", title, OF_UNITS, found, resamples))
+    for column, what in STRATA.items():
+        if _n_values(units[column]) > 1:
+            levels += _within(people, value, units, column, what, resamples, draws)
+    if _n_values(units["model"]) >= FEWEST_MODELS:
+        levels += _of_systems(people, value, units)
+    return levels
+
+
+def _n_values(column: pd.Series) -> int:
+    return int(column[column.notna() & (column != "")].nunique())
+
+
+def _within(
+    people: np.ndarray, value: np.ndarray, units: pd.DataFrame, column: str, what: str, resamples: int, draws: int
+) -> list[CorrelationLevel]:
+    """Every coefficient within strata, tested, then the mean over strata of every one. All draw the same clusters."""
+    strata, cluster = units[column].fillna("").tolist(), cluster_codes(units)
+    within, means = [], []
+    for name, title in COEFFICIENTS.items():
+        found = stratified_correlation(value, people, strata, name, cluster)
+        test = Significance(**_values(WITHIN, correlation_test(value, people, name, strata, cluster, draws)))
+        over = f"within {what}{PARTIAL}"
+        within.append(_level("segment", over, title, OF_UNITS, found.within, resamples, test))
+        means.append(_level("segment", f"mean of {what}", title, OF_UNITS, found.mean, resamples))
+    return within + means
+
+
+def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> list[CorrelationLevel]:
+    named = (units["model"].notna() & (units["model"] != "")).to_numpy()
+    models, items = units["model"][named].tolist(), units["cluster"][named].tolist()
+    levels = []
+    for name, title in COEFFICIENTS.items():
+        found = system_correlation(value[named], people[named], models, items, name)
+        test = correlation_test(found.score_means, found.label_means, name, n_permutations=ORDERS_OF_MODELS)
+        for drawn, of in DRAWN.items():
+            over = f"means of {n_of(len(found.systems), 'models')}"
+            # One test, beside the first of its three intervals.
+            mine = Significance(**_values(OF_MODELS, test)) if drawn == "by_item" else None
+            levels.append(_level("system", over, title, of, getattr(found, drawn), RESAMPLES, mine))
+    return levels
+
+
+def _level(
+    level: str,
+    over: str,
+    coefficient: str,
+    drawn: str,
+    found: Estimate,
+    n_resamples: int,
+    test: Significance | None = None,
+) -> CorrelationLevel:
+    figure = asdict(to_figure(found, quick=False, n_resamples=n_resamples))
+    return CorrelationLevel(level=level, over=over, coefficient=coefficient, drawn=drawn, test=test, **figure)

@@ -1,0 +1,388 @@
+"""How far a checker agrees with people, by default over labels that the checker did not touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from msgspec.structs import asdict
+
+from analysis.figures.items import Items
+from analysis.figures.results import DecisionsLeftOut, NamedFigure
+from analysis.reports.checkers.comparison.associations import associations
+from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
+from analysis.reports.checkers.comparison.probabilities import probabilities
+from analysis.reports.checkers.comparison.result import (
+    ComparedDimension,
+    ComparedRun,
+    Comparison,
+    LabelMeasures,
+    LabelTitle,
+    MeasuresWithUnasked,
+    ReferenceCounts,
+    Rival,
+)
+from analysis.reports.checkers.comparison.score_pairs import score_pair
+from analysis.reports.checkers.comparison.show import MARGIN
+from analysis.reports.checkers.comparison.significance import adjust
+from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
+from analysis.reports.coding import cluster_codes
+from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
+from analysis.reports.estimates import RESAMPLES, named_figure, plain_figure, to_figure
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.reference import (
+    REFERENCES,
+    WITH_MODEL,
+    Reference,
+    as_answered,
+    checker_codes,
+    decisions_left_out,
+    references,
+)
+from analysis.sources import Run, Source
+from analysis.sources.base import dimensions_to_show, unanswered
+from analysis.sources.touched import latest, untouched, untouched_by_all
+from analysis.stats import Classification, classification, kendall_tau_b, label_intervals, pearson, spearman
+from annotation.task_types import Dimension, TaskType
+
+# What is computed of each dimension beside the run's own figures; None where it was not asked or has to wait.
+PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "scores", "associations")
+# Some figures count labels that are untouched by the other run as well, or by the newest run of every checker.
+BY_BOTH, BY_ALL = "both", "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both sides of one dimension, one entry per unit. A label on a unit that its own side judged not to be asked
+    (a stance on irrelevant evidence) does not count."""
+
+    dimension: Dimension
+    people: Reference
+    checker: np.ndarray
+    checker_not_asked: np.ndarray
+
+
+def compute(
+    source: Source,
+    *,
+    run: str,
+    reference: str = "majority",
+    touched: bool = False,
+    score: str = "",
+    other: str = "",
+    other_score: str = "",
+    margin: float = MARGIN,
+    own_units: bool = False,
+    quick: bool = False,
+) -> tuple[Comparison, Items]:
+    """The comparison report of one checker run.
+
+    `run` is the run's UUID; `reference` a key of WITH_MODEL; with `touched`, labels given after the checker's
+    suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first); `other`
+    is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`), and
+    `other_score` a score of it, or without it of this run, that is set against `score`. Differences below `margin`
+    would not matter. Checkers are compared on the units that all of them label, with `own_units` each on its own. Wrong
+    values raise ValueError.
+    """
+    if margin <= 0:
+        raise ValueError(f"margin is the largest difference that would not matter, above 0, not {margin:g}")
+    checker_run = source.run(run)
+    against = _other(source, checker_run, other)
+    score = _score(checker_run, score)
+    other_score = _other_score(checker_run, score, against, other_score)
+
+    kind = with_derived(source.type)
+    origins = derived_from(kind)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything, clean = latest(labels), untouched(source, labels, checker_run)
+    answered = everything
+    if reference in source.decision_methods():
+        answered = with_derived_labels(kind, source.decision_frame(reference))
+    kind = as_answered(kind, answered)
+    of_one = () if touched else (checker_run,)
+    counted = everything if touched else clean
+    people = references(kind, source, reference, units, counted, of_one)
+    suggested = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
+    shown = dimensions_to_show(kind, everything)
+    sides = [
+        Sides(dimension, people[dimension.slug], *suggested[dimension.slug])
+        for dimension in kind.dimensions
+        if dimension in shown or people[dimension.slug].counts()["decided"]
+    ]
+    by_decisions = reference if reference in REFERENCES and reference != "majority" else ""
+    items = new_items(units, runs=[checker_run.uuid], scores=[score, other_score], decisions=by_decisions)
+    judged = {}
+    for side in sides:
+        _add_side(items, side, checker_run)
+    people_of_both = people
+    if against is not None and not touched:
+        both = untouched_by_all(source, labels, [checker_run, against])
+        people_of_both = references(kind, source, reference, units, both, [checker_run, against])
+        judged[BY_BOTH] = both
+    found: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
+    gives_labels = checker_run.gives != "scores"
+    if gives_labels and not quick:
+        for side in sides:
+            found[side.dimension.slug]["probabilities"] = probabilities(
+                items, source, side.dimension, checker_run, side.people.code, side.checker_not_asked, units
+            )
+        if against is not None and against.gives == "labels":
+            theirs = codes_of_runs(source, kind, units, [against])[against]
+            for side in sides:
+                dimension, slug = side.dimension, side.dimension.slug
+                codes = people_of_both[slug].code, side.checker, theirs[slug]
+                found[slug]["versus"] = versus(dimension, *codes, units, margin)
+                title = f"{dimension.title}, {checker_run.name} and {against.name}"
+                add_who_is_right(items, f"{slug}.versus", title, *codes, against, BY_BOTH)
+        newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
+        by_all = everything if touched else untouched_by_all(source, labels, newest)
+        judged |= {} if touched else {BY_ALL: by_all}
+        of_all = references(kind, source, reference, units, by_all, () if touched else newest)
+        codes_of_all = codes_of_runs(source, kind, units, newest)
+        dimensions = [side.dimension for side in sides]
+        compared = codes_of_all if own_units else on_same_units(codes_of_all, dimensions)
+        of_everybody = labellers(
+            items, source, kind, units, by_all, reference, of_all, compared, dimensions, judged=BY_ALL
+        )
+        for side in sides:
+            found[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
+            found[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
+    if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
+        sides = [side for side in sides if side.dimension.level == "ordinal"]
+    values = _values(source, checker_run, score, units)
+    others = _values(source, against or checker_run, other_score, units)
+    for side in sides:
+        dimension, slug = side.dimension, side.dimension.slug
+        if values is None:
+            continue
+        _add_scored(items, f"{slug}.score", f"{dimension.title} by people, and {score}", side.people, values)
+        if others is not None:
+            title = f"{dimension.title} by people, {score} and {other_score}"
+            _add_scored(items, f"{slug}.scores", title, people_of_both[slug], values + others, BY_BOTH)
+        if quick:
+            continue
+        if others is not None:
+            found[slug]["scores"] = score_pair(dimension, people_of_both[slug].code, values, others, units, margin)
+        found[slug]["associations"] = associations(dimension, side.people.code, values, units)
+    add_judgements(items, kind, counted, everything, of_runs=judged)
+    families = adjust([found[side.dimension.slug] for side in sides])
+    left_out = decisions_left_out(source, reference, units, of_one)
+    return Comparison(
+        report="comparison",
+        project=source.slug,
+        task_type=source.task_type,
+        margin=margin,
+        run=checker_run.uuid,
+        checker=checker_run.checker,
+        gives="labels" if gives_labels else "scores",
+        version=checker_run.version,
+        reference=reference,
+        reference_title=WITH_MODEL[reference],
+        touched=touched,
+        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        score=score,
+        scores=list(checker_run.scores),
+        other_score=other_score,
+        score_pair=[[score, checker_run.name if against else ""], [other_score, against.name if against else ""]]
+        if other_score
+        else None,
+        other=ComparedRun(run=against.uuid, checker=against.checker, version=against.version) if against else None,
+        families=families,
+        n_units=len(units),
+        own_units=own_units,
+        unanswered=unanswered(source.type, everything),
+        dimensions=[
+            ComparedDimension(
+                dimension=side.dimension.slug,
+                derived_from=origins.get(side.dimension.slug),
+                title=side.dimension.title,
+                level=side.dimension.level,
+                n_labels_all=int((everything["dimension"] == side.dimension.slug).sum()),
+                n_labels_untouched=int((clean["dimension"] == side.dimension.slug).sum()),
+                votes=ReferenceCounts(**side.people.counts()),
+                n_suggestions=int((side.checker >= 0).sum()),
+                n_checker_not_asked=int(side.checker_not_asked.sum()),
+                labels=[LabelTitle(label=label.value, title=label.title) for label in side.dimension.labels],
+                **_measures(side, units, quick=quick),
+                with_unasked=_with_unasked(kind, side, units, quick=quick),
+                correlations=_correlations(side, units, values, quick=quick),
+                **found[side.dimension.slug],
+            )
+            for side in sides
+        ],
+    ), items
+
+
+# ---- which run and which scores ----
+
+
+def _other(source: Source, run: Run, uuid: str) -> Run | None:
+    """The run that this one is set against; None where none is named."""
+    if not uuid:
+        return None
+    found = source.run(uuid)
+    if found == run:
+        raise ValueError("a run does not differ from itself; name another as the other one")
+    if "scores" in (found.gives, run.gives) and not (found.scores and run.scores):
+        raise ValueError("two runs are set against people by their labels, or by their scores: these two share neither")
+    return found
+
+
+def _score(run: Run, score: str) -> str:
+    if score and score not in run.scores:
+        raise ValueError(f"the run has no score {score!r}; it has {', '.join(run.scores) or 'none'}")
+    return score or next(iter(run.scores), "")
+
+
+def _other_score(run: Run, score: str, against: Run | None, name: str) -> str:
+    """The score that `score` is set against; "" where there is none to be compared."""
+    theirs = run.scores if against is None else against.scores
+    if name and name not in theirs:
+        raise ValueError(f"the run has no score {name!r}; it has {', '.join(theirs) or 'none'}")
+    if against is None and name == score and name:
+        raise ValueError(f"score {name!r} does not differ from itself; name another as the other one")
+    if not name and against is not None and score:
+        return score if score in theirs else next(iter(theirs), "")
+    return name if score else ""
+
+
+def _values(source: Source, run: Run, score: str, units: pd.DataFrame) -> np.ndarray | None:
+    """Each unit's value of a score, nan where it has none; None without a score."""
+    if not score:
+        return None
+    values = source.score_frame(run, score).set_index("unit")["value"]
+    return values.reindex(units["unit"]).to_numpy(dtype=float)
+
+
+# ---- items behind figures ----
+
+
+def _add_side(items: Items, side: Sides, run: Run) -> None:
+    """What people and the checker said, and why one of them has no label that counts."""
+    slug, people, checker = side.dimension.slug, side.people, side.checker
+    labels = side.dimension.values, [label.title for label in side.dimension.labels]
+    by_people, by_run = f"{side.dimension.title} by people", f"{side.dimension.title} by {run.name}"
+    items.add(f"{slug}.people", by_people, people.code, *labels)
+    items.add(f"{slug}.checker", by_run, checker, *labels)
+    items.add(
+        f"{slug}.people.has",
+        by_people,
+        np.select([people.code >= 0, people.tied, people.not_asked], [0, 1, 2], 3),
+        ("label", "tied", "not-asked", "none"),
+        ("a label that counts", "divided", "not asked", "no label that counts"),
+    )
+    items.add(
+        f"{slug}.checker.has",
+        by_run,
+        np.select([checker >= 0, side.checker_not_asked], [0, 1], 2),
+        ("label", "not-asked", "none"),
+        ("a label", "not asked", "no label"),
+    )
+    items.add(f"{slug}.single", f"{by_people}: decided by one label", people.single - 1, ("yes",), ("",))
+
+
+def _add_scored(items: Items, name: str, title: str, people: Reference, values: np.ndarray, judged: str = "") -> None:
+    has = (people.code >= 0) & np.isfinite(values)
+    items.add(name, title, has - 1, ("yes",), ("",), judged=judged)
+
+
+# ---- figures ----
+
+
+def _rivals(
+    items: Items,
+    side: Sides,
+    people: dict[str, Reference],
+    codes: dict[Run, dict[str, np.ndarray]],
+    units: pd.DataFrame,
+    margin: float,
+) -> dict:
+    """The run against the newest run of every other checker, and all of them at once; the run is the first."""
+    dimension, slug, found = side.dimension, side.dimension.slug, {"rivals": [], "several": None}
+    first, *others = codes
+    for other in others:
+        compared = people[slug].code, side.checker, codes[other][slug]
+        figures = versus(dimension, *compared, units, margin)
+        found["rivals"].append(Rival(run=other.uuid, name=other.name, **asdict(figures)))
+        title = f"{dimension.title}, {first.name} and {other.name}"
+        add_who_is_right(items, f"{slug}.rival.{other.uuid}", title, *compared, other, BY_ALL)
+    if len(codes) > 2:
+        every = {run: by[slug] for run, by in codes.items()}
+        found["several"], shared = several(dimension, people[slug].code, every, units)
+        title = f"{dimension.title} by people and by every checker"
+        items.add(f"{slug}.several", title, shared - 1, ("yes",), ("",), judged=BY_ALL)
+    return found
+
+
+def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
+    found = classification(side.people.code, side.checker, side.dimension.values, cluster_codes(units))
+    return {
+        **{
+            name: to_figure(getattr(found, name), quick=quick)
+            for name in ("accuracy", "macro_f1", "balanced_accuracy", "mcc")
+        },
+        "per_label": _per_label(found, side.dimension, quick=quick),
+        "confusion": found.confusion.tolist(),
+    }
+
+
+def _per_label(found: Classification, dimension: Dimension, *, quick: bool) -> list[LabelMeasures]:
+    intervals = [None] * len(found.labels) if quick else label_intervals(found, RESAMPLES)
+    rests_on = {"precision": "predicted", "recall": "support", "f1": "either"}
+    return [
+        LabelMeasures(
+            label=row.label,
+            title=dimension.label(row.label).title,
+            **{
+                name: plain_figure(
+                    getattr(row, name),
+                    row.undefined.get(name, ""),
+                    getattr(row, of),
+                    interval and getattr(interval, name),
+                )
+                for name, of in rests_on.items()
+            },
+            support=row.support,
+            predicted=row.predicted,
+        )
+        for row, interval in zip(found.labels, intervals, strict=True)
+    ]
+
+
+def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame, *, quick: bool) -> MeasuresWithUnasked | None:
+    """The same with 'not asked' as one more label, so that units that one side judged irrelevant count too."""
+    dimension = side.dimension
+    extra = next((m.missing_as for m in kind.metrics if measured_by(m) == dimension.slug and m.missing_as), "")
+    if not extra or dimension.asked_when is None:
+        return None
+    code = len(dimension.values)
+    found = classification(
+        np.where(side.people.not_asked, code, side.people.code),
+        np.where(side.checker_not_asked, code, side.checker),
+        (*dimension.values, extra),
+        cluster_codes(units),
+    )
+    return MeasuresWithUnasked(
+        label=extra,
+        figures=[
+            named_figure("accuracy", "Accuracy", found.accuracy, quick=quick),
+            named_figure("macro_f1", "Macro-F1", found.macro_f1, quick=quick),
+        ],
+    )
+
+
+def _correlations(side: Sides, units: pd.DataFrame, value: np.ndarray | None, *, quick: bool) -> list[NamedFigure]:
+    """The score with the people's label as a place on its scale; what label the checker made of it does not matter."""
+    if value is None or side.dimension.level != "ordinal":
+        return []
+    cluster = cluster_codes(units)
+    return [
+        named_figure(name, title, measure(value, side.people.code, cluster), quick=quick)
+        for name, title, measure in (
+            ("pearson", "Pearson", pearson),
+            ("spearman", "Spearman", spearman),
+            ("kendall_tau_b", "Kendall's tau-b", kendall_tau_b),
+        )
+    ]

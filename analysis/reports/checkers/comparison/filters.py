@@ -1,0 +1,54 @@
+"""Which units stand behind the figures of the comparison: filters over the columns that `compute` adds."""
+
+from __future__ import annotations
+
+from analysis.figures.items import Filter
+from analysis.reports.checkers.comparison.result import ComparedDimension
+
+
+def compared(slug: str) -> Filter:
+    return Filter({f"{slug}.people.has": "label", f"{slug}.checker.has": "label"})
+
+
+def with_unasked(slug: str) -> Filter:
+    answered = ("label", "not-asked")
+    return Filter({f"{slug}.people.has": answered, f"{slug}.checker.has": answered})
+
+
+def of_people(slug: str, has: str) -> Filter:
+    return Filter({f"{slug}.people.has": has})
+
+
+def of_cell(slug: str, people: str, checker: str) -> Filter:
+    return Filter({f"{slug}.people": people, f"{slug}.checker": checker})
+
+
+def said_by_people(slug: str, label: str) -> Filter:
+    """With a label of the checker as well."""
+    return Filter({f"{slug}.people": label, f"{slug}.checker.has": "label"})
+
+
+def said_by_checker(slug: str, label: str) -> Filter:
+    """With a reference label as well."""
+    return Filter({f"{slug}.checker": label, f"{slug}.people.has": "label"})
+
+
+def of_versus(column: str, *who_is_right: str) -> Filter:
+    """Units that people and two runs label, of which these are right; by default whoever is."""
+    return Filter({column: who_is_right or ("both", "run", "other", "neither")})
+
+
+def against_reference(slug: str, who: str) -> Filter:
+    return Filter({f"{slug}.right.{who}": ("same", "other")})
+
+
+def by_two(dimension: ComparedDimension, *two: str) -> Filter:
+    """Units that both of two labellers label."""
+    labels = tuple(label.label for label in dimension.labels)
+    return Filter({f"{dimension.dimension}.by.{who}": labels for who in two})
+
+
+def reaching(slug: str, label: str, thresholds: list[float], least: float) -> Filter:
+    """Units whose probability of the label reaches a threshold."""
+    names = tuple(f"{threshold:g}" for threshold in thresholds if threshold >= least)
+    return Filter({f"{slug}.probability.{label}": names})

@@ -1,0 +1,160 @@
+"""Every checker and every person against one reference, and every checker against every single person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import Figure
+from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy
+from analysis.reports.coding import cluster_codes
+from analysis.reports.derived import with_derived_labels
+from analysis.reports.estimates import to_figure
+from analysis.reports.raters import people_of
+from analysis.reports.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
+from analysis.sources import Run, Source
+from analysis.sources.base import SLOT
+from analysis.stats import Estimate, classification, expected_accuracy
+from annotation.task_types import Dimension, TaskType
+
+# Columns of a table that can still be read; whoever labelled most is listed.
+MAX_PEOPLE = 20
+
+Codes = Mapping[str, np.ndarray]  # dimension -> a code per unit, -1 for none
+
+
+def labellers(
+    items: Items,
+    source: Source,
+    kind: TaskType,
+    units: pd.DataFrame,
+    counted: pd.DataFrame,
+    reference: str,
+    from_everybody: dict[str, Reference],
+    codes: Mapping[Run, Codes],
+    dimensions: list[Dimension],
+    judged: str,
+) -> dict[str, Labellers]:
+    """By dimension, how close every checker and every person is to the reference, to the posterior of Dawid-Skene, and
+    every checker to every person.
+
+    `counted` are the people's labels that count, the table `judged` of the items; `from_everybody` is the reference
+    made of them, `codes` what each run says. Against the majority, a person is held against the majority of the others,
+    since their own label is part of it otherwise.
+    """
+    of_people = counted[counted["rater_kind"] != SLOT]
+    who = people_of(source)
+    n_labels = of_people["rater"].value_counts()
+    # Who is listed must not depend on names, which a release's files do not have.
+    everybody = sorted(n_labels.index, key=lambda rater: (-int(n_labels[rater]), rater))
+    listed = sorted(everybody[:MAX_PEOPLE], key=lambda rater: (-int(n_labels[rater]), who[rater].name))
+    said: dict[str, Codes] = {}
+    held_against: dict[str, dict[str, Reference]] = {}
+    for rater in listed:
+        mine = of_people[of_people["rater"] == rater]
+        said[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
+        held_against[rater] = from_everybody
+        if reference == "majority":
+            held_against[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
+    found = {}
+    for dimension in dimensions:
+        slug = dimension.slug
+        by = {run.uuid: codes[run][slug] for run in codes} | {rater: said[rater][slug] for rater in listed}
+        against = {run.uuid: from_everybody[slug] for run in codes}
+        against |= {rater: held_against[rater][slug] for rater in listed}
+        names = {run.uuid: ("checker", run.name) for run in codes}
+        names |= {rater: ("person", who[rater].name) for rater in listed}
+        for one, (what, name) in names.items():
+            run = one if what == "checker" else ""
+            _add_labeller(items, dimension, one, name, by[one], against[one].code, run, judged)
+        found[slug] = Labellers(
+            labellers=[
+                Labeller(kind=what, id=one, name=name, **_measures(dimension, against[one].code, by[one], units))
+                for one, (what, name) in names.items()
+            ],
+            posterior=_posterior(dimension, units, of_people, codes),
+            people=[who[rater].name for rater in listed],
+            against_people=[
+                [_accuracy(dimension, by[rater], by[run.uuid], units) for rater in listed] for run in codes
+            ],
+            n_people_not_listed=len(everybody) - len(listed),
+        )
+    return found
+
+
+def _add_labeller(
+    items: Items,
+    dimension: Dimension,
+    who: str,
+    name: str,
+    said: np.ndarray,
+    reference: np.ndarray,
+    run: str,
+    judged: str,
+) -> None:
+    """What one labeller said, and where it is the reference's label."""
+    titles = [label.title for label in dimension.labels]
+    items.add(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", said, dimension.values, titles, run, judged)
+    same = np.where((said >= 0) & (reference >= 0), said != reference, -1)
+    items.add(
+        f"{dimension.slug}.right.{who}",
+        f"{dimension.title}: {name} and the reference",
+        same,
+        ("same", "other"),
+        ("the same label", "different labels"),
+        run,
+        judged,
+    )
+
+
+def codes_of_runs(source: Source, kind: TaskType, units: pd.DataFrame, runs: list[Run]) -> dict[Run, Codes]:
+    """What each run says, by dimension; derived labels too."""
+    found = {}
+    for run in runs:
+        suggested = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(run)))
+        found[run] = {slug: code for slug, (code, _) in suggested.items()}
+    return found
+
+
+def on_same_units(codes: Mapping[Run, Codes], dimensions: list[Dimension]) -> dict[Run, Codes]:
+    """What each run says of the units that all of them label, dimension by dimension. A run without any label of a
+    dimension takes part in it nowhere, and shrinks it for nobody."""
+    found: dict[Run, dict] = {run: dict(by) for run, by in codes.items()}
+    for slug in (dimension.slug for dimension in dimensions):
+        taking_part = [run for run in codes if (codes[run][slug] >= 0).any()]
+        shared = np.all([codes[run][slug] >= 0 for run in taking_part], axis=0)
+        for run in taking_part:
+            found[run][slug] = np.where(shared, codes[run][slug], -1)
+    return found
+
+
+def _measures(dimension: Dimension, reference: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> dict[str, Figure]:
+    found = classification(reference, said, dimension.values, cluster_codes(units))
+    return {"accuracy": _figure(found.accuracy), "macro_f1": _figure(found.macro_f1)}
+
+
+def _accuracy(dimension: Dimension, person: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> Figure:
+    return _figure(classification(person, said, dimension.values, cluster_codes(units)).accuracy)
+
+
+def _figure(estimate: Estimate) -> Figure:
+    return to_figure(estimate, quick=False)
+
+
+def _posterior(
+    dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame, codes: Mapping[Run, Codes]
+) -> PosteriorAccuracy:
+    """Each checker's expected accuracy by the posterior of Dawid-Skene over the people who have names."""
+    fit = dawid_skene_of(dimension, units, labels)
+    return PosteriorAccuracy(
+        undefined=fit.undefined,
+        n_iterations=fit.n_iterations,
+        converged=fit.converged,
+        n_raters=len(fit.rater_names),
+        expected_accuracy=[
+            _figure(expected_accuracy(fit.posterior, codes[run][dimension.slug], cluster_codes(units))) for run in codes
+        ],
+    )

@@ -1,0 +1,188 @@
+"""The paragraph of a paper on a comparison of a checker with people."""
+
+from __future__ import annotations
+
+from analysis.reports.checkers.comparison.pictures import written
+from analysis.reports.checkers.comparison.result import PARTIAL, WITHIN, ComparedDimension, Comparison, CorrelationLevel
+from analysis.reports.methods_words import (
+    checker_name,
+    clusters_of,
+    intervals_in,
+    labels_counted,
+    left_out_of,
+    listed,
+    made_from,
+    sentences,
+)
+from analysis.reports.numbers import n_of
+from analysis.sources.splits import in_words, split_in
+
+MEASURES = (
+    ("accuracy", "accuracy"),
+    ("balanced_accuracy", "balanced accuracy"),
+    ("macro_f1", "macro-F1"),
+    ("mcc", "Matthews's correlation"),
+)
+
+
+def methods(result: Comparison) -> str:
+    ties = sum(dimension.votes.tied for dimension in result.dimensions)
+    return sentences(
+        f"The checker {checker_name(result)} was held against people ({result.reference_title.lower()}) on "
+        f"{n_of(result.n_units, 'units')}.",
+        "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
+        if result.reference == "dawid-skene"
+        else "",
+        f"Units on which it is tied ({ties:,}) were left out." if ties else "",
+        labels_counted(result),
+        _labels(result),
+        *(_measured(dimension) for dimension in result.dimensions if result.gives_labels),
+        _correlations(result),
+        _probabilities(result),
+        _two(result),
+        _two_scores(result),
+        _everybody(result),
+        intervals_in(result),
+    )
+
+
+def _labels(result: Comparison) -> str:
+    if not (result.gives_labels and result.dimensions):
+        return ""
+    return (
+        "Measures are accuracy, balanced accuracy (mean recall over the reference's labels), macro-F1 (mean over the "
+        "labels that occur on either side), Matthews's correlation, and precision, recall and F1 of each label; units "
+        "that lack either side are left out."
+    )
+
+
+def _measured(dimension: ComparedDimension) -> str:
+    """The results of one question."""
+    said = f"For {dimension.title.lower()} n = {dimension.accuracy.n_pairable:,}{left_out_of(dimension.accuracy)}"
+    known = [
+        f"{title} {written(figure)}" for name, title in MEASURES if (figure := getattr(dimension, name)).is_defined
+    ]
+    return f"{said}: {listed(known)}." if known else f"{said}."
+
+
+def over_in_words(result: Comparison, row: CorrelationLevel) -> str:
+    """Sources are called by what they are split by."""
+    split = split_in(made_from(result))
+    return row.over.replace("sources", f"groups by {in_words(split)}") if split else row.over
+
+
+def _correlations(result: Comparison) -> str:
+    found = next((dimension for dimension in result.dimensions if dimension.correlations), None)
+    if found is None:
+        return ""
+    names = listed([one.title for one in found.correlations])
+    of_each = [
+        f"{dimension.title.lower()} {listed([f'{one.title} {written(one)}' for one in dimension.correlations])}"
+        for dimension in result.dimensions
+        if any(one.is_defined for one in dimension.correlations)
+    ]
+    return sentences(
+        f"The score {result.score} was correlated with the place of people's label on its scale ({names}).",
+        f"Correlations were: {'; '.join(of_each)}." if of_each else "",
+        _tested(result),
+    )
+
+
+def _tested(result: Comparison) -> str:
+    """How correlations were told from chance."""
+    found = [dimension.associations for dimension in result.dimensions if dimension.associations]
+    tests = [test for one in found for test in one.tests]
+    within = [row for one in found for row in one.levels if row.test and row.test.name == WITHIN]
+    if not tests:
+        return ""
+    strata = listed(list(dict.fromkeys(over_in_words(result, row).removesuffix(PARTIAL) for row in within)))
+    also = f", and {strata} (partial correlations) by permutations that keep to these" if within else ""
+    return sentences(
+        f"It was told from chance by {max(test.n_permutations for test in tests):,} permutations of the labels of "
+        f"whole {clusters_of(result)[1]}{also}.",
+        _adjusted(result, "associations", "within"),
+    )
+
+
+def _probabilities(result: Comparison) -> str:
+    if not any(dimension.probabilities for dimension in result.dimensions):
+        return ""
+    return (
+        "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and "
+        "the share right in ten equal bins of the most probable label's probability, and for each label against the "
+        "rest by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were "
+        f"chosen by F1 on four fifths of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of "
+        "what they give take them as chosen."
+    )
+
+
+def _two(result: Comparison) -> str:
+    beside = [checker_name(result.other)] if result.families["versus"] else []
+    rivals = next((dimension.rivals for dimension in result.dimensions if dimension.rivals), [])
+    names = listed(list(dict.fromkeys([*beside, *(rival.name for rival in rivals)])))
+    if not names:
+        return ""
+    return sentences(
+        _several(result),
+        f"It was set against {names} on the units that people and both checkers labelled: "
+        "differences of accuracy and macro-F1, McNemar's exact test, which takes units as independent, and a "
+        f"permutation test of macro-F1 that swaps both checkers' labels for whole {clusters_of(result)[1]}. "
+        f"Differences were taken as equivalent where two one-sided tests at 0.05 put them within {result.margin:g} "
+        "(Schuirmann 1987).",
+        _adjusted(result, "versus", "rivals"),
+    )
+
+
+def _several(result: Comparison) -> str:
+    found = next((dimension.several for dimension in result.dimensions if dimension.several), None)
+    if found is None:
+        return ""
+    return (
+        f"Whether {listed([run.name for run in found.runs])} were equally often right was tested first, on "
+        "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
+        f"by permuting their labels for whole {clusters_of(result)[1]}."
+    )
+
+
+def _two_scores(result: Comparison) -> str:
+    if not result.families["scores"]:
+        return ""
+    a, b = (" of ".join(filter(None, side)) for side in result.score_pair)
+    return sentences(
+        f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
+        f"both scores, standardised (for Spearman and Kendall their ranks), for whole {clusters_of(result)[1]} "
+        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
+        "beside it: they allow for the correlation between the scores, but take units as independent.",
+        _adjusted(result, "scores"),
+    )
+
+
+def _swaps(result: Comparison) -> str:
+    """How many swaps the permutation tests of two scores tried."""
+    tests = [row.tests[0] for dimension in result.dimensions for row in dimension.scores or ()]
+    tried = [test for test in tests if test.n_permutations]
+    if not tried:
+        return "undefined"
+    number = max(test.n_permutations for test in tried)
+    return f"{'all ' if all(test.exact for test in tried) else ''}{number:,} swaps"
+
+
+def _adjusted(result: Comparison, *families: str) -> str:
+    number = max(result.families[name] for name in families)
+    if number < 2:
+        return ""
+    return (
+        f"p values of one kind of test ({number} at most) were adjusted over all questions and checkers by Holm's and "
+        "by Benjamini and Hochberg's procedure."
+    )
+
+
+def _everybody(result: Comparison) -> str:
+    found = next((dimension.labellers for dimension in result.dimensions if dimension.labellers), None)
+    if found is None or not found.people:
+        return ""
+    others = ", a person against the majority of the others" if result.reference == "majority" else ""
+    return (
+        f"Every checker and every person was held against the reference{others}; checkers also against each person, "
+        "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label)."
+    )

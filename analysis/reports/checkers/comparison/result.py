@@ -1,0 +1,279 @@
+"""What the comparison of a checker with people holds."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from analysis.figures.results import DecisionsLeftOut, Figure, NamedFigure, Record, Result
+
+# Kinds of tests of correlations: p values are adjusted within each, since another null is another question.
+PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
+PARTIAL = " (partial)"  # ends the words of a level within strata
+
+
+class LabelTitle(Record):
+    label: str
+    title: str
+
+
+class ReferenceCounts(Record):
+    """How many units have a reference label, and why the others have none."""
+
+    decided: int
+    tied: int
+    single: int
+    not_asked: int
+    unlabelled: int
+
+
+class LabelMeasures(LabelTitle):
+    """`support` units have the label from people, `predicted` from the checker."""
+
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    support: int
+    predicted: int
+
+
+class MeasuresWithUnasked(Record):
+    """Measures with `label` (not asked) as one more label."""
+
+    label: str
+    figures: list[NamedFigure]
+
+
+class Significance(Record, frozen=False):
+    """A test. Its adjusted p values are set once all tests of its kind are there; of a first pass there are none."""
+
+    name: str
+    statistic: float | None
+    p_value: float | None
+    undefined: str
+    n_permutations: int | None
+    of: str | UnsetType = UNSET  # the coefficient whose difference is tested
+    exact: bool | UnsetType = UNSET
+    n_items: int | UnsetType = UNSET
+    n_fixed: int | UnsetType = UNSET
+    null: str | UnsetType = UNSET
+    holm: float | None = None
+    benjamini_hochberg: float | None = None
+
+
+class Equivalent(Record):
+    """Two one-sided tests, with the interval that they rest on; `equivalent` is None where they are undefined."""
+
+    margin: float
+    alpha: float
+    low: float | None
+    high: float | None
+    equivalent: bool | None
+    undefined: str
+
+    @property
+    def verdict(self) -> str:
+        if self.equivalent is None:
+            return f"undefined: {self.undefined}"
+        return "equivalent" if self.equivalent else "not shown"
+
+
+class MeasureDifference(NamedFigure):
+    """A measure of the run minus that of the other, and both."""
+
+    run: float | None
+    other: float | None
+    equivalence: Equivalent
+
+
+class Versus(Record):
+    figures: list[MeasureDifference]
+    n_only_run: int
+    n_only_other: int
+    tests: list[Significance]
+
+
+class Rival(Versus):
+    run: str
+    name: str
+
+
+class RightRun(Record):
+    run: str
+    name: str
+    n_right: int
+
+
+class Several(Record):
+    n_pairable: int
+    n_discordant: int
+    runs: list[RightRun]
+    tests: list[Significance]
+
+
+class Labeller(Record):
+    """A checker or a person; `id` is a run's UUID or a pseudonym."""
+
+    kind: str
+    id: str
+    name: str
+    accuracy: Figure
+    macro_f1: Figure
+
+
+class PosteriorAccuracy(Record):
+    """Of Dawid and Skene's model of the people; `expected_accuracy` by checker."""
+
+    undefined: str
+    n_iterations: int
+    converged: bool
+    n_raters: int
+    expected_accuracy: list[Figure]
+
+
+class Labellers(Record):
+    """`against_people` has a row for each checker and a column for each of the `people`."""
+
+    labellers: list[Labeller]
+    posterior: PosteriorAccuracy
+    people: list[str]
+    against_people: list[list[Figure]]
+    n_people_not_listed: int
+
+    def of_kind(self, kind: str) -> list[Labeller]:
+        return [one for one in self.labellers if one.kind == kind]
+
+
+class ScoreDifference(NamedFigure):
+    """A correlation of one score with people's labels minus that of another, and the two scores' with each other."""
+
+    with_a: float | None
+    with_b: float | None
+    between: float | None
+    tests: list[Significance]
+    equivalence: Equivalent
+
+
+class CoefficientTest(Significance, frozen=False):
+    title: str
+
+
+class CorrelationLevel(Figure):
+    level: str
+    over: str
+    coefficient: str
+    drawn: str
+    test: Significance | None
+
+
+class Associations(Record):
+    """`n_scored` units have a label of people and the score."""
+
+    tests: list[CoefficientTest]
+    levels: list[CorrelationLevel]
+    n_scored: int
+
+
+class Bin(Record):
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    accuracy: Figure
+
+
+class LabelThreshold(Record):
+    threshold: float
+    n_taken: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    accuracy: float | None
+
+
+class LabelCurve(Record):
+    threshold: list[float]
+    false_positive_rate: list[float]
+    recall: list[float]
+    precision: list[float]
+
+
+class LabelProbabilities(LabelTitle):
+    """How well the probabilities tell a label from the rest; F1 and accuracy are out of fold."""
+
+    share: float | None
+    roc_auc: Figure
+    average_precision: Figure
+    curve: LabelCurve
+    f1: Figure
+    accuracy: Figure
+    chosen: list[float]
+    thresholds: list[LabelThreshold]
+
+
+class Probabilities(Record):
+    ece: Figure
+    brier: Figure
+    bins: list[Bin]
+    labels: list[LabelProbabilities]
+
+
+class ComparedDimension(Record):
+    """What is None was not asked, cannot be had, or is left out of a first pass."""
+
+    dimension: str
+    derived_from: str | None
+    title: str
+    level: str
+    n_labels_all: int
+    n_labels_untouched: int
+    votes: ReferenceCounts
+    n_suggestions: int
+    n_checker_not_asked: int
+    labels: list[LabelTitle]
+    accuracy: Figure
+    macro_f1: Figure
+    balanced_accuracy: Figure
+    mcc: Figure
+    per_label: list[LabelMeasures]
+    confusion: list[list[int]]
+    with_unasked: MeasuresWithUnasked | None
+    correlations: list[NamedFigure]
+    probabilities: Probabilities | None
+    versus: Versus | None
+    several: Several | None
+    rivals: list[Rival] | None
+    labellers: Labellers | None
+    scores: list[ScoreDifference] | None
+    associations: Associations | None
+
+
+class ComparedRun(Record):
+    run: str
+    checker: str
+    version: str
+
+
+class Comparison(Result):
+    margin: float
+    run: str
+    checker: str
+    version: str
+    gives: str
+    reference: str
+    reference_title: str
+    touched: bool
+    decisions_left_out: DecisionsLeftOut | None
+    score: str
+    scores: list[str]
+    other_score: str
+    score_pair: list[list[str]] | None  # both scores, each with the run that it is of where these differ
+    other: ComparedRun | None
+    families: dict[str, int]
+    n_units: int
+    own_units: bool
+    unanswered: list[str]
+    dimensions: list[ComparedDimension]
+
+    @property
+    def gives_labels(self) -> bool:
+        return self.gives != "scores"

@@ -1,0 +1,218 @@
+"""The page of the comparison: a checker against people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Counts, Page, Part, Section, Text
+from analysis.reports.checkers.comparison import correlation_tables, filters, pictures, tables
+from analysis.reports.checkers.comparison.answer import answer
+from analysis.reports.checkers.comparison.methods import methods
+from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
+from analysis.reports.common import ANY_RUN, TOUCHED, references_here
+from analysis.reports.methods_words import checker_name
+from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
+from analysis.reports.reference import DAWID_SKENE, WITH_MODEL
+from analysis.reports.report import Report
+from analysis.sources import Run, Source
+from analysis.sources.wrong import WrongChoice
+
+MARGIN = 0.05
+DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
+RELIABILITY = "On the dotted line probabilities mean what they say; below it the checker is too sure."
+
+
+def page(result: Comparison) -> Page:
+    sections = [
+        Section(f"{dimension.title}: {title}", parts)
+        for dimension in result.dimensions
+        for title, parts in _sections(result, dimension)
+        if any(not isinstance(part, tables.Table) or part.rows for part in parts)
+    ]
+    return Page(
+        answer(result), [replace(one, is_open=place == 0) for place, one in enumerate(sections)], _notes(result)
+    )
+
+
+def _notes(result: Comparison) -> list[str]:
+    notes = [result.decisions_left_out.words] if result.decisions_left_out else []
+    if result.reference == "majority" and not result.touched:
+        notes.append("Only labels that the checker did not touch count.")
+    if result.unanswered:
+        notes.append(
+            f"Nobody answered: {', '.join(result.unanswered)}. What the checker says of it leaves out no unit here."
+        )
+    if not result.gives_labels:
+        notes.append(f"{result.checker} gives scores and no labels: correlations are all that it can be compared by.")
+    return notes
+
+
+def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[str, list[Part]]]:
+    found: list[tuple[str, list[Part | None]]] = [
+        ("agreement with people", _against_people(result, dimension)),
+        ("correlations with a score", correlation_tables.associations(result, dimension)),
+        ("two scores", correlation_tables.scores(result, dimension)),
+    ]
+    if dimension.versus:
+        found.append(
+            (f"compared with {checker_name(result.other)}", tables.versus(result, dimension, dimension.versus))
+        )
+    if dimension.rivals:
+        found.append(("compared with every other checker", tables.rivals(result, dimension)))
+    found.append(
+        (
+            "every checker and every person",
+            [
+                pictures.of_everybody(result, dimension),
+                pictures.against_people(result, dimension),
+                *tables.labellers(result, dimension),
+            ],
+        )
+    )
+    if dimension.probabilities:
+        reliability, *curves = pictures.of_probabilities(result, dimension, dimension.probabilities) or [None]
+        listed = tables.probabilities(result, dimension, dimension.probabilities)
+        found.append(("probabilities", [reliability, Text(RELIABILITY), *curves, *listed]))
+    return [(title, [part for part in parts if part]) for title, parts in found]
+
+
+def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Part | None]:
+    parts: list[Part | None] = [Text(DERIVED) if dimension.derived_from else None, _counts(result, dimension)]
+    parts.append(tables.measures(result, dimension))
+    if result.gives_labels:
+        parts += [pictures.confusion(result, dimension), tables.per_label(dimension), tables.confusion(dimension)]
+    return parts
+
+
+def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
+    slug, votes = dimension.dimension, dimension.votes
+    rows = [
+        ("labels untouched by the checker", dimension.n_labels_untouched, None),
+        ("labels in all", dimension.n_labels_all, None),
+        ("units with a reference label", votes.decided, filters.of_people(slug, "label")),
+        ("ties, excluded", votes.tied, filters.of_people(slug, "tied")),
+        ("decided by one label", votes.single, Filter({f"{slug}.single": "yes"})),
+    ]
+    if dimension.with_unasked:
+        rows.append(("not asked, say people", votes.not_asked, filters.of_people(slug, "not-asked")))
+        if result.gives_labels:
+            not_asked = Filter({f"{slug}.checker.has": "not-asked"})
+            rows.append(("not asked, says the checker", dimension.n_checker_not_asked, not_asked))
+    rows.append(("units without a reference label", votes.unlabelled, filters.of_people(slug, "none")))
+    return Counts(rows)
+
+
+# ---- options ----
+
+
+def references_with_model(source: Source) -> dict[str, str]:
+    """A model of the people can be learned where somebody who labelled has a name."""
+    here = [*references_here(source), *([DAWID_SKENE] if source.has_people() else [])]
+    return {name: title for name, title in WITH_MODEL.items() if name in here}
+
+
+def has_one_checker(source: Source) -> bool:
+    return len({run.checker for run in source.labelling_runs()}) < 2
+
+
+def offers(source: Source, values: dict) -> dict[str, dict[str, str]]:
+    """What can be chosen of options that hang on the run: its scores, and runs and scores to compare with."""
+    run = source.run(values["run"])
+    other = source.run(values["other"]) if values["other"] not in ("", run.uuid) else None
+    score = values["score"] or next(iter(run.scores), "")
+    theirs = [name for name in (other or run).scores if other or name != score] if run.scores else []
+    titles = OTHER_RUN.offered(source)
+    return {
+        "score": {name: name for name in run.scores} if len(run.scores) > 1 else {},
+        "other": {one.uuid: titles[one.uuid] for one in source.runs() if one != run and _share_something(run, one)},
+        "other_score": {"": "of the same name" if other else "no other score"} | {name: name for name in theirs}
+        if theirs
+        else {},
+    }
+
+
+def _share_something(run: Run, other: Run) -> bool:
+    return "scores" not in (run.gives, other.gives) or bool(run.scores and other.scores)
+
+
+def settle(source: Source, values: dict) -> dict:
+    """Without what stands at its own other side: choosing a run, or a score, that was the other one leaves no other. A
+    score that the run does not have raises WrongChoice."""
+    run = source.run(values["run"])
+    values = values | {"other": "" if values["other"] == run.uuid else values["other"]}
+    offered = offers(source, values)
+    if values["score"] and values["score"] not in run.scores:
+        raise _wrong("score", values, run.scores)
+    if not values["other"] and values["other_score"] == (values["score"] or next(iter(run.scores), "")):
+        values["other_score"] = ""
+    if values["other_score"] and values["other_score"] not in offered["other_score"]:
+        raise _wrong("other_score", values, [*filter(None, offered["other_score"])])
+    return values
+
+
+def _wrong(name: str, values: dict, there: Sequence[str]) -> WrongChoice:
+    what = f"one of {', '.join(there)}" if there else "to be left empty, since there is nothing to choose"
+    return WrongChoice(f"{name} is {what}, not {values[name]!r}", name)
+
+
+OTHER_RUN = Option(
+    "other", "Compare with", kind="run", default="", help="another run", unchosen="no other run", group=CHECKER
+)
+OPTIONS = (
+    ANY_RUN,
+    Option(
+        "reference",
+        "Reference",
+        choices=references_with_model,
+        help="whose labels: majority, dawid-skene, ...",
+        group=LABELS,
+    ),
+    TOUCHED,
+    Option("score", "Score", kind="text", default="", group=CHECKER),
+    OTHER_RUN,
+    Option(
+        "other_score",
+        "Compare the score with",
+        kind="text",
+        default="",
+        help="a score to compare --score with",
+        group=CHECKER,
+    ),
+    Option(
+        "margin",
+        "Smallest difference of interest",
+        kind="number",
+        default=MARGIN,
+        low=0.001,
+        high=1,
+        help="for tests of equivalence",
+        group=STATISTICS,
+    ),
+    Option(
+        "own_units",
+        "Each checker on all units that it labels",
+        kind="flag",
+        default=False,
+        help="each checker on all units that it labels, not on those that all of them do",
+        hides=has_one_checker,
+        group=STATISTICS,
+    ),
+)
+REPORT = Report(
+    "comparison",
+    "A checker against people",
+    "analysis.reports.checkers.comparison.compute",
+    OPTIONS,
+    "Whether a checker's labels, probabilities and scores agree with people's. Unless you choose otherwise, only "
+    "labels that the checker did not touch count: those given before its suggestion was shown, or without one.",
+    own_page="project_comparison",
+    tab="project_comparison",
+    kind=Comparison,
+    declares=page,
+    said=methods,
+    quick=True,
+    settles=settle,
+    offers=offers,
+)

@@ -1,0 +1,71 @@
+"""Tests as results hold them: of one difference or correlation, of equivalence, and adjusted for how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.figures.results import number
+from analysis.reports.checkers.comparison.result import OF_MODELS, WITHIN, Equivalent, Significance
+from analysis.reports.estimates import RESAMPLES
+from analysis.stats import Estimate, PairedTest, benjamini_hochberg, equivalence, holm
+
+ALPHA = 0.05
+
+
+def significance(test: PairedTest, **more: str) -> Significance:
+    return Significance(
+        name=test.name,
+        statistic=number(test.statistic),
+        p_value=number(test.p_value),
+        undefined=test.undefined,
+        n_permutations=test.n_permutations or None,
+        exact=test.exact,
+        **more,
+    )
+
+
+def equivalent(difference: Estimate, margin: float, n_resamples: int = RESAMPLES) -> Equivalent:
+    """Whether the difference is shown to be smaller than `margin`, at level ALPHA."""
+    found = equivalence(difference, margin, ALPHA, n_resamples)
+    return Equivalent(
+        margin=found.margin,
+        alpha=ALPHA,
+        low=number(found.interval.low),
+        high=number(found.interval.high),
+        equivalent=found.equivalent,
+        undefined=difference.undefined or found.interval.undefined,
+    )
+
+
+def adjust(found: Sequence[dict]) -> dict[str, int]:
+    """Adjust tests of one kind for all of that kind, over every dimension and checker; how many those are.
+
+    `found` has the parts of every dimension (`ComparedDimension`) by name, None for what there is none of.
+    """
+    associated = [one["associations"] for one in found if one["associations"]]
+    levels = [row.test for one in associated for row in one.levels if row.test]
+    families = {
+        "versus": [test for one in found if one["versus"] for test in one["versus"].tests],
+        "several": [test for one in found if one["several"] for test in one["several"].tests],
+        "rivals": [test for one in found for other in one["rivals"] or () for test in other.tests],
+        "scores": [test for one in found for row in one["scores"] or () for test in row.tests],
+        "associations": [test for one in associated for test in one.tests],
+        "within": [test for test in levels if test.name == WITHIN],
+        "systems": [test for test in levels if test.name == OF_MODELS],
+    }
+    return {name: _adjust_by_kind(tests) for name, tests in families.items()}
+
+
+def _adjust_by_kind(tests: Sequence[Significance]) -> int:
+    """Adjust each kind of test (McNemar, Williams of Spearman, ...) as a family of its own: two kinds of test of one
+    hypothesis are not two hypotheses. Returns how many tests the largest family has; undefined ones do not count."""
+    kinds: dict[tuple, list[Significance]] = {}
+    for test in tests:
+        kinds.setdefault((test.name, test.of), []).append(test)
+    for family in kinds.values():
+        raw = np.array([np.nan if test.p_value is None else test.p_value for test in family])
+        for test, by_holm, by_bh in zip(family, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True):
+            test.holm, test.benjamini_hochberg = number(by_holm), number(by_bh)
+    return max((sum(test.p_value is not None for test in family) for family in kinds.values()), default=0)

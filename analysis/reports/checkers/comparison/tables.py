@@ -1,0 +1,409 @@
+"""Tables of the comparison: measures, probabilities, other runs against the same people, and everybody who labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from analysis.figures.items import Filter
+from analysis.figures.results import Figure
+from analysis.figures.tables import Column, Table
+from analysis.reports.checkers.comparison import filters
+from analysis.reports.checkers.comparison.result import (
+    ComparedDimension,
+    Comparison,
+    Equivalent,
+    LabelProbabilities,
+    Probabilities,
+    Rival,
+    Significance,
+    Versus,
+)
+from analysis.reports.methods_words import checker_name, clusters_of
+from analysis.reports.raters import rater_cell
+
+MEASURES = (
+    ("accuracy", "Accuracy"),
+    ("balanced_accuracy", "Balanced accuracy"),
+    ("macro_f1", "Macro-F1"),
+    ("mcc", "Matthews's correlation"),
+)
+MCNEMAR_SUPPOSES = (
+    "Two-sided. McNemar's test takes units as independent; the permutation test of macro-F1 and the intervals keep "
+    "those of a {} together."
+)
+SEVERAL_SUPPOSES = (
+    "Are all of them equally often right, on the units that people and every one of them label? Tests of pairs say "
+    "little where this one finds no difference. The permutation changes their places for whole {}; Cochran's Q takes "
+    "units as independent."
+)
+EXPECTED = (
+    "Expected accuracy is the mean probability, by the posterior of Dawid-Skene over all people, of the checker's "
+    "label."
+)
+CALIBRATION = (
+    ("ece", "Expected calibration error, 10 bins"),
+    ("brier", "Brier score, over all labels (0 to 2)"),
+)
+CHOSEN_OUT_OF_FOLD = (
+    "By chance average precision is the label's share. The threshold with the greatest F1 is chosen on four fifths of "
+    "the {} and judged on the fifth; a threshold chosen and judged on the same units would look better than it is. "
+    "That others would choose another threshold is not in the intervals."
+)
+
+
+# ---- columns that several tables have ----
+
+
+def test_columns(test: Callable[[Any], Significance | None] = lambda row: row) -> list[Column]:
+    """A test's p value as it is, and adjusted for all of its kind that the page shows."""
+
+    def p_value(row) -> str | float | None:
+        found = test(row)
+        return found and (f"undefined: {found.undefined}" if found.p_value is None else found.p_value)
+
+    return [
+        Column("p", p_value),
+        Column("Holm", lambda row: (found := test(row)) and found.holm),
+        Column("Benjamini-Hochberg", lambda row: (found := test(row)) and found.benjamini_hochberg),
+        Column("Permutations", lambda row: (found := test(row)) and found.n_permutations),
+    ]
+
+
+def equivalence_columns(found: Callable[[Any], Equivalent]) -> list[Column]:
+    return [
+        Column("Equivalent", lambda row: found(row).verdict),
+        Column("90 % interval, low", lambda row: found(row).low),
+        Column("90 % interval, high", lambda row: found(row).high),
+    ]
+
+
+def about_equivalence(result: Comparison) -> str:
+    return f"Equivalent: two one-sided tests find the difference below {result.margin:g}."
+
+
+def about_family(result: Comparison, name: str) -> str:
+    """What the adjusted p values were adjusted for."""
+    n = result.families[name]
+    return f"Adjusted for the {n} tests of this kind over all questions and checkers here." if n > 1 else ""
+
+
+def note(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def left_out(figure: Figure) -> str:
+    return "; ".join(f"{n:,} {reason}" for reason, n in (figure.left_out or {}).items() if n)
+
+
+# ---- the run against people ----
+
+
+def measures(result: Comparison, dimension: ComparedDimension) -> Table:
+    """Rows are titles, figures, and which units the figure is of."""
+    slug, rows, below = dimension.dimension, [], ""
+    if result.gives_labels:
+        rows += [(title, getattr(dimension, name), filters.compared(slug)) for name, title in MEASURES]
+    scored = Filter({f"{slug}.score": "yes"})
+    rows += [(f"{one.title} with {result.score}", one, scored) for one in dimension.correlations]
+    if result.gives_labels and (unasked := dimension.with_unasked):
+        rows += [
+            (f"{one.title}, with {unasked.label} as a label", one, filters.with_unasked(slug))
+            for one in unasked.figures
+        ]
+        below = (
+            f"Rows with “{unasked.label}” count it as one more label. The others are over units where people and the "
+            "checker both found that the question applies."
+        )
+    return Table(
+        f"{dimension.title}: {result.checker} against people",
+        [
+            Column("Measure", lambda row: row[0]),
+            Column("Value", lambda row: row[1], interval=True),
+            Column("n", lambda row: row[1].n_pairable, items=lambda row: row[2]),
+            Column("Left out", lambda row: left_out(row[1])),
+        ],
+        rows,
+        below,
+    )
+
+
+def per_label(dimension: ComparedDimension) -> Table:
+    slug = dimension.dimension
+    return Table(
+        f"{dimension.title}: per label",
+        [
+            Column("Label", lambda row: row.title),
+            Column("Precision", lambda row: row.precision, interval=True),
+            Column("Recall", lambda row: row.recall, interval=True),
+            Column("F1", lambda row: row.f1, interval=True),
+            Column("People", lambda row: row.support, items=lambda row: filters.said_by_people(slug, row.label)),
+            Column("Checker", lambda row: row.predicted, items=lambda row: filters.said_by_checker(slug, row.label)),
+        ],
+        dimension.per_label,
+    )
+
+
+def confusion(dimension: ComparedDimension) -> Table:
+    """Rows are a label of people and its counts."""
+
+    def column(place: int) -> Column:
+        label = dimension.labels[place]
+        return Column(
+            label.title,
+            lambda row: row[1][place],
+            items=lambda row: filters.of_cell(dimension.dimension, row[0].label, label.label),
+        )
+
+    return Table(
+        f"{dimension.title}: people (rows) and checker",
+        [Column("People", lambda row: row[0].title), *map(column, range(len(dimension.labels)))],
+        list(zip(dimension.labels, dimension.confusion, strict=True)),
+    )
+
+
+# ---- its probabilities ----
+
+
+def probabilities(result: Comparison, dimension: ComparedDimension, found: Probabilities) -> list[Table]:
+    title, slug = dimension.title, dimension.dimension
+    bins = [str(place) for place in range(len(found.bins))]
+    in_bins = Filter({f"{slug}.bin": tuple(bins)})
+    return [
+        Table(
+            f"{title}: calibration",
+            [
+                Column("Measure", lambda row: row[1]),
+                Column("Value", lambda row: getattr(found, row[0]), interval=True),
+                Column("n", lambda row: getattr(found, row[0]).n_pairable, items=lambda row: in_bins),
+                Column("Left out", lambda row: left_out(getattr(found, row[0]))),
+            ],
+            CALIBRATION,
+        ),
+        Table(
+            f"{title}: reliability",
+            [
+                Column("Probability", lambda row: f"{row[1].low:.1f} to {row[1].high:.1f}"),
+                Column("n", lambda row: row[1].n, items=lambda row: Filter({f"{slug}.bin": row[0]})),
+                Column("Mean probability", lambda row: row[1].confidence),
+                Column("Share right", lambda row: row[1].accuracy, interval=True),
+            ],
+            list(zip(bins, found.bins, strict=True)),
+        ),
+        Table(
+            f"{title}: telling each label from the rest",
+            [
+                Column("Label", lambda row: row.title),
+                Column("Share", lambda row: row.share),
+                Column("ROC area", lambda row: row.roc_auc, interval=True),
+                Column("Average precision", lambda row: row.average_precision, interval=True),
+                Column("F1, out of fold", lambda row: row.f1, interval=True),
+                Column("Accuracy, out of fold", lambda row: row.accuracy, interval=True),
+                Column("Thresholds of the folds", lambda row: ", ".join(f"{one:g}" for one in row.chosen)),
+            ],
+            found.labels,
+            CHOSEN_OUT_OF_FOLD.format(clusters_of(result)[1]),
+        ),
+        *(_thresholds(dimension, row) for row in found.labels),
+    ]
+
+
+def _thresholds(dimension: ComparedDimension, label: LabelProbabilities) -> Table:
+    all_of = [one.threshold for one in label.thresholds]
+    return Table(
+        f"{dimension.title}: thresholds of {label.title}",
+        [
+            Column("Threshold", lambda row: row.threshold),
+            Column(
+                "Taken",
+                lambda row: row.n_taken,
+                items=lambda row: filters.reaching(dimension.dimension, label.label, all_of, row.threshold),
+            ),
+            Column("Precision", lambda row: row.precision),
+            Column("Recall", lambda row: row.recall),
+            Column("F1", lambda row: row.f1),
+            Column("Accuracy", lambda row: row.accuracy),
+        ],
+        label.thresholds,
+    )
+
+
+# ---- another run, and all other checkers ----
+
+
+def versus(result: Comparison, dimension: ComparedDimension, found: Versus) -> list[Table]:
+    title, column = dimension.title, f"{dimension.dimension}.versus"
+    run, other = checker_name(result), checker_name(result.other)
+    only = [
+        (f"only {run} is right", found.n_only_run, filters.of_versus(column, "run")),
+        (f"only {other} is right", found.n_only_other, filters.of_versus(column, "other")),
+    ]
+    return [
+        Table(
+            f"{title}: {run} and {other} against the same people",
+            [
+                Column("Measure", lambda row: row.title),
+                Column("Run", lambda row: row.run),
+                Column("Other run", lambda row: row.other),
+                Column("Difference", lambda row: row, interval=True),
+                *equivalence_columns(lambda row: row.equivalence),
+                Column("n", lambda row: row.n_pairable, items=lambda row: filters.of_versus(column)),
+                Column("Left out", left_out),
+            ],
+            found.figures,
+            note(
+                f"Over units that people and both runs label{_untouched(result)}.",
+                about_equivalence(result),
+            ),
+        ),
+        Table(
+            f"{title}: tests of the difference",
+            [Column("Test", lambda row: row.name), *test_columns()],
+            found.tests,
+            note(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "versus")),
+        ),
+        Table(
+            f"{title}: units where one run alone is right",
+            [Column("Units where", lambda row: row[0]), Column("n", lambda row: row[1], items=lambda row: row[2])],
+            only,
+        ),
+    ]
+
+
+def _untouched(result: Comparison) -> str:
+    is_majority = result.reference == "majority" and not result.touched
+    return "; only labels that neither of them touched count" if is_majority else ""
+
+
+def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
+    """The run against the newest run of every other checker, each over the same people; before it all at once."""
+    found, run = dimension.rivals or [], checker_name(result)
+
+    def shared(other: Rival) -> Filter:
+        return filters.of_versus(f"{dimension.dimension}.rival.{other.run}")
+
+    return [
+        *_several(result, dimension),
+        Table(
+            f"{dimension.title}: {run} and every other checker",
+            [
+                Column("Other checker", lambda row: row[0].name),
+                Column("Measure", lambda row: row[1].title),
+                Column("Run", lambda row: row[1].run),
+                Column("Other", lambda row: row[1].other),
+                Column("Difference", lambda row: row[1], interval=True),
+                *equivalence_columns(lambda row: row[1].equivalence),
+                Column("n", lambda row: row[1].n_pairable, items=lambda row: shared(row[0])),
+            ],
+            [(other, figure) for other in found for figure in other.figures],
+            about_equivalence(result),
+        ),
+        Table(
+            f"{dimension.title}: tests of the differences from every other checker",
+            [
+                Column("Other checker", lambda row: row[0].name),
+                Column("Test", lambda row: row[1].name),
+                *test_columns(lambda row: row[1]),
+            ],
+            [(other, test) for other in found for test in other.tests],
+            note(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "rivals")),
+        ),
+    ]
+
+
+def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
+    """Three checkers or more at once."""
+    found = dimension.several
+    if not found:
+        return []
+    right = ", ".join(f"{row.name} {row.n_right}" for row in found.runs)
+    return [
+        Table(
+            f"{dimension.title}: {len(found.runs)} checkers at once, accuracy",
+            [
+                Column("Test", lambda row: row.name),
+                Column("Q", lambda row: row.statistic),
+                *test_columns(),
+                Column("Units that only some are right on", lambda row: found.n_discordant),
+                Column(
+                    "n",
+                    lambda row: found.n_pairable,
+                    items=lambda row: Filter({f"{dimension.dimension}.several": "yes"}),
+                ),
+            ],
+            found.tests,
+            note(
+                SEVERAL_SUPPOSES.format(clusters_of(result)[1]),
+                f"Right: {right}." if found.n_pairable else "",
+                about_family(result, "several"),
+            ),
+        )
+    ]
+
+
+# ---- everybody who labels ----
+
+
+def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
+    """Every checker and person against the reference, and every checker against every person."""
+    found, slug = dimension.labellers, dimension.dimension
+    if not found:
+        return []
+    checkers, people = found.of_kind("checker"), found.of_kind("person")
+    expected = dict(zip([row.id for row in checkers], found.posterior.expected_accuracy, strict=True))
+    pairs = [
+        (checker, person, cell)
+        for checker, cells in zip(checkers, found.against_people, strict=True)
+        for person, cell in zip(people, cells, strict=True)
+    ]
+    return [
+        Table(
+            f"{dimension.title}: every checker and every person against {result.reference_title.lower()}",
+            [
+                Column("Labeller", rater_cell),
+                Column("Kind", lambda row: row.kind),
+                Column("Accuracy", lambda row: row.accuracy, interval=True),
+                Column("Macro-F1", lambda row: row.macro_f1, interval=True),
+                Column("Expected accuracy by Dawid-Skene", lambda row: expected.get(row.id), interval=True),
+                Column(
+                    "n",
+                    lambda row: row.accuracy.n_pairable,
+                    items=lambda row: filters.against_reference(slug, row.id),
+                ),
+            ],
+            found.labellers,
+            _about_people(result, dimension),
+        ),
+        Table(
+            f"{dimension.title}: every checker against every single person",
+            [
+                Column("Checker", lambda row: row[0].name),
+                Column("Person", lambda row: rater_cell(row[1])),
+                Column("Same label", lambda row: row[2], interval=True),
+                Column(
+                    "n",
+                    lambda row: row[2].n_pairable,
+                    items=lambda row: filters.by_two(dimension, row[0].id, row[1].id),
+                ),
+            ],
+            pairs,
+        ),
+    ]
+
+
+def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
+    found = dimension.labellers
+    units = "Checkers are compared on the units that all of them label."
+    return note(
+        ("Each checker is measured on all units that it labels." if result.own_units else units)
+        if len(found.of_kind("checker")) > 1
+        else "",
+        "A person is held against the majority of the others, on the units that they labelled."
+        if result.reference == "majority" and found.people
+        else "",
+        "A person's own labels are part of Dawid-Skene's truth, so their accuracy is too high."
+        if result.reference == "dawid-skene" and found.people
+        else "",
+        EXPECTED,
+        f"{found.n_people_not_listed} more people are not listed." if found.n_people_not_listed else "",
+    )

@@ -1,0 +1,382 @@
+"""The page on the difference of two checker runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.results import NamedFigure
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Matrix, picture_name
+from analysis.reports.checkers.difference.result import (
+    LabelChanges,
+    NamedRun,
+    ProbabilityShift,
+    RunDifference,
+    ScoreChange,
+)
+from analysis.reports.common import ANY_RUN
+from analysis.reports.methods_words import checker_name, intervals_in, listed, sentences
+from analysis.reports.numbers import either, n_of
+from analysis.reports.options import Option
+from analysis.reports.report import Report
+from analysis.sources import Source
+
+TOTAL_VARIATION = (
+    "Total variation: per unit half the sum of the differences over all labels, 0 where nothing moved and 1 where "
+    "everything did."
+)
+SAME_PROVENANCE = (
+    "Nothing differs in how they were made: the same checker with the same parameters, model and libraries."
+)
+
+
+def page(result: RunDifference) -> Page:
+    pictures = [_picture(result, one) for one in result.dimensions]
+    sections = [
+        Section(one.title, _parts(one, picture)) for one, picture in zip(result.dimensions, pictures, strict=True)
+    ]
+    if result.scores:
+        sections.append(Section("Scores", [_scores(result.scores)]))
+    sections += [
+        Section("Failures", [_failures(result)]),
+        Section("How the runs were made", [_made_by(result) if result.made_by else Text(SAME_PROVENANCE)]),
+    ]
+    return Page(
+        _answer(result, next(filter(None, pictures), None)),
+        [replace(one, is_open=place == 0) for place, one in enumerate(sections)],
+    )
+
+
+def _parts(one: LabelChanges, picture: Matrix | None) -> list[Part]:
+    labelled = f"{one.dimension}.labelled"
+    parts: list[Part | None] = [
+        Counts(
+            [
+                ("with a label of both runs", one.n_both, _both(one)),
+                ("labels changed", one.n_changed, Filter({f"{one.dimension}.changed": "yes"})),
+                ("labelled by the first run only", one.n_only_other, Filter({labelled: "first"})),
+                ("labelled by the second run only", one.n_only_run, Filter({labelled: "second"})),
+            ]
+        ),
+        picture,
+        Table(
+            f"{one.title}: agreement of the two runs",
+            [
+                Column("Measure", lambda row: row.title),
+                Column("Value", lambda row: row, interval=True),
+                Column("n", lambda row: row.n_pairable, items=lambda row: _both(one)),
+                Column("Left out", lambda row: row.left_out_words),
+            ],
+            [one.agreement, one.kappa],
+        ),
+        Table(
+            f"{one.title}: from (rows) to (columns)",
+            [Column("First run", lambda row: one.labels[row].title), *_to_labels(one)],
+            range(len(one.labels)),
+        ),
+        *(_shift(one, one.shift) if one.shift else ()),
+    ]
+    return [part for part in parts if part]
+
+
+def _both(one: LabelChanges) -> Filter:
+    return Filter({f"{one.dimension}.labelled": "both"})
+
+
+def _cell(one: LabelChanges, row: int, column: int) -> Filter:
+    first, second = one.labels[row].label, one.labels[column].label
+    return Filter({f"{one.dimension}.first": first, f"{one.dimension}.second": second})
+
+
+def _to_labels(one: LabelChanges) -> list[Column]:
+    return [
+        Column(
+            label.title,
+            lambda row, column=column: one.confusion[row][column],
+            items=lambda row, column=column: _cell(one, row, column),
+        )
+        for column, label in enumerate(one.labels)
+    ]
+
+
+def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
+    column = f"{one.dimension}.moved"
+    bars = tuple(str(place) for place in range(len(shift.bars)))
+    return [
+        Table(
+            f"{one.title}: mean probabilities",
+            [
+                Column("Label", lambda row: row.title),
+                Column("First run", lambda row: row.other, interval=True),
+                Column("Second run", lambda row: row.run, interval=True),
+            ],
+            shift.labels,
+        ),
+        Table(
+            f"{one.title}: how far probabilities moved on average",
+            [
+                Column("Units", lambda row: row.n, items=lambda row: Filter({column: bars})),
+                Column("Total variation", lambda row: row.mean, interval=True),
+            ],
+            [shift],
+            TOTAL_VARIATION,
+        ),
+        Table(
+            f"{one.title}: how far probabilities moved",
+            [
+                Column("Total variation", lambda row: f"{row[1].low:.2f} to {row[1].high:.2f}"),
+                Column("Units", lambda row: row[1].n, items=lambda row: Filter({column: row[0]})),
+            ],
+            list(zip(bars, shift.bars, strict=True)),
+        ),
+    ]
+
+
+def _scores(scores: list[ScoreChange]) -> Table:
+    return Table(
+        "Scores of both runs",
+        [
+            Column("Score", lambda row: row.name),
+            Column("n", lambda row: row.n, items=lambda row: Filter({f"score.{row.name}": "yes"})),
+            Column("Mean, first run", lambda row: row.other, interval=True),
+            Column("Mean, second run", lambda row: row.run, interval=True),
+            Column("Mean absolute difference", lambda row: row.moved, interval=True),
+            Column("Pearson", lambda row: row.pearson, interval=True),
+        ],
+        scores,
+    )
+
+
+def _failures(result: RunDifference) -> Counts:
+    return Counts(
+        [
+            ("failed in the second run only", result.n_failures_gained, Filter({"failed": "second"})),
+            ("failed in the first run only", result.n_failures_lost, Filter({"failed": "first"})),
+            ("failed in both runs", result.n_failures_both, Filter({"failed": "both"})),
+        ]
+    )
+
+
+def _made_by(result: RunDifference) -> Table:
+    return Table(
+        "What differs in how they were made",
+        [
+            Column("What", lambda row: row.name),
+            Column(f"First run: {_dated(result.other)}", lambda row: row.other or "–"),
+            Column(f"Second run: {_dated(result.run)}", lambda row: row.run or "–"),
+        ],
+        result.made_by,
+    )
+
+
+def _dated(run: NamedRun) -> str:
+    return f"{checker_name(run)} ({run.created_at} UTC)"
+
+
+def _picture(result: RunDifference, one: LabelChanges) -> Matrix | None:
+    if not one.n_both:
+        return None
+    titles = tuple(label.title for label in one.labels)
+    totals = [sum(row) for row in one.confusion]
+    return Matrix(
+        name=picture_name("difference", one.dimension),
+        title=f"{one.title}: labels of two runs",
+        caption=(
+            f"{result.project}: from {_dated(result.other)} to {_dated(result.run)}, "
+            f"n = {n_of(one.n_both, 'units')}. Colours and percentages are shares of the row."
+        ),
+        alt=f"{one.n_changed:,} of {n_of(one.n_both, 'labels')} changed.",
+        rows=titles,
+        columns=titles,
+        values=tuple(tuple(row) for row in one.confusion),
+        shades=tuple(
+            tuple(n / total if total and n else None for n in row)
+            for row, total in zip(one.confusion, totals, strict=True)
+        ),
+        low=0,
+        high=1,
+        rows_title="first run",
+        columns_title="second run",
+        value_title="units",
+        shade_title="share of the row",
+        figures=tuple(
+            tuple(_cell(one, row, column).encoded if n else "" for column, n in enumerate(counts))
+            for row, counts in enumerate(one.confusion)
+        ),
+    )
+
+
+# ---- what the page begins with ----
+
+
+def _changed(one: LabelChanges) -> str:
+    return (
+        f"{one.title}: {one.n_changed:,} of {n_of(one.n_both, 'labels')} changed "
+        f"({one.n_changed / one.n_both:.1%}); the share of equal labels is {one.agreement.written()}"
+    )
+
+
+def _with_kappa(kappa: NamedFigure) -> str:
+    return f"Cohen's kappa {kappa.written()}"
+
+
+LABEL_RULES = (
+    Rule(
+        "nothing of both",
+        lambda one: one.n_both == 0,
+        lambda one: f"{one.title}: no unit has a label of both runs, so nothing can be compared.",
+    ),
+    Rule(
+        "nothing changed",
+        lambda one: one.n_changed == 0,
+        lambda one: (
+            f"{one.title}: {n_of(one.n_both, 'units')} with a label of both runs, and none changed from one run to the "
+            "other."
+        ),
+    ),
+    Rule("no kappa", lambda one: not one.kappa.is_defined, lambda one: f"{_changed(one)}."),
+    Rule(
+        "not shown",
+        lambda one: one.kappa.low is not None and one.kappa.low <= 0 <= one.kappa.high,
+        lambda one: f"{_changed(one)}. Agreement beyond chance is not shown ({_with_kappa(one.kappa)}).",
+    ),
+    Rule("changed", lambda one: True, lambda one: f"{_changed(one)}, {_with_kappa(one.kappa)}."),
+)
+
+SCORE_RULES = (
+    Rule(
+        "nothing of both",
+        lambda score: not score.moved.is_defined,
+        lambda score: f"{score.name}: no unit has the score of both runs.",
+    ),
+    Rule(
+        "nothing moved",
+        lambda score: score.moved.estimate == 0,
+        lambda score: f"{score.name}: the score is the same in both runs for {n_of(score.n, 'units')}.",
+    ),
+    Rule(
+        "moved",
+        lambda score: True,
+        lambda score: (
+            f"{score.name}: the mean score is {score.other.written()} in the first run and {score.run.written()} in "
+            f"the second; the mean absolute difference is {score.moved.written()}."
+        ),
+    ),
+)
+
+NEXT = (
+    Rule(
+        "failures",
+        lambda result: result.n_failures_gained > 0,
+        lambda result: (
+            f"look at the {n_of(result.n_failures_gained, 'units')} that failed in the second run only, under Failures"
+        ),
+    ),
+    Rule(
+        "nothing of both",
+        lambda result: not any(one.n_both for one in result.dimensions) and not any(one.n for one in result.scores),
+        lambda result: "run both checkers on the same units, with answers of one kind",
+    ),
+    Rule(
+        "changes",
+        lambda result: any(one.n_changed for one in result.dimensions),
+        lambda result: "open the changed labels and read the units with the answers of both runs",
+    ),
+)
+
+
+def _answer(result: RunDifference, picture: Matrix | None) -> Answer:
+    given = [one for one in result.dimensions if not one.derived_from]
+    said = [first_that_applies(LABEL_RULES, one) for one in given]
+    # Where there are labels, scores stand below.
+    said = said or [first_that_applies(SCORE_RULES, score) for score in result.scores]
+    sizes = [f"{one.title}: n = {n_of(one.n_both, 'units')}" for one in given]
+    sizes = sizes or [f"{score.name}: n = {n_of(score.n, 'units')}" for score in result.scores]
+    return Answer(
+        sentences=tuple(said) or ("Neither run has an answer that could be compared.",),
+        n=f"From {_dated(result.other)}, the first run, to {_dated(result.run)}, the second. "
+        f"{'; '.join(sizes) or 'n = 0'}",
+        picture=picture,
+        next=first_that_applies(NEXT, result),
+    )
+
+
+# ---- the paragraph for a paper ----
+
+
+def methods(result: RunDifference) -> str:
+    changed = [f"{one.title.lower()} {one.n_changed:,} of {one.n_both:,}" for one in result.dimensions]
+    return sentences(
+        f"The run of {checker_name(result.run)} ({result.run.created_at} UTC) was compared with that of "
+        f"{checker_name(result.other)} ({result.other.created_at} UTC) on {n_of(result.n_units, 'units')} that "
+        f"{either(result.n_units, 'is', 'are')} the same for both.",
+        f"Labels that differ: {listed(changed)}." if changed else "",
+        "Agreement of the two is the share of equal labels and Cohen's kappa, over units that both label."
+        if result.dimensions
+        else "",
+        "Probabilities are compared by total variation: half the sum of absolute differences over the labels."
+        if any(one.shift for one in result.dimensions)
+        else "",
+        "Scores are compared by their means, their mean absolute difference and Pearson's correlation, over units that "
+        "have both."
+        if result.scores
+        else "",
+        intervals_in(result),
+        _results(result),
+    )
+
+
+def _results(result: RunDifference) -> str:
+    """The results, for the paragraph that is pasted whole."""
+    said = [
+        f"{one.title.lower()} {one.agreement.written()} (Cohen's kappa {one.kappa.written()}"
+        f"{f', total variation {one.shift.mean.written()}' if one.shift else ''})"
+        for one in result.dimensions
+        if one.n_both
+    ]
+    moved = [f"{score.name} {score.moved.written()}" for score in result.scores if score.moved.is_defined]
+    return sentences(
+        f"Shares of equal labels were: {'; '.join(said)}." if said else "",
+        f"Mean absolute differences of scores were: {'; '.join(moved)}." if moved else "",
+    )
+
+
+# ---- options ----
+
+
+def settle(source: Source, values: dict) -> dict:
+    """Another run at the other side, where none is chosen or the same one twice: the newest that is left. Without a
+    second run ValueError."""
+    left = [run.uuid for run in source.runs() if run.uuid != values["run"]]
+    if not left:
+        raise ValueError("this needs two checker runs that are done")
+    return values | {"other": values["other"] if values["other"] in left else left[0]}
+
+
+REPORT = Report(
+    "difference",
+    "The difference of two checker runs",
+    "analysis.reports.checkers.difference.compute",
+    (
+        Option(
+            "other",
+            "First run",
+            kind="run",
+            default="",
+            help="the run that it starts from",
+            unchosen="the newest other",
+        ),
+        replace(ANY_RUN, title="Second run"),
+    ),
+    "What changes from one checker run of this project to another, over the units that both have an answer for: "
+    "labels, probabilities, scores, failures, and how the runs were made.",
+    own_page="project_difference",
+    reads_people=False,
+    tab="project_comparison",
+    kind=RunDifference,
+    declares=page,
+    said=methods,
+    settles=settle,
+)

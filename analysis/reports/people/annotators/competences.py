@@ -1,0 +1,229 @@
+"""The sections on competence: what the models say of each annotator, of labels and of units."""
+
+from __future__ import annotations
+
+from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Filter
+from analysis.figures.page import Counts, Part, Text
+from analysis.figures.results import Figure
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Axis, Interval, Intervals, picture_name
+from analysis.reports.methods_words import listed
+from analysis.reports.numbers import n_of
+from analysis.reports.people.annotators.result import Annotators, CompetenceModel, RatedQuestion, RaterCompetence
+from analysis.reports.raters import CHECKER, public_name, rater_cell
+
+DRAWN_PEOPLE = 30  # more would fit no page; the table has them
+MEASURES = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
+DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
+
+
+def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", **units: str) -> Filter:
+    """Units that somebody labelled, or gave one label; of these those with `units`, by what follows the question in the
+    column's name. Labels of a checker are columns of units, those of people judgements."""
+    slug = question.dimension
+    conditions = {f"{slug}.{name}": value for name, value in units.items()}
+    if row.kind == CHECKER:
+        labels = label or tuple(one.label for one in question.labels)
+        return Filter({**conditions, f"{slug}.by.{row.id}": labels})
+    said = {LABEL: label} if label else {}
+    return Filter(conditions, ({RATER: row.id, DIMENSION: slug, **said, COUNTS: COUNTED},))
+
+
+def against_majority(question: RatedQuestion, row: RaterCompetence) -> Filter:
+    if row.kind == CHECKER:
+        return Filter({f"{question.dimension}.against.{row.id}": "yes"})
+    return Filter(judgements=({RATER: row.id, DIMENSION: question.dimension, "against": "yes", COUNTS: COUNTED},))
+
+
+def counted(question: RatedQuestion) -> Counts:
+    slug = question.dimension
+    rows = [
+        ("labels", question.n_labels, None),
+        ("raters", question.n_raters, None),
+        ("units with two labels or more", question.n_units_shared, Filter({f"{slug}.shared": "yes"})),
+    ]
+    if question.n_labels_of_slots:
+        rows.append(("labels of nobody in particular, left out", question.n_labels_of_slots, None))
+    if posterior := question.posterior:
+        rows += [
+            (words, n, Filter({f"{slug}.{name}": "yes"}))
+            for words, n, name in (
+                ("units whose label stays open", posterior.n_uncertain, "uncertain"),
+                ("units with another label than the majority", posterior.n_outvoted, "outvoted"),
+                ("units where the models differ", posterior.n_models, "models"),
+            )
+        ]
+    return Counts(rows)
+
+
+def raters(result: Annotators, question: RatedQuestion) -> Table:
+    note = (
+        "Against the majority: units whose majority, one's own label included, is another label; ties are nobody's. "
+        f"Whoever shares fewer than {result.min_shared} units with others gets no competence. "
+        f"{' '.join(map(_resamples, question.models))}"
+    )
+    without: dict[str, list[str]] = {}
+    for row in question.raters:
+        for why in dict.fromkeys(one.why_no_interval for one in (row.dawid_skene, row.mace) if one.is_defined):
+            without.setdefault(why, []).append(public_name(row))
+    note += "".join(f" {listed(people)}: no interval, {why}." for why, people in without.items() if why)
+    if question.n_raters_not_listed:
+        note += f" {question.n_raters_not_listed:,} more, who share fewer units, are not listed."
+    return Table(
+        f"{question.title}: annotators",
+        [
+            Column("Annotator", rater_cell),
+            Column("Kind", lambda row: row.kind),
+            Column("Labels", lambda row: row.n_labels, items=lambda row: labelled_by(question, row)),
+            Column(
+                "Shared units", lambda row: row.n_shared, items=lambda row: labelled_by(question, row, shared="yes")
+            ),
+            Column(
+                "Against the majority", lambda row: row.n_against, items=lambda row: against_majority(question, row)
+            ),
+            *(Column(title, lambda row, name=name: getattr(row, name), interval=True) for name, title in MEASURES),
+        ],
+        question.raters,
+        note,
+    )
+
+
+def _resamples(model: CompetenceModel) -> str:
+    clusters = f" of {n_of(model.n_clusters, 'claims or questions')}" if model.n_clusters else ""
+    return f"{model.title}: intervals from {n_of(model.n_resamples, 'resamples')}{clusters}."
+
+
+def models(question: RatedQuestion) -> list[Part]:
+    places = list(enumerate(question.labels))
+    return [
+        Table(
+            f"{question.title}: how often each label is true, by the models",
+            [
+                Column("Label", lambda row: row[1].title),
+                *(
+                    Column(model.title, lambda row, model=model: model.prevalence[row[0]], interval=True)
+                    for model in question.models
+                ),
+            ],
+            places,
+        ),
+        Table(
+            f"{question.title}: models",
+            [
+                Column("Model", lambda row: row.title),
+                Column("Iterations", lambda row: row.n_iterations),
+                Column("Converged", lambda row: "yes" if row.converged else "no"),
+                Column("Resamples", lambda row: row.n_resamples),
+            ],
+            question.models,
+        ),
+    ]
+
+
+def confusions(question: RatedQuestion) -> list[Part]:
+    """What each of them says where which label is true; a row is a rater and the place of a true label."""
+
+    def share(said: int):
+        def of(row) -> Figure:
+            rater, true = row
+            estimate, ends = rater.confusion[true][said], rater.confusion_ends[true][said]
+            low, high = ends or (None, None)
+            return Figure(
+                estimate=estimate,
+                low=low,
+                high=high,
+                undefined="" if estimate is not None else "no unit has this label by the model",
+            )
+
+        return of
+
+    def gave(said: int):
+        def of(row) -> Filter:
+            rater, true = row
+            return labelled_by(question, rater, question.labels[said].label, true=question.labels[true].label)
+
+        return of
+
+    labels = list(enumerate(question.labels))
+    return [
+        Text(
+            "Rows: the most probable label by Dawid-Skene. Shares are the model's, with 95 % intervals except where a "
+            "share is the same in all resamples."
+        ),
+        Table(
+            f"{question.title}: what each annotator says, by Dawid-Skene",
+            [
+                Column("Annotator", lambda row: rater_cell(row[0])),
+                Column("True label", lambda row: question.labels[row[1]].title),
+                *(Column(label.title, share(place), interval=True) for place, label in labels),
+                *(
+                    Column(
+                        f"{label.title}, labels",
+                        lambda row, said=place: row[0].counts[row[1]][said],
+                        items=gave(place),
+                    )
+                    for place, label in labels
+                ),
+            ],
+            [(rater, true) for rater in question.raters for true, _ in labels],
+        ),
+    ]
+
+
+def units(question: RatedQuestion) -> list[Part]:
+    posterior = question.posterior
+    left = f"{n_of(posterior.n_not_listed, 'more labelled units')}; the command lists all of them with --units all."
+    return [
+        Table(
+            f"{question.title}: the most uncertain units",
+            [
+                Column("Unit", lambda row: row.unit),
+                Column("Dawid-Skene", lambda row: row.label),
+                Column("Majority", lambda row: row.majority),
+                *(
+                    Column(f"{label.title}, {of}", lambda row, name=name, place=place: getattr(row, name)[place])
+                    for name, of in (("votes", "labels"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
+                    for place, label in enumerate(question.labels)
+                ),
+            ],
+            posterior.units,
+            left if posterior.n_not_listed else "",
+        )
+    ]
+
+
+def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
+    if not question.raters:
+        return None
+    rows = question.raters[:DRAWN_PEOPLE]
+    left = len(question.raters) + question.n_raters_not_listed - len(rows)
+    most = f" The {len(rows)} who share most units, of {len(rows) + left:,}." if left else ""
+    drawn = "claims or questions" if question.models[0].n_clusters else "units"
+    return Intervals(
+        name=picture_name("competence", question.dimension),
+        title=f"{question.title}: each annotator compared with the others",
+        caption=(
+            f"{result.project}: {n_of(question.n_labels, 'labels')} of {n_of(question.n_units_shared, 'units')} with "
+            f"two or more.{most} Share of equal labels, and competence by Dawid-Skene (chance to give the true label) "
+            f"and MACE (chance to know it). Lines are 95 % bootstrap intervals over {drawn}."
+        ),
+        alt="; ".join(f"{public_name(row)}: {row.dawid_skene.written(2)} by Dawid-Skene" for row in rows) + ".",
+        items=tuple(
+            Interval(
+                public_name(row),
+                figure.estimate,
+                figure.low,
+                figure.high,
+                row.n_shared,
+                series=title,
+                undefined="" if figure.is_defined else figure.undefined,
+                figure=labelled_by(question, row, shared="yes").encoded if row.n_shared else "",
+            )
+            for row in rows
+            for name, title in MEASURES
+            for figure in [getattr(row, name)]
+        ),
+        values=Axis("Share of labels", 0, 1),
+        rows_title="Annotator",
+        series_title="Measure",
+    )

@@ -1,0 +1,242 @@
+"""The page on annotators: whom to trust how far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.pictures import Intervals
+from analysis.reports.common import TOUCHED
+from analysis.reports.methods_words import checker_name, clusters_of, defined_clusters, listed, sentences
+from analysis.reports.numbers import either, n_of
+from analysis.reports.options import Option
+from analysis.reports.people.annotators import competences, known_answers, work_over_time
+from analysis.reports.people.annotators.result import Annotators, RatedQuestion, RaterCompetence
+from analysis.reports.raters import public_name
+from analysis.reports.report import Report
+
+CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
+UNITS = {"uncertain": "the most uncertain", "all": "all"}
+# Whoever shares fewer units with others gets no competence: it would be read off a handful of labels.
+MIN_SHARED = 10
+MOST_NAMED = 5
+
+
+def page(result: Annotators) -> Page:
+    pictures = {question.dimension: competences.picture(result, question) for question in result.dimensions}
+    return Page(
+        answer=_answer(result, next((one for one in pictures.values() if one), None)),
+        sections=[
+            section
+            for place, question in enumerate(result.dimensions)
+            for section in _sections(result, question, pictures[question.dimension], is_first=place == 0)
+        ],
+        notes=[_with_runs(result)] if result.runs else [],
+    )
+
+
+def _sections(
+    result: Annotators, question: RatedQuestion, picture: Intervals | None, *, is_first: bool
+) -> list[Section]:
+    title = question.title
+    head: list[Part] = [competences.counted(question)]
+    if question.derived_from:
+        head.append(Text(competences.DERIVED))
+    if question.undefined:
+        found = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")], is_open=is_first)]
+    else:
+        drawn = [picture] if picture else []
+        found = [
+            Section(title, [*head, competences.raters(result, question), *drawn], is_open=is_first),
+            Section(f"{title}: how often each label is true", competences.models(question)),
+            Section(f"{title}: what each of them says", competences.confusions(question)),
+        ]
+        if question.posterior.units:
+            found.append(Section(f"{title}: the most uncertain units", competences.units(question)))
+    found += [
+        Section(f"{title}: speed", work_over_time.speed_parts(question)),
+        Section(f"{title}: over time", work_over_time.drift_parts(question)),
+    ]
+    return [
+        *found,
+        *([Section(f"{title}: known answers", known_answers.parts(question))] if question.attention else []),
+    ]
+
+
+def _with_runs(result: Annotators) -> str:
+    counts = (
+        "What people last said counts, also where it was given after one of their suggestions was seen."
+        if result.touched
+        else "Only labels that none of them touched count."
+    )
+    n = result.n_labels_touched
+    left = (
+        f"{n_of(n, 'labels')} given or changed after one of their suggestions was seen {either(n, 'is', 'are')} left "
+        "out."
+        if n
+        else ""
+    )
+    return sentences(f"With {listed([checker_name(run) for run in result.runs])} as raters.", counts, left)
+
+
+# ---- what the page begins with ----
+
+
+def _known(question: RatedQuestion) -> list[RaterCompetence]:
+    """Who has a competence, the lowest first."""
+    known = [row for row in question.raters if row.dawid_skene.is_defined]
+    return sorted(known, key=lambda row: (row.dawid_skene.estimate, row.id))
+
+
+def _low(question: RatedQuestion) -> list[RaterCompetence]:
+    """Whose interval lies below the estimate of the annotator in the middle."""
+    known = _known(question)
+    middle = known[len(known) // 2].dawid_skene.estimate
+    return [row for row in known if row.dawid_skene.high is not None and row.dawid_skene.high < middle]
+
+
+def _range(question: RatedQuestion) -> str:
+    known = _known(question)
+    first, last = known[0], known[-1]
+    name = question.title
+    if len(known) == 1:
+        return f"{name}: the estimated accuracy of {public_name(first)} is {first.dawid_skene.written()} (Dawid-Skene)."
+    return (
+        f"{name}: the estimated accuracy of {n_of(len(known), 'annotators')} (Dawid-Skene, 95 % intervals) runs from "
+        f"{first.dawid_skene.written()} ({public_name(first)}) to {last.dawid_skene.written()} ({public_name(last)})."
+    )
+
+
+def _with_low(question: RatedQuestion) -> str:
+    low = _low(question)
+    more = [f"{len(low) - MOST_NAMED} more"] if len(low) > MOST_NAMED else []
+    names = listed([*map(public_name, low[:MOST_NAMED]), *more])
+    intervals = either(len(low), "interval of {} lies", "intervals of {} lie").format(names)
+    return f"{_range(question)} The {intervals} below the estimate of the annotator in the middle."
+
+
+RULES = (
+    Rule(
+        "undefined",
+        lambda one: bool(one.undefined),
+        lambda one: f"{one.title}: the accuracy of annotators cannot be estimated: {one.undefined}.",
+    ),
+    Rule(
+        "nobody shares enough",
+        lambda one: not _known(one),
+        lambda one: (
+            f"{one.title}: nobody's accuracy is estimated, since nobody shares {MIN_SHARED} units or more with others."
+        ),
+    ),
+    Rule(
+        "two",
+        lambda one: one.n_raters == 2,
+        lambda one: f"{_range(one)} With two annotators the model cannot tell whose error a disagreement is.",
+    ),
+    Rule("without intervals", lambda one: all(row.dawid_skene.low is None for row in _known(one)), _range),
+    Rule("some are low", lambda one: bool(_low(one)), _with_low),
+    Rule(
+        "alike",
+        lambda one: True,
+        lambda one: f"{_range(one)} That any is below the annotator in the middle is not shown.",
+    ),
+)
+
+NEXT = (
+    Rule(
+        "undefined",
+        lambda one: bool(one.undefined) or not _known(one),
+        lambda one: f"have people label the same units: {MIN_SHARED} or more shared ones each",
+    ),
+    Rule(
+        "some are low",
+        lambda one: one.n_raters > 2 and bool(_low(one)),
+        lambda one: (
+            f"read the units on which {public_name(_low(one)[0])} stands against the majority on {one.title.lower()}"
+        ),
+    ),
+    Rule(
+        "open units",
+        lambda one: one.posterior is not None and one.posterior.n_uncertain > 0,
+        lambda one: (
+            f"adjudicate the {n_of(one.posterior.n_uncertain, 'units')} whose {one.title.lower()} stays open by "
+            "Dawid-Skene"
+        ),
+    ),
+)
+
+
+def _answer(result: Annotators, picture: Intervals | None) -> Answer:
+    return Answer(
+        sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions),
+        n="; ".join(
+            f"{question.title}: n = {n_of(question.n_units_shared, 'units')} with two labels or more, by "
+            f"{n_of(question.n_raters, 'raters')}"
+            for question in result.dimensions
+        ),
+        picture=picture,
+        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+    )
+
+
+# ---- the paragraph for a paper ----
+
+
+def methods(result: Annotators) -> str:
+    with_runs = [checker_name(run) for run in result.runs]
+    touched = (
+        ", labels given after a suggestion of theirs was seen counting too"
+        if result.touched
+        else f" ({n_of(result.n_labels_touched, 'labels')} that saw a suggestion of theirs "
+        f"{either(result.n_labels_touched, 'was', 'were')} left out)"
+    )
+    models = [model for question in result.dimensions for model in question.models]
+    resamples = sorted({model.n_resamples for model in models})
+    more = (
+        "Speed is active time per answer, in quarters of each person's own answers."
+        if any(not question.speed.undefined for question in result.dimensions)
+        else "",
+        work_over_time.methods(result.dimensions, clusters_of(result)),
+        known_answers.methods(result.dimensions),
+    )
+    if not models:
+        reasons = listed(list(dict.fromkeys(question.undefined for question in result.dimensions)))
+        why = f" ({reasons})" if reasons else ""
+        defined = defined_clusters(result) if more[1] else ""
+        return sentences(f"Competence of annotators could not be estimated{why}.", *more, defined)
+    return sentences(
+        f"Competence of annotators was estimated without a gold standard on {n_of(result.n_units, 'units')}"
+        + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
+        "Dawid and Skene's model (1979) gives everybody a confusion table and every unit a posterior, by expectation "
+        "maximisation from the shares of votes; competence is the chance of a right label over the estimated "
+        "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
+        f"Whoever shares fewer than {result.min_shared} units with others has no estimate.",
+        "The models also say how often each label is true.",
+        f"Intervals of all these (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
+        f"resamples of whole {clusters_of(result)[1]}.",
+        "The plain share of other people's labels that are equal is given as well.",
+        *more,
+        defined_clusters(result),
+        *(first_that_applies(RULES, question) for question in result.dimensions),
+    )
+
+
+REPORT = Report(
+    "annotators",
+    "Annotators",
+    "analysis.reports.people.annotators.compute",
+    (
+        Option("checkers", "Labels of", choices=CHECKERS, default="without"),
+        # A page cannot list all units; the command does.
+        Option("units", "Units listed", choices=UNITS, default="uncertain", on_pages=False),
+        replace(TOUCHED, title="Labels that these checkers touched"),
+    ),
+    "Who labels how reliably, found without gold labels. Dawid-Skene's competence is the chance that someone labels a "
+    "unit right; MACE's is the chance that someone does not guess. Both follow the majority where most people are "
+    "wrong, and with two annotators they cannot tell whose error a disagreement is.",
+    own_page="project_annotators",
+    kind=Annotators,
+    declares=page,
+    said=methods,
+    quick=True,
+)

@@ -1,0 +1,318 @@
+"""The page on planning: how many more labels make an interval narrow enough."""
+
+from __future__ import annotations
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Axis, Level, Lines, Series, picture_name
+from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
+from analysis.reports.methods_words import clusters_of, defined_clusters, listed, sentences
+from analysis.reports.numbers import n_of
+from analysis.reports.options import Option
+from analysis.reports.planning.planning.result import PlannedWidth, Planning, QuestionPlan, UnitsNeeded, Widths
+from analysis.reports.report import Report
+
+TARGET = 0.05
+JUDGEMENTS = 2
+MOST_JUDGEMENTS = 9
+# Sets of units behind the counts of a question.
+LABELLED, SHARED, FULL = "labelled", "shared", "full"
+SETS = {
+    LABELLED: "units with a label",
+    SHARED: "units with two or more labels",
+    FULL: "units with as many labels as planned",
+}
+# Beyond this the curves are flat and squeeze what matters to the edge.
+LARGEST_DRAWN = 5000
+
+
+def page(result: Planning) -> Page:
+    defined = [one for one in result.dimensions if not one.undefined]
+    pictures = [picture for one in defined for picture in _of_alpha(result, one)]
+    return Page(
+        answer=Answer(
+            sentences=tuple(first_that_applies(RULES, (result, one)) for one in result.dimensions)
+            or ("Nothing is asked here that could be planned.",),
+            n="; ".join(
+                f"{one.title}: n = {n_of(one.n_labels, 'labels')} of {n_of(one.n_labelled, 'units')} so far"
+                for one in result.dimensions
+            ),
+            picture=next(iter(pictures), None),
+            next=next(filter(None, (first_that_applies(NEXT, (result, one)) for one in result.dimensions)), ""),
+        ),
+        sections=[
+            Section("What it takes", [*([_needed(result, defined)] if defined else []), _pilot(result)], is_open=True),
+            *(Section(one.title, _parts(result, one)) for one in defined),
+        ],
+        notes=result.notes,
+    )
+
+
+def _in(question: QuestionPlan, name: str) -> Filter:
+    return Filter({f"{question.dimension}.{name}": "yes"})
+
+
+def _pilot(result: Planning) -> Table:
+    return Table(
+        f"The pilot: labels so far, of {n_of(result.n_units, 'units')}",
+        [
+            Column("Question", lambda one: one.title),
+            Column("Labels", lambda one: one.n_labels),
+            Column("Units labelled", lambda one: one.n_labelled, items=lambda one: _in(one, LABELLED)),
+            Column("Units with two or more", lambda one: one.n_shared, items=lambda one: _in(one, SHARED)),
+            Column("Alpha", lambda one: one.alpha, interval=True),
+            Column("Units per claim or question", lambda one: one.cluster_size),
+            Column("Correlation within", lambda one: one.correlation),
+            Column("Cannot be planned", lambda one: one.undefined or None),
+        ],
+        result.dimensions,
+    )
+
+
+def _needed(result: Planning, questions: list[QuestionPlan]) -> Table:
+    k = result.judgements
+    return Table(
+        f"For alpha to within {result.target:g}",
+        [
+            Column("Question", lambda one: one.title),
+            Column(f"Units with {k} judgements now", lambda one: one.n_full, items=lambda one: _in(one, FULL)),
+            Column("Half width with these", lambda one: _width_or_reason(one.needed.now)),
+            Column(f"Units needed, {k} each", lambda one: _or_reason(one.needed.by_units, "n_units")),
+            Column("More units", lambda one: one.needed.by_units.more_units),
+            Column("Or judgements each of those units", lambda one: _or_reason(one.needed.by_judgements, "judgements")),
+        ],
+        questions,
+        "Half widths are of 95 % intervals.",
+    )
+
+
+def _or_reason(found: UnitsNeeded, name: str) -> int | str | None:
+    return f"none: {found.undefined}" if found.undefined else getattr(found, name)
+
+
+def _width_or_reason(plan: PlannedWidth) -> float | str | None:
+    return plan.undefined or plan.half_width
+
+
+def _parts(result: Planning, question: QuestionPlan) -> list[Part]:
+    with_checker = any(row.checker for row in question.rates)
+    titles = {"one": "1 judgement each", "several": f"{result.judgements} each"}
+    columns = [
+        Column("Label", lambda row: row.title),
+        Column("Share", lambda row: row.now.estimate),
+        Column("Half width now", lambda row: _width_or_reason(row.now)),
+    ]
+    for name in ("one", "several", *(["checker"] if with_checker else [])):
+        head = f"Units needed, {titles[name]}" if name in titles else f"Units needed with {result.checker}"
+        columns += [
+            Column(head, lambda row, name=name: _or_reason(getattr(row, name), "n_units")),
+            Column("More units", lambda row, name=name: getattr(row, name).more_units),
+        ]
+    by_checker = (
+        " With the checker: prediction-powered inference over all units of the project." if with_checker else ""
+    )
+    return [
+        *_of_alpha(result, question),
+        _table_of_widths(f"{question.title}: expected half width of alpha's interval", [("", question.widths)]),
+        Table(
+            f"{question.title}: for the share of each label to within {result.target:g}",
+            columns,
+            question.rates,
+            f"Shares are of judgements in a random sample of units.{by_checker if with_checker else ''}",
+        ),
+        _table_of_widths(
+            f"{question.title}: expected half width of the interval of each label's share",
+            [(row.title, row.widths) for row in question.rates],
+            "Of the share of judgements that give the label, in a random sample of so many units.",
+        ),
+        *_of_rates(result, question),
+    ]
+
+
+def _head(group: Widths) -> str:
+    return f"{n_of(group.judgements, 'judgements')} each"
+
+
+def _table_of_widths(title: str, labels: list[tuple[str, list[Widths]]], note: str = "") -> Table:
+    """A row for each label (one without a name: none) and number of units, a column for each number of judgements."""
+    groups = labels[0][1]
+    columns = [Column("Label", lambda row: row[0])] if labels[0][0] else []
+    columns.append(Column("Units", lambda row: row[1][0].n_units))
+    for place, group in enumerate(groups):
+        columns.append(Column(_head(group), lambda row, place=place: _width(row[1][place])))
+    rows = [(name, plans) for name, found in labels for plans in zip(*(group.plans for group in found), strict=True)]
+    return Table(title, columns, rows, note)
+
+
+def _width(plan: PlannedWidth) -> float | str | None:
+    return f"undefined: {plan.undefined}" if plan.undefined else plan.half_width
+
+
+def _of_alpha(result: Planning, question: QuestionPlan) -> list[Lines]:
+    method = (
+        f"Expected half width of the 95 % interval of Krippendorff's alpha ({question.level}), from "
+        f"{result.n_studies} simulated studies each"
+    )
+    title = f"{question.title}: width of alpha's interval by units and judgements"
+    return _picture(result, question, question.widths, (), title, method)
+
+
+def _of_rates(result: Planning, question: QuestionPlan) -> list[Lines]:
+    pictures: list[Lines] = []
+    for number, row in enumerate(question.rates, 1):
+        method = (
+            f"Expected half width of the 95 % interval of the share of judgements that are {row.title}, in closed "
+            "form from the variance of simulated units"
+        )
+        title = f"{question.title}: width of the interval of {row.title} by units and judgements"
+        # Labels of other scripts have no letter that a file's name may have, so they are told by their numbers.
+        pictures += _picture(result, question, row.widths, ("share", str(number), row.label), title, method)
+    return pictures
+
+
+def _picture(
+    result: Planning, question: QuestionPlan, groups: list[Widths], name: tuple[str, ...], title: str, method: str
+) -> list[Lines]:
+    series = [
+        Series(
+            _head(group),
+            tuple(
+                (plan.n_units, plan.half_width)
+                for plan in group.plans
+                if plan.half_width is not None and plan.n_units <= LARGEST_DRAWN
+            ),
+            dots=True,
+        )
+        for group in groups
+    ]
+    series = [one for one in series if one.points]
+    if not series:
+        return []
+    ends = ", ".join(f"{one.title}: {one.points[-1][1]:.3f} at {n_of(one.points[-1][0], 'units')}" for one in series)
+    return [
+        Lines(
+            name=picture_name("planning", question.dimension, *name),
+            title=title,
+            caption=(
+                f"{method}; pilot: {n_of(question.n_labels, 'labels')} of "
+                f"{n_of(question.n_labelled, 'units')} of {result.project}."
+            ),
+            alt=f"Half widths fall with the number of units. {ends}.",
+            series=tuple(series),
+            x=Axis("Units", low=0),
+            y=Axis("Half width", low=0),
+            series_title="Judgements",
+            level=Level(result.target, "target"),
+        )
+    ]
+
+
+# ---- what the page begins with ----
+
+
+def _is_reached(about: tuple[Planning, QuestionPlan]) -> bool:
+    needed = about[1].needed.by_units
+    return not needed.undefined and needed.more_units == 0
+
+
+def _with(result: Planning, question: QuestionPlan) -> str:
+    return (
+        f"{question.title}: to know Krippendorff's alpha ({question.level}) to within {result.target:g} (half width of "
+        "its 95 % interval)"
+    )
+
+
+RULES = (
+    Rule(
+        "undefined",
+        lambda about: bool(about[1].undefined),
+        lambda about: f"{about[1].title}: no number of units can be planned yet: {about[1].undefined}.",
+    ),
+    Rule("reached", _is_reached, lambda about: f"{_with(*about)}, the labels so far are enough."),
+    Rule(
+        "out of reach",
+        lambda about: bool(about[1].needed.by_units.undefined),
+        lambda about: f"{_with(*about)}, no number of units is known: {about[1].needed.by_units.undefined}.",
+    ),
+    Rule(
+        "more units",
+        lambda about: True,
+        lambda about: (
+            f"{_with(*about)}, {n_of(about[1].needed.by_units.n_units, 'units')} with {about[0].judgements} judgements "
+            f"each are needed, {about[1].needed.by_units.more_units:,} more than there are."
+        ),
+    ),
+)
+NEXT = (
+    Rule(
+        "no pilot",
+        lambda about: bool(about[1].undefined),
+        lambda about: "let two people label some thirty units, as a pilot",
+    ),
+    Rule(
+        "more units",
+        lambda about: bool(about[1].needed.by_units.more_units),
+        lambda about: (
+            f"have {n_of(about[1].needed.by_units.more_units, 'more units')} labelled by {about[0].judgements} people"
+        ),
+    ),
+)
+
+
+# ---- the paragraph for a paper ----
+
+
+def methods(result: Planning) -> str:
+    reasons = list(dict.fromkeys(one.undefined for one in result.dimensions))
+    if all(reasons):
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        return f"Numbers of units could not be planned{why}."
+    with_checker = f", and {result.checker}'s by least squares on them" if result.checker else ""
+    return (
+        "Numbers of units were planned from the labels so far: confusion tables of the annotators and the shares of "
+        "true labels by the Dawid-Skene model (one label's weight of the pooled table added to each person)"
+        f"{with_checker}, and the correlation of true labels within {clusters_of(result)[1]}. Units were simulated "
+        "from these, and the half width of the 95 % interval of Krippendorff's alpha "
+        f"({_levels(result)}) taken as 1.96 standard deviations over {result.n_studies} studies drawn from them in "
+        "whole clusters, with alpha's linearisation, whose variance is known, as control variate. That of the share "
+        "of a label among the judgements is 1.96 standard errors of a mean over as many clusters, in closed form from "
+        f"the variance of the simulated units. The target was a half width of {result.target:g} with "
+        f"{n_of(result.judgements, 'judgements')} per unit. {sentences(_results(result), defined_clusters(result))}"
+    ).strip()
+
+
+def _levels(result: Planning) -> str:
+    """Alpha's, each with the questions that it is of."""
+    titles: dict[str, list[str]] = {}
+    for one in result.dimensions:
+        if not one.undefined:
+            titles.setdefault(one.level, []).append(one.title.lower())
+    return ", ".join(f"{level} for {listed(names)}" for level, names in titles.items())
+
+
+def _results(result: Planning) -> str:
+    said = [
+        f"{one.title.lower()} {one.needed.by_units.n_units:,}"
+        for one in result.dimensions
+        if one.needed and one.needed.by_units.n_units is not None
+    ]
+    return f"Units needed for alpha: {listed(said)}." if said else ""
+
+
+REPORT = Report(
+    "planning",
+    "How many more labels?",
+    "analysis.reports.planning.planning.compute",
+    (
+        Option("target", "Half width to reach", kind="number", default=TARGET, low=0.005, high=0.5),
+        Option("judgements", "Judgements per unit", kind="count", default=JUDGEMENTS, low=2, high=MOST_JUDGEMENTS),
+        A_RUN_OR_NONE,
+        TOUCHED,
+    ),
+    "How wide the intervals of agreement and of each label's share will be with more units or more judgements, by "
+    "simulation from the labels so far.",
+    kind=Planning,
+    declares=page,
+    said=methods,
+)

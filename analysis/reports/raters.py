@@ -1,0 +1,50 @@
+"""Whose labels a report is about: people by pseudonym and name, and checkers as raters beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from analysis.reports.tabular import Person
+from analysis.sources import Source
+from analysis.sources.base import SLOT
+
+NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
+PERSON, CHECKER = "person", "checker"
+
+
+@dataclass(frozen=True)
+class NamedRater:
+    """Someone whose labels count: `id` is the pseudonym, or a run's UUID; `kind` is person or checker."""
+
+    id: str
+    name: str
+    kind: str = PERSON
+
+
+class _Row(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def people_of(source: Source) -> dict[str, NamedRater]:
+    """Pseudonym -> person; people who are called alike are told apart by their pseudonyms."""
+    raters = source.rater_frame()
+    raters = raters[raters["kind"] != SLOT]
+    alike = raters["name"].duplicated(keep=False)
+    names = raters["name"].where(~alike, raters["name"] + " (" + raters["rater"] + ")")
+    rows = zip(raters["rater"].tolist(), names.tolist(), strict=True)
+    return {pseudonym: NamedRater(pseudonym, name) for pseudonym, name in rows}
+
+
+def public_name(row: _Row) -> str:
+    """What a rater is called in pictures, files and copies: people by pseudonym, checkers by name."""
+    return row.name if getattr(row, "kind", PERSON) == CHECKER else row.id
+
+
+def rater_cell(row: _Row) -> Person:
+    """A rater in a table: on pages by name."""
+    return Person(row.name, public_name(row))

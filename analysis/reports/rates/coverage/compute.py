@@ -1,0 +1,136 @@
+"""Which aspects of their questions responses cover, by the majority of people: per response, per model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import number
+from analysis.reports.aspect_labels import coded_labels, response_frame
+from analysis.reports.aspects import TIES, TITLES, covering_dimension, covering_labels
+from analysis.reports.estimates import to_figure
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.rates.coverage.result import AnswerCoverage, Coverage, MeanCoverage, ModelCoverage
+from analysis.reports.rates.coverage.show import IN_ANSWERS, VERDICT_TITLES, refuses
+from analysis.reports.reference import REFERENCES
+from analysis.sources import Source
+from analysis.stats.generation import coverage as statistic
+
+# Beyond so many responses the table lists those that come first; figures are always over all.
+MAX_RESPONSES = 5_000
+SHOWN_CHARS = 200
+
+
+def compute(
+    source: Source, *, reference: str = "majority", k: int = 1, ties: str = "excluded", quick: bool = False
+) -> tuple[Coverage, Items]:
+    """The coverage report.
+
+    `reference` is a key of REFERENCES: the majority of people, or decisions. An aspect needs `k` labels before the
+    majority counts (decisions are one label each, and need no more); `ties` is a key of TIES. A response with an
+    aspect that has too few labels has no coverage. Raises ValueError for wrong values, and for a project that does
+    not judge aspects of responses.
+    """
+    kind = source.type
+    dimension = covering_dimension(kind)
+    if dimension is None:
+        raise ValueError(refuses(kind))
+    if reference not in REFERENCES:
+        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
+    if k < 1:
+        raise ValueError(f"k is at least 1, not {k}")
+    units = source.unit_frame(kind.unit_kind)
+    responses = response_frame(source)
+    place = {key: row for row, key in enumerate(responses["response"])}
+    said = source.label_frame(units)
+    labels = coded_labels(source, dimension, reference, units, said)
+    answer = units["response"].map(place).to_numpy(dtype=int)
+    found = statistic.response_coverage(
+        labels,
+        answer,
+        len(responses),
+        covering_labels(dimension),
+        k if reference == "majority" else 1,
+        ties,
+    )
+    items = new_items(units, decisions="" if reference == "majority" else reference)
+    _add_columns(items, units, found, answer)
+    add_judgements(items, kind, said)
+    cluster = responses["query"].astype("category").cat.codes.to_numpy()
+    models = responses["model"].to_numpy(dtype=object)
+
+    def mean(where: np.ndarray) -> dict:
+        figure = to_figure(statistic.mean_coverage(found, where, cluster), quick=quick)
+        return _counts(found, where) | {"coverage": figure}
+
+    return Coverage(
+        report="coverage",
+        project=source.slug,
+        task_type=source.task_type,
+        dimension=dimension.slug,
+        title=dimension.title,
+        covering=[dimension.label(label).title for label in covering_labels(dimension)],
+        reference=reference,
+        reference_title=TITLES[reference],
+        k=k,
+        ties=ties,
+        ties_title=TIES[ties],
+        most_labels=int(found.n_labels.max(initial=0)),
+        n_queries=int(responses["query"].nunique()),
+        all=MeanCoverage(**mean(np.ones(len(responses), dtype=bool))),
+        models=[ModelCoverage(model=model, **mean(models == model)) for model in sorted(set(models.tolist()))],
+        **_rows(responses, found),
+    ), items
+
+
+def _add_columns(items: Items, units: pd.DataFrame, found: statistic.ResponseCoverage, answer: np.ndarray) -> None:
+    """Aspects in responses by model, answer and verdict, and whether their answer has a coverage."""
+    for name, title, column in (("model", "Model", "model"), ("answer", "Answer", "response")):
+        codes, values = pd.factorize(units[column].astype(str))
+        items.add(name, title, codes, list(values), [value or "no name" for value in values])
+    verdicts = list(statistic.VERDICTS)
+    items.add("verdict", "Aspect", found.verdict, verdicts, [VERDICT_TITLES[one] for one in verdicts])
+    left = np.isnan(found.share[answer]).astype(int)
+    items.add("counted", "", left, list(IN_ANSWERS), list(IN_ANSWERS.values()))
+
+
+def _counts(found: statistic.ResponseCoverage, where: np.ndarray) -> dict:
+    return {
+        "n_responses": int(where.sum()),
+        "n_aspects": int(found.n_aspects[where].sum()),
+        "n_aspects_left": int(found.n_aspects[where & np.isnan(found.share)].sum()),
+        "n_votes": int(found.n_votes[where].sum()),
+        "covered": int(found.n_covered[where].sum()),
+        "not_covered": int(found.n_not_covered[where].sum()),
+        "tied": int(found.n_tied[where].sum()),
+        "undecided": int(found.n_undecided[where].sum()),
+    }
+
+
+def _rows(responses: pd.DataFrame, found: statistic.ResponseCoverage) -> dict:
+    """One row per response, those of one query together."""
+    listed = responses.assign(place=range(len(responses)))
+    first = listed.groupby("query")["place"].transform("min")
+    listed = listed.assign(first=first).sort_values(["first", "model", "place"], kind="stable").head(MAX_RESPONSES)
+    return {
+        "responses": [
+            AnswerCoverage(
+                response=row.response,
+                query=row.query,
+                text=row.text[:SHOWN_CHARS],
+                model=row.model,
+                setting=row.setting,
+                n_aspects=int(found.n_aspects[row.place]),
+                n_votes=int(found.n_votes[row.place]),
+                covered=int(found.n_covered[row.place]),
+                not_covered=int(found.n_not_covered[row.place]),
+                tied=int(found.n_tied[row.place]),
+                undecided=int(found.n_undecided[row.place]),
+                coverage=number(found.share[row.place]),
+                undefined=found.why_undefined(row.place),
+            )
+            for row in listed.itertuples()
+        ],
+        "n_responses_not_listed": len(responses) - len(listed),
+    }

@@ -1,0 +1,271 @@
+"""The page on coverage: which aspects of their questions answers cover."""
+
+from __future__ import annotations
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.results import Figure
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Axis, Interval, Intervals, picture_name
+from analysis.reports.aspects import LABELS_NEEDED, TIED_ASPECT, TITLES, covering_dimension
+from analysis.reports.common import REFERENCE
+from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
+from analysis.reports.numbers import either, n_of
+from analysis.reports.options import Option
+from analysis.reports.rates.coverage.result import Coverage, MeanCoverage, ModelCoverage
+from analysis.reports.report import Report
+from analysis.sources import Source
+from annotation.task_types import TaskType
+
+VERDICT_TITLES = {
+    "covered": "covered",
+    "not_covered": "not covered",
+    "tied": "tied",
+    "undecided": "without enough labels",
+}
+IN_ANSWERS = {"counted": "in answers with a coverage", "left": "in answers without a coverage"}
+DRAWN_MODELS = 30  # more would fit no page; the table has them
+
+
+def references_here(source: Source) -> dict[str, str]:
+    """Where nobody labelled and a file brought decisions, those are what there is to see, and stand first."""
+    names = source.references()
+    if len(names) > 1 and not source.has_labels():
+        names = [*names[1:], names[0]]
+    return {name: TITLES[name] for name in names}
+
+
+def refuses(kind: TaskType) -> str:
+    if covering_dimension(kind) is not None:
+        return ""
+    return f"Coverage needs judgements of aspects in answers; {kind.title!r} judges something else"
+
+
+def page(result: Coverage) -> Page:
+    picture = _picture(result)
+    by_model = [*([picture] if picture else []), _models(result), Text("Aspects without enough labels are undecided.")]
+    return Page(
+        answer=_answer(result, picture),
+        sections=[Section("By model", by_model, is_open=True), Section("By question and model", _answers(result))],
+    )
+
+
+def _aspects(of) -> list[Column]:
+    """Counts of aspects; `of` gives a row's filter."""
+
+    def with_verdict(verdict: str) -> Column:
+        return Column(
+            "Undecided" if verdict == "undecided" else verdict.replace("_", " ").capitalize(),
+            lambda row: getattr(row, verdict),
+            items=lambda row: Filter(of(row) | {"verdict": verdict}),
+        )
+
+    return [
+        Column("Aspects", lambda row: row.n_aspects, items=lambda row: Filter(of(row))),
+        Column("Votes", lambda row: row.n_votes),
+        *map(with_verdict, VERDICT_TITLES),
+    ]
+
+
+def _of(row: MeanCoverage) -> dict:
+    return {"model": row.model} if isinstance(row, ModelCoverage) else {}
+
+
+def _name(row: MeanCoverage) -> str:
+    return (row.model or "no name") if isinstance(row, ModelCoverage) else "all responses"
+
+
+def _models(result: Coverage) -> Table:
+    def has_coverage(row: MeanCoverage) -> Filter | None:
+        return Filter(_of(row) | {"counted": "counted"}) if row.coverage.n_pairable else None
+
+    return Table(
+        "Coverage by model",
+        [
+            Column("Model", _name),
+            Column("Coverage", lambda row: row.coverage, interval=True, items=has_coverage, counts="answer"),
+            Column("n", lambda row: row.coverage.n_pairable),
+            Column("Answers", lambda row: row.n_responses),
+            *_aspects(_of),
+            Column(
+                "Aspects of answers left out",
+                lambda row: row.n_aspects_left,
+                items=lambda row: Filter(_of(row) | {"counted": "left"}),
+            ),
+            Column("Answers left out", lambda row: row.coverage.left_out_words),
+        ],
+        [result.all, *result.models],
+    )
+
+
+def _answers(result: Coverage) -> list[Part]:
+    table = Table(
+        "Coverage of answers",
+        [
+            Column("Question", lambda row: row.query),
+            Column("Model", lambda row: row.model or "no name"),
+            Column("Coverage", lambda row: f"undefined: {row.undefined}" if row.undefined else row.coverage),
+            *_aspects(lambda row: {"answer": row.response}),
+            Column("Question, in words", lambda row: row.text),
+        ],
+        result.responses,
+        f"{n_of(result.n_responses_not_listed, 'answers')} more are not listed; all figures count them."
+        if result.n_responses_not_listed
+        else "",
+    )
+    return [table]
+
+
+def _picture(result: Coverage) -> Intervals | None:
+    rows = [result.all, *result.models[:DRAWN_MODELS]]
+    if not result.all.coverage.is_defined:
+        return None
+    return Intervals(
+        name=picture_name("coverage"),
+        title="Coverage of aspects by model",
+        caption=(
+            f"{result.project}: {n_of(result.all.coverage.n_pairable, 'answers')} to "
+            f"{n_of(result.n_queries, 'questions')}, {result.reference_title.lower()}. Mean share of a question's "
+            "aspects that an answer covers; lines are 95 % bootstrap intervals over questions."
+        ),
+        alt="; ".join(f"{_name(row)}: {_said(row.coverage)}" for row in rows) + ".",
+        items=tuple(
+            Interval(
+                _name(row),
+                row.coverage.estimate,
+                row.coverage.low,
+                row.coverage.high,
+                row.coverage.n_pairable,
+                undefined=row.coverage.undefined,
+                figure=Filter(_of(row) | {"counted": "counted"}).encoded if row.coverage.n_pairable else "",
+            )
+            for row in rows
+        ),
+        values=Axis("Coverage", 0, 1),
+        rows_title="Model",
+    )
+
+
+def _said(figure: Figure) -> str:
+    if not figure.is_defined:
+        return "undefined"
+    ends = "" if figure.low is None else f" [{figure.low:.3f}, {figure.high:.3f}]"
+    return f"{figure.estimate:.3f}{ends}"
+
+
+# ---- what the page begins with ----
+
+
+def _mean(result: Coverage) -> str:
+    return (
+        f"An answer covers {_said(result.all.coverage)} of its question's aspects on average (mean coverage, 95 % "
+        "interval)."
+    )
+
+
+def _between_models(result: Coverage) -> str:
+    known = sorted((row for row in result.models if row.coverage.is_defined), key=lambda row: row.coverage.estimate)
+    return (
+        f"{_mean(result)} It is highest for {_name(known[-1])} ({_said(known[-1].coverage)}) and lowest for "
+        f"{_name(known[0])} ({_said(known[0].coverage)})."
+    )
+
+
+RULES = (
+    Rule("no answers", lambda one: not one.responses, lambda one: "There are no answers in this project yet."),
+    Rule(
+        "undefined",
+        lambda one: not one.all.coverage.is_defined,
+        lambda one: f"No coverage is known: {one.all.coverage.undefined}.",
+    ),
+    Rule(
+        "several models",
+        lambda one: sum(row.coverage.is_defined for row in one.models) > 1,
+        _between_models,
+    ),
+    Rule("one model", lambda one: True, _mean),
+)
+NEXT = (
+    Rule(
+        "undecided",
+        lambda one: one.all.undecided > 0,
+        lambda one: f"label the {n_of(one.all.undecided, 'aspects')} that have too few labels",
+    ),
+    Rule(
+        "tied",
+        lambda one: one.all.tied > 0,
+        lambda one: f"adjudicate the {n_of(one.all.tied, 'aspects')} of which people are divided",
+    ),
+)
+
+
+def _answer(result: Coverage, picture: Intervals | None) -> Answer:
+    counted = f"{n_of(result.all.coverage.n_pairable, 'answers')} of {result.all.n_responses:,} have a coverage"
+    least = f"; at least {n_of(result.k, 'labels')} per aspect; {result.ties_title.lower()}"
+    return Answer(
+        sentences=(first_that_applies(RULES, result),),
+        n=(
+            f"{result.reference_title}{least if result.reference == 'majority' else ''}. {counted}; "
+            f"{n_of(result.n_queries, 'questions')}."
+        ),
+        picture=picture,
+        next=first_that_applies(NEXT, result),
+    )
+
+
+# ---- the paragraph for a paper ----
+
+TIED = {
+    "excluded": "Tied aspects count neither as covered nor among the aspects",
+    "not_covered": "Tied aspects count as not covered",
+    "covered": "Tied aspects count as covered",
+}
+
+
+def methods(result: Coverage) -> str:
+    every, by_majority = result.all, result.reference == "majority"
+    if not every.n_responses:
+        return f"There are no answers in {result.project}."
+    covering = f"judged {listed(result.covering, 'or').lower()}"
+    decided = (
+        f"if more of its labels by people say so than not ({n_of(every.n_votes, 'labels')})"
+        if by_majority
+        else f"by {result.reference_title.lower()} ({every.n_votes:,} of them)"
+    )
+    least = result.k if by_majority else 1
+    with_one = every.coverage.n_pairable
+    too_few = f"fewer than {least} labels" if least > 1 else "no label"
+    return sentences(
+        "An answer's coverage is the share of its question's aspects that it covers (ICAT, Samarinas et al. 2025): "
+        f"{n_of(every.n_aspects, 'aspects')} in {n_of(every.n_responses, 'answers')} to "
+        f"{n_of(result.n_queries, 'questions')}; an aspect counts as {covering} {decided}.",
+        f"{TIED[result.ties]} ({every.tied:,})." if by_majority else "",
+        f"{n_of(every.undecided, 'aspects')} {either(every.undecided, 'has', 'have')} {too_few}; nothing was "
+        "put in the place of missing labels, and an answer with such an aspect has no coverage."
+        if every.undecided
+        else "",
+        f"Means are over the {n_of(with_one, 'answers')} that {either(with_one, 'has', 'have')} a coverage"
+        f"{left_out_of(every.coverage)}, of all models and of each.",
+        f"Mean coverage was {_said(every.coverage)}." if every.coverage.is_defined else "",
+        intervals_in(result, ("question", "questions")),
+    )
+
+
+REPORT = Report(
+    "coverage",
+    "Coverage of aspects",
+    "analysis.reports.rates.coverage.compute",
+    (
+        Option("reference", "People's labels", choices=references_here, help=REFERENCE.help),
+        LABELS_NEEDED,
+        TIED_ASPECT,
+    ),
+    "An answer's coverage is the share of its question's aspects that it covers, by the majority of labels of each "
+    "aspect (ICAT). An answer with an aspect that has too few labels has no coverage yet; one without aspects has "
+    "none. Means give every answer equal weight; intervals resample questions.",
+    own_page="project_coverage",
+    kind=Coverage,
+    declares=page,
+    said=methods,
+    refuses=refuses,
+)

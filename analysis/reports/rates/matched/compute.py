@@ -1,0 +1,140 @@
+"""Which generated documents and claims are matched: any pair of theirs is entailed by gold evidence.
+
+By people and, where a run is named, by a checker, side by side; for all documents, and by method, model and setting.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import DecisionsLeftOut, number
+from analysis.reports.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
+from analysis.reports.estimates import to_figure
+from analysis.reports.inference import Entailed, by_people, counted_labels, decided
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, PairCounts, Side, Verdict, Verdicts
+from analysis.reports.rates.matched.show import SOURCE, refuses
+from analysis.reports.reference import REFERENCES, decisions_left_out
+from analysis.sources import Source
+from analysis.stats.generation.matching import VERDICTS, MatchedShare, matched_share
+
+# Beyond so many rows a list holds those that come first; figures are always over all.
+MAX_LISTED = 10_000
+BY = {"people": "by people", "checker": "by the checker"}
+
+
+def compute(
+    source: Source, *, reference: str = "majority", run: str = "", touched: bool = False, quick: bool = False
+) -> tuple[Matched, Items]:
+    """The report on matched documents and claims.
+
+    `reference` is a key of REFERENCES: by the majority a pair is entailed where more people say entailment than say
+    anything else, and a tie is no label. `run` is the UUID of a checker run to compare with people; people's labels
+    that its suggestions touched then count only with `touched`. A document whose sentences were all dropped has no pair
+    and is not in the project. Raises ValueError for wrong values, and for a project without pairs of documents.
+    """
+    kind = source.type
+    dimension = inference_dimension(kind)
+    if dimension is None:
+        raise ValueError(refuses(kind))
+    if reference not in REFERENCES:
+        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
+    checker = source.run(run) if run else None
+    every = source.unit_frame(kind.unit_kind).rename(columns={"response": "document"})
+    of_claim = every["document"].notna() & every["claim"].notna()
+    pairs = every[of_claim].reset_index(drop=True)
+    if not len(pairs):
+        raise ValueError("None of the project's pairs comes from a document that was generated for a claim")
+    sides = {"people": by_people(source, dimension, reference, pairs, checker, touched)}
+    if checker is not None:
+        sides["checker"] = Entailed(decided(source.suggestion_frame(checker), dimension, pairs), NO_SUGGESTION)
+    pairs = pairs.assign(**{name: side.code for name, side in sides.items()})
+    names = list(sides)
+    items = new_items(pairs, runs=[run], decisions="" if reference == "majority" else reference)
+    _add_columns(items, pairs, names, run)
+    add_judgements(items, kind, counted_labels(source, pairs, checker, touched), source.label_frame(pairs))
+    left_out = decisions_left_out(source, reference, pairs, against(checker, touched))
+    return Matched(
+        report="matched",
+        project=source.slug,
+        task_type=source.task_type,
+        dimension=dimension.slug,
+        title=dimension.title,
+        entailing=[dimension.label(label).title for label in entailing_labels(dimension)],
+        reference=reference,
+        reference_title="Majority of people" if reference == "majority" else REFERENCES[reference],
+        run=run,
+        checker=checker.checker if checker else "",
+        version=checker.version if checker else "",
+        touched=touched,
+        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        n_pairs=len(pairs),
+        n_pairs_of_no_document=len(every) - len(pairs),
+        pairs={name: PairCounts(**side.counts()) for name, side in sides.items()},
+        all=Found(**_found(pairs, names, quick)),
+        sources=[
+            FoundOfSource(**dict(zip(SOURCE, named, strict=True)), **_found(of_source, names, quick))
+            for named, of_source in pairs.groupby(list(SOURCE), sort=True)
+        ],
+        documents=_listed(pairs, "document", names),
+        claims=_listed(pairs, "claim", names),
+    ), items
+
+
+def _add_columns(items: Items, pairs: pd.DataFrame, names: list[str], run: str) -> None:
+    """Pairs by their documents' source, by document and claim, and by the verdict on each. The verdict on a claim is of
+    all of its documents, and of those of its source alone."""
+    for name, title in (*SOURCE.items(), ("document", "Document"), ("claim", "Claim")):
+        codes, values = pd.factorize(pairs[name].astype(str))
+        items.add(name, title, codes, list(values), [value or "no name" for value in values])
+    for name in names:
+        of_run = run if name == "checker" else ""
+        for group, words in (("document", "Document"), ("claim", "Claim")):
+            verdict = _share(pairs, group, name).verdict[pd.factorize(pairs[group])[0]]
+            items.add(f"{group}.{name}", f"{words} {BY[name]}", verdict, VERDICTS, run=of_run)
+        by_source = np.full(len(pairs), -1)
+        for places in pairs.groupby(list(SOURCE), sort=True).indices.values():
+            here = pairs.iloc[places]
+            by_source[places] = _share(here, "claim", name).verdict[pd.factorize(here["claim"])[0]]
+        items.add(f"claim.{name}.here", f"Claim {BY[name]}, by these documents", by_source, VERDICTS, run=of_run)
+
+
+def _found(pairs: pd.DataFrame, names: list[str], quick: bool) -> dict:
+    """Documents and claims of these pairs, as each side finds them."""
+    documents = pairs.drop_duplicates("document")
+    return {"n_documents": len(documents), "n_claims": int(pairs["claim"].nunique())} | {
+        name: Side(
+            documents=_verdicts(_share(pairs, "document", name, documents["claim"].tolist()), quick),
+            claims=_verdicts(_share(pairs, "claim", name), quick),
+        )
+        for name in names
+    }
+
+
+def _share(pairs: pd.DataFrame, group: str, name: str, cluster: list | None = None) -> MatchedShare:
+    codes, groups = pd.factorize(pairs[group])
+    return matched_share(pairs[name].to_numpy(), codes, len(groups), cluster)
+
+
+def _verdicts(found: MatchedShare, quick: bool) -> Verdicts:
+    return Verdicts(
+        matched=found.n_matched,
+        unmatched=found.n_unmatched,
+        undecided=found.n_undecided,
+        share=to_figure(found, quick=quick),
+        lowest=number(found.lowest),
+        highest=number(found.highest),
+    )
+
+
+def _listed(pairs: pd.DataFrame, group: str, names: list[str]) -> list[Verdict]:
+    """What each side finds of each document or claim, in the order of work."""
+    _, groups = pd.factorize(pairs[group])
+    found = {name: [VERDICTS[code] for code in _share(pairs, group, name).verdict] for name in names}
+    counts = pairs.groupby(group, sort=False).size()
+    return [
+        Verdict(**{group: key, "n_pairs": int(counts[key])} | {name: found[name][place] for name in names})
+        for place, key in enumerate(groups[:MAX_LISTED])
+    ]

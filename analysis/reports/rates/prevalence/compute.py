@@ -1,0 +1,144 @@
+"""How common each label is, from what people labelled and what a checker says of everything else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.items import Items
+from analysis.figures.results import DecisionsLeftOut
+from analysis.reports.coding import cluster_codes
+from analysis.reports.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.rates.prevalence.powered import Judged, means
+from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
+from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, Question
+from analysis.reports.reference import (
+    REFERENCES,
+    Reference,
+    as_answered,
+    checker_codes,
+    decisions_left_out,
+    references,
+)
+from analysis.sources import Source
+from analysis.sources.base import dimensions_to_show
+from analysis.sources.touched import latest, untouched
+from annotation.task_types import Dimension
+
+NO_SPREAD = "no interval: by {} all units have it or none has"
+
+
+def compute(
+    source: Source, *, run: str, reference: str = "majority", touched: bool = False, quick: bool = False
+) -> tuple[Prevalence, Items]:
+    """The report on prevalence with one checker run, by its UUID.
+
+    Shares are of all units, and where these are pieces of responses of responses too: the mean share of a response's
+    pieces with each label, and the share of responses with any such piece. Where a question is not asked, none of its
+    labels is given. `reference` and `touched` as in the comparison. Wrong values raise ValueError.
+    """
+    checker_run = source.run(run)
+    if checker_run.gives == "scores":
+        raise ValueError(f"{checker_run.checker} gives scores and no labels, so it cannot say how common a label is")
+    kind = with_derived(source.type)
+    origins = derived_from(kind)
+    units = source.unit_frame(kind.unit_kind)
+    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    everything = latest(labels)
+    kind = as_answered(kind, everything)
+    counted = everything if touched else untouched(source, labels, checker_run)
+    against = () if touched else (checker_run,)
+    people = references(kind, source, reference, units, counted, against)
+    said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
+    has_responses = are_pieces(kind, units)
+    by_decisions = "" if reference == "majority" else reference
+    items = new_items(units, runs=[checker_run.uuid], decisions=by_decisions)
+    add_judgements(items, kind, counted, everything)
+    found = []
+    for dimension in dimensions_to_show(kind, everything):
+        of_people, of_checker = people[dimension.slug], said[dimension.slug]
+        known = of_people.code, of_people.not_asked
+        responses = response_shares(items, dimension, units, known, of_checker) if has_responses else None
+        found.append(
+            _question(
+                items,
+                dimension,
+                units,
+                of_people,
+                of_checker,
+                derived_from=origins.get(dimension.slug),
+                responses=responses,
+            )
+        )
+    left_out = decisions_left_out(source, reference, units, against)
+    return Prevalence(
+        report="prevalence",
+        project=source.slug,
+        task_type=source.task_type,
+        run=checker_run.uuid,
+        checker=checker_run.checker,
+        version=checker_run.version,
+        reference=reference,
+        reference_title=REFERENCES[reference],
+        touched=touched,
+        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        n_units=len(units),
+        unit_words=kind.units_title.lower() or "units",
+        n_responses_without=source.items_without_units() if has_responses else 0,
+        dimensions=found,
+    ), items
+
+
+def _question(
+    items: Items,
+    dimension: Dimension,
+    units: pd.DataFrame,
+    people: Reference,
+    checker: tuple[np.ndarray, np.ndarray],
+    **more,
+) -> Question:
+    """Shares of one question's labels; `checker` are its codes, and where the question is not asked."""
+    by_people, by_checker = ((code >= 0) | not_asked for code, not_asked in ((people.code, people.not_asked), checker))
+    judged = Judged(by_people, by_checker, cluster_codes(units))
+    sides = judged.sides()
+    code = np.where(by_people, people.code, -1)
+    values, titles = dimension.values, [label.title for label in dimension.labels]
+    items.add(dimension.slug, f"{dimension.title} by people", code, values, titles)
+    items.add(f"{dimension.slug}.judged", dimension.title, *coded_sides(sides))
+    items.add(f"{dimension.slug}.tied", f"{dimension.title}: people are divided", people.tied - 1, ["yes"], [""])
+    return Question(
+        dimension=dimension.slug,
+        title=dimension.title,
+        **{f"n_{name}": int(where.sum()) for name, where in sides.items()},
+        n_tied=people.counts()["tied"],
+        labels=[
+            LabelShare(
+                label=label.value,
+                title=label.title,
+                n_by_people=int((people.code == place)[by_people].sum()),
+                **means_of_label(people.code, checker[0], place, judged),
+            )
+            for place, label in enumerate(dimension.labels)
+        ],
+        **more,
+    )
+
+
+def means_of_label(people: np.ndarray, checker: np.ndarray, place: int, judged: Judged) -> dict:
+    found = means(*((code == place).astype(float) for code in (people, checker)), judged, NO_SPREAD)
+    return {"people": found.people, "powered": found.powered, "checker": found.checker}
+
+
+SIDES = {
+    "both": "labelled by people and the checker",
+    "others": "labelled by the checker only",
+    "people": "labelled by people only",
+    "neither": "labelled by neither",
+}
+
+
+def coded_sides(sides: dict[str, np.ndarray]) -> tuple[np.ndarray, list[str], list[str]]:
+    """Who judged what, as a column: codes, values, titles."""
+    code = np.select([sides[name] for name in SIDES], range(len(SIDES)), default=-1)
+    return code, list(SIDES), list(SIDES.values())

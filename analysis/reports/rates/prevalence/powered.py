@@ -1,0 +1,75 @@
+"""A mean by people alone, with a checker's help, and by the checker alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.figures.results import Ends, number
+from analysis.reports.rates.prevalence.result import Mean, Means
+from analysis.stats import PoweredMean, prediction_powered_mean
+from analysis.stats.resampling.intervals import few_note
+
+NO_LABEL = "nothing has the checker's label"
+FEW_LABELS = "fewer than two units (or clusters) have the checker's label"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Who judged which of some units (or responses), and what each of them comes in."""
+
+    by_people: np.ndarray
+    by_checker: np.ndarray
+    cluster: np.ndarray
+
+    def sides(self) -> dict[str, np.ndarray]:
+        people, checker = self.by_people, self.by_checker
+        return {
+            "both": people & checker,
+            "others": checker & ~people,
+            "people": people & ~checker,
+            "neither": ~(people | checker),
+        }
+
+
+def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str) -> Means:
+    """People alone over all that they judged, both together, and the checker's own mean of all that it judged. Values
+    lie in 0..1; `no_spread` says why there is no interval where all of somebody's are equal, with {} for who it is."""
+    mine, cluster = judged.by_people, judged.cluster
+    both, others = (judged.sides()[name] for name in ("both", "others"))
+    alone = prediction_powered_mean(human[mine], machine[mine], human[:0], cluster[mine], cluster[:0], power=0.0)
+    powered = prediction_powered_mean(human[both], machine[both], machine[others], cluster[both], cluster[others])
+    by_people = no_spread.format("people")
+    return Means(
+        people=_mean(alone, by_people),
+        powered=_mean(powered, by_people, power=number(powered.power)),
+        checker=_of_checker(machine[judged.by_checker], cluster[judged.by_checker], no_spread.format("the checker")),
+    )
+
+
+def _of_checker(said: np.ndarray, cluster: np.ndarray, no_spread: str) -> Mean:
+    """What the checker would say on average of all such units; its interval knows nothing of how far it is off."""
+    found = prediction_powered_mean(said, said, said[:0], cluster, cluster[:0], power=0.0)
+    if not len(said):
+        return _mean(found, no_spread, undefined=NO_LABEL, interval=Ends(undefined=NO_LABEL))
+    more = {"undefined": "", "interval": Ends(undefined=FEW_LABELS)} if found.undefined else {}
+    return _mean(found, no_spread, estimate=number(said.mean()), **more)
+
+
+def _mean(found: PoweredMean, no_spread: str, **instead) -> Mean:
+    """A share cannot lie outside 0..1, whatever the normal approximation says of its interval."""
+    low, high = number(found.low), number(found.high)
+    is_clustered = found.n_clusters is not None and found.n_clusters < found.n
+    note = few_note(found.n_clusters if is_clustered else found.n, is_clustered) if low is not None else ""
+    values = {
+        "estimate": number(found.estimate),
+        "low": None if low is None else max(low, 0.0),
+        "high": None if high is None else min(high, 1.0),
+        "undefined": found.undefined,
+        "interval": Ends(undefined=found.undefined or (no_spread if low is None else ""), note=note),
+        "n": found.n,
+        "n_others": found.n_others,
+        "n_clusters": found.n_clusters,
+    }
+    return Mean(**values | instead)

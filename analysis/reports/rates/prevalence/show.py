@@ -1,0 +1,296 @@
+"""The page on prevalence: how common each label is."""
+
+from __future__ import annotations
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.results import Figure
+from analysis.figures.tables import Column, Table
+from analysis.pictures import Axis, Interval, Intervals, picture_name
+from analysis.reports.common import LABELLING_RUN, REFERENCE, TOUCHED
+from analysis.reports.methods_words import (
+    checker_name,
+    clusters_of,
+    defined_clusters,
+    labels_counted,
+    listed,
+    sentences,
+)
+from analysis.reports.numbers import either, n_of
+from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, Question, Responses
+from analysis.reports.report import Report
+
+SIDES = (("powered", "people and checker"), ("people", "people alone"))
+# What is averaged over responses; "By people" counts those with any such piece, in both tables.
+OF_RESPONSES = {"share": "mean share of a response's {}", "any": "share of responses with any such {}"}
+RELIANCE = (
+    "Reliance (lambda) runs from 0, where the checker adds nothing, to 1. Variances are of sums over claims or "
+    "questions. Where a label has fewer than about ten units (or responses) by people, intervals cover less than they "
+    "say."
+)
+
+
+def page(result: Prevalence) -> Page:
+    pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
+    return Page(
+        answer=_answer(result, next((one for one in pictures.values() if one), None)),
+        sections=[
+            Section(question.title, _parts(result, question, pictures[question.dimension]), is_open=place == 0)
+            for place, question in enumerate(result.dimensions)
+        ],
+        notes=[result.decisions_left_out.words] if result.decisions_left_out else [],
+    )
+
+
+def _parts(result: Prevalence, question: Question, picture: Intervals | None) -> list[Part]:
+    slug = question.dimension
+    by = f"{checker_name(result)} and people"
+
+    def sides(n, column: str) -> list:
+        return [
+            (title, getattr(n, f"n_{side}"), Filter({column: side}))
+            for side, title in (
+                ("both", "with both"),
+                ("others", "by the checker only"),
+                ("people", "by people only"),
+                ("neither", "by neither, left out"),
+            )
+        ]
+
+    tied = ("ties, not counted as people's", question.n_tied, Filter({f"{slug}.tied": "yes"}))
+    parts: list[Part] = [
+        Counts([*sides(question, f"{slug}.judged"), tied]),
+        *([picture] if picture else []),
+        Table(
+            f"{question.title}: share of units, {by}",
+            _columns(
+                lambda row: row,
+                lambda row: Filter({slug: row.label, f"{slug}.judged": ("both", "people")}),
+                Filter({f"{slug}.judged": ("both", "people")}),
+            ),
+            question.labels,
+        ),
+    ]
+    if responses := question.responses:
+        column = f"{slug}.responses"
+        partly = ("by people in part, not counted as people's", responses.n_partly, Filter({f"{slug}.partly": "yes"}))
+        without = [(f"without {result.unit_words}, left out", result.n_responses_without, None)]
+        parts += [
+            Text(
+                "Over responses: the response is the unit, in the same claims or questions. A side has judged a "
+                f"response where it has judged all of its {result.unit_words}."
+            ),
+            Counts([*sides(responses, column), partly, *without]),
+            *(_of_responses(result, question, responses, name) for name in OF_RESPONSES),
+        ]
+    return [*parts, Text(RELIANCE)]
+
+
+def _of_responses(result: Prevalence, question: Question, responses: Responses, name: str) -> Table:
+    slug, words = question.dimension, OF_RESPONSES[name].format(result.unit_words)
+    n = responses.n_partly
+    return Table(
+        f"{question.title}: {words}, {checker_name(result)} and people",
+        _columns(
+            lambda row: getattr(row, name),
+            lambda row: Filter({f"{slug}.any.{row.label}": "yes"}),
+            Filter({f"{slug}.responses": ("both", "people")}),
+            of="response",
+        ),
+        responses.labels,
+        f"{n_of(n, 'responses')} that people labelled only in part {either(n, 'counts', 'count')} as unlabelled."
+        if n
+        else "",
+    )
+
+
+def _columns(means, with_label, by_people: Filter, of: str = "") -> list[Column]:
+    """`means` gives a row's `Means`, `with_label` the filter of its label by people."""
+
+    def mean(side: str):
+        return lambda row: getattr(means(row), side)
+
+    return [
+        Column("Label", lambda row: row.title),
+        Column("Together", mean("powered"), interval=True),
+        Column("Reliance", lambda row: means(row).powered.power),
+        Column("People alone", mean("people"), interval=True),
+        Column("By people", lambda row: row.n_by_people, items=with_label, counts=of),
+        Column("of", lambda row: means(row).people.n, items=lambda row: by_people, counts=of),
+        Column("Checker alone", mean("checker"), interval=True),
+    ]
+
+
+def _picture(result: Prevalence, question: Question) -> Intervals | None:
+    rows = question.labels
+    if not any(getattr(row, name).is_defined for row in rows for name, _ in SIDES):
+        return None
+    return Intervals(
+        name=picture_name("prevalence", question.dimension),
+        title=f"{question.title}: how common each label is",
+        caption=(
+            f"{result.project}: {n_of(rows[0].people.n, 'units')} labelled by people "
+            f"({result.reference_title.lower()}), {question.n_both + question.n_others:,} by "
+            f"{checker_name(result)}. Shares of units; lines are 95 % intervals, of both together by "
+            "prediction-powered inference."
+        ),
+        alt="; ".join(f"{row.title} {_said(row.powered)}" for row in rows) + ", people and checker together.",
+        items=tuple(
+            Interval(
+                row.title,
+                getattr(row, name).estimate,
+                getattr(row, name).low,
+                getattr(row, name).high,
+                getattr(row, name).n + getattr(row, name).n_others,
+                series=title,
+                undefined=getattr(row, name).undefined,
+                figure=_by_people(question, row).encoded if row.n_by_people else "",
+            )
+            for row in rows
+            for name, title in SIDES
+        ),
+        values=Axis("Share of units", 0, 1),
+        rows_title="Label",
+        series_title="By",
+    )
+
+
+def _by_people(question: Question, row: LabelShare) -> Filter:
+    return Filter({question.dimension: row.label, f"{question.dimension}.judged": ("both", "people")})
+
+
+def _said(figure: Figure) -> str:
+    return f"{figure.estimate:.3f}" if figure.is_defined else "undefined"
+
+
+# ---- what the page begins with ----
+
+
+def _most_common(question: Question) -> LabelShare | None:
+    known = [row for row in question.labels if row.powered.is_defined]
+    return max(known, key=lambda row: row.powered.estimate, default=None)
+
+
+def _is_narrower(means: Means) -> bool:
+    """Whether the checker's labels make the interval narrower than people's alone."""
+    together, alone = means.powered, means.people
+    if together.low is None or alone.low is None:
+        return False
+    return together.high - together.low < alone.high - alone.low
+
+
+def _estimated(question: Question) -> str:
+    row = _most_common(question)
+    return (
+        f"{question.title}: the most common label is {row.title}, with an estimated share of {row.powered.written()} "
+        "of the units (prediction-powered, 95 % interval)."
+    )
+
+
+def _with_gain(question: Question) -> str:
+    row = _most_common(question)
+    return f"{_estimated(question)} People's labels alone give {row.people.written()}."
+
+
+RULES = (
+    Rule(
+        "nothing by both",
+        lambda one: _most_common(one) is None,
+        lambda one: f"{one.title}: how common each label is cannot be estimated: {one.labels[0].powered.undefined}.",
+    ),
+    Rule("checker helps", lambda one: _is_narrower(_most_common(one)), _with_gain),
+    Rule(
+        "checker adds nothing",
+        lambda one: True,
+        lambda one: f"{_estimated(one)} The checker does not make the interval narrower than people's labels alone.",
+    ),
+)
+
+NEXT = (
+    Rule(
+        "nothing by both",
+        lambda one: one.n_both == 0,
+        lambda one: "label units that the checker has labelled, drawn at random",
+    ),
+    Rule(
+        "few by people",
+        lambda one: any(0 < row.n_by_people < 10 for row in one.labels),
+        lambda one: "label more units drawn at random: some labels have fewer than ten by people",
+    ),
+)
+
+
+def _answer(result: Prevalence, picture: Intervals | None) -> Answer:
+    return Answer(
+        sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions),
+        n="; ".join(
+            f"{question.title}: n = {n_of(question.n_both + question.n_people, 'units')} by people, "
+            f"{question.n_both + question.n_others:,} by {checker_name(result)}"
+            for question in result.dimensions
+        ),
+        picture=picture,
+        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+    )
+
+
+# ---- the paragraph for a paper ----
+
+
+def methods(result: Prevalence) -> str:
+    both = max((question.n_both for question in result.dimensions), default=0)
+    others = max((question.n_others for question in result.dimensions), default=0)
+    return sentences(
+        f"The share of {n_of(result.n_units, 'units')} with each label was estimated by prediction-powered "
+        "inference (Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, "
+        f"Angelopoulos, Duchi and Zrnic 2023), from units labelled by people ({result.reference_title.lower()}) "
+        f"and {checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most {others:,}).",
+        labels_counted(result),
+        _over_responses(result),
+        "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
+        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept within "
+        "0 and 1. The estimates from people's labels alone and from the checker's alone stand beside them; the "
+        "interval of the latter is that of the choice of units, and says nothing of how far the checker is off.",
+        defined_clusters(result),
+        listed_results(result),
+    )
+
+
+def listed_results(result: Prevalence) -> str:
+    """The results, for the paragraph that is pasted whole."""
+    said = [
+        f"{question.title.lower()} {listed([f'{row.title} {row.powered.written()}' for row in question.labels])}"
+        for question in result.dimensions
+        if all(row.powered.is_defined for row in question.labels)
+    ]
+    return f"Estimated shares [95 % intervals] were: {'; '.join(said)}." if said else ""
+
+
+def _over_responses(result: Prevalence) -> str:
+    found = [question.responses for question in result.dimensions if question.responses]
+    if not found:
+        return ""
+    words, without = result.unit_words, result.n_responses_without
+    both, partly = (max(getattr(one, name) for one in found) for name in ("n_both", "n_partly"))
+    return sentences(
+        f"The mean over {n_of(found[0].n, 'responses')} of the share of their {words} with each label, and the "
+        "share of responses with any such, were estimated in the same way with the response as the unit, of which "
+        f"people's value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
+        f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
+        f"Responses without {words} ({without:,}) are left out." if without else "",
+    )
+
+
+REPORT = Report(
+    "prevalence",
+    "How common each label is",
+    "analysis.reports.rates.prevalence.compute",
+    (LABELLING_RUN, REFERENCE, TOUCHED),
+    "Prediction-powered inference (Angelopoulos and others 2023): a checker's labels of units that nobody labelled, "
+    "corrected by how far it is off where people did. It supposes that people labelled a random sample of the units: "
+    "where they chose what to label, both figures mislead.",
+    own_page="project_prevalence",
+    tab="project_comparison",
+    kind=Prevalence,
+    declares=page,
+    said=methods,
+)

@@ -1,0 +1,83 @@
+"""What the report on rates of models holds."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from analysis.figures.results import Figure, Record, Result
+
+
+class Label(Record):
+    label: str
+    title: str
+
+
+class Rates(Record):
+    """Mean shares of labels in answers, and the share of answers in which there is nothing to judge (None: not asked).
+
+    `n_units` are the units of all answers, `n_of` those with each decided label, `n_without` answers without any.
+    """
+
+    shares: dict[str, Figure]
+    abstained: Figure | None
+    n_units: int
+    n_without: int
+    n_of: dict[str, int]
+
+
+class Model(Rates):
+    """A model's rates; `name` is the model with its method, where answers name one."""
+
+    model: str
+    method: str
+    name: str
+    n_responses: int
+    n_answered: int
+    n_abstained: int | None
+    n_pending: int
+    n_labels: int
+    n_excluded: int
+
+
+class Part(Record):
+    """Rates of one dimension's labels in one setting: of each model, and their unweighted mean."""
+
+    n_responses: int
+    n_pending: int
+    n_without_units: int | None
+    labels: list[Label]
+    excluded: list[str]
+    mean: Rates
+    models: list[Model]
+
+
+class DerivedPart(Part):
+    dimension: str
+    title: str
+
+
+class Setting(Part):
+    setting: str
+    derived: list[DerivedPart]
+
+
+class Votes(Record):
+    decided: int
+    tied: int
+    single: int
+    not_asked: int
+    unlabelled: int
+
+
+class RatesOfModels(Result):
+    reference: str
+    reference_title: str
+    response_words: str
+    unit_words: str
+    has_abstained: bool
+    abstained_unknown: str
+    dimension: str
+    title: str
+    votes: Votes
+    settings: list[Setting]
+    notes: list[str] | UnsetType = UNSET
