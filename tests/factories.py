@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
+from annotation.jobs import lifecycle
 from annotation.models import (
     CheckerRun,
     Claim,
@@ -22,7 +23,7 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.services import item_job, jobs, projects
+from annotation.projects import item_job, managing
 from annotation.task_types import task_type
 
 PASSWORD = "correct horse battery"
@@ -154,7 +155,7 @@ def make_project(
     )
     Guideline.objects.create(project=project, version=1, markdown=guidelines, created_by=dataset.owner)
     if options:
-        projects.set_options(project, dataset.owner, options)
+        managing.set_options(project, dataset.owner, options)
     join(project, dataset.owner, Membership.Role.RESEARCHER)
     for user in annotators:
         join(project, user, Membership.Role.ANNOTATOR)
@@ -166,7 +167,7 @@ def make_project(
 
 
 def make_items(project: Project) -> Project:
-    job = jobs.run_here(item_job.start_item_job(project, project.created_by))
+    job = lifecycle.run_here(item_job.start_item_job(project, project.created_by))
     assert job.state == Job.State.DONE, job.message
     project.refresh_from_db()
     return project

@@ -19,13 +19,13 @@ from annotation.formats.records import (
     SubSentenceRecord,
     TripletRecord,
 )
+from annotation.imports.importing import REFUSE
+from annotation.imports.publishing import publish
+from annotation.imports.staging import ContentPass, read_all
 from annotation.models import ContentBatch, Dataset, Job, Project, Revision
-from annotation.queries import pages
-from annotation.services import annotating, assigning
-from annotation.services.import_publish import publish
-from annotation.services.import_staging import ContentPass, read_all
-from annotation.services.importing import REFUSE
 from annotation.task_types import TASK_TYPES, Dimension
+from annotation.work import annotating, assigning
+from annotation.work.queries import pages
 from tests.factories import join, make_dataset, make_project, make_user
 
 IDENTIFIERS = tuple(description.identifier for description in TASK_TYPES)

@@ -10,7 +10,7 @@ import pytest
 from django.core.cache import caches
 from django.test import Client
 
-from annotation.queries import work
+from annotation.work.queries import work
 from config.cache import JsonSerializer, SharedCache
 from tests import factories
 from tests.accounts.test_signing_in import sign_in

@@ -9,11 +9,11 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from analysis.reports import agreement
+from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation import task_types
+from annotation.jobs import lifecycle
 from annotation.models import Project, Revision
-from annotation.services import jobs
 from config.task_type_checks import problems_among, problems_of
 from tests import factories
 from tests.eighth_type.headline_tone import HEADLINE_TONE
@@ -57,7 +57,7 @@ def project(researcher, annotators) -> Project:
     response = client.post("/projects/new/", data)
     project = Project.objects.get(slug="tones")
     assert response.url == "/projects/tones/"
-    jobs.run_here(project.jobs.get())
+    lifecycle.run_here(project.jobs.get())
     project.refresh_from_db()
     for person in annotators:
         factories.join(project, person)
@@ -131,7 +131,7 @@ def test_its_page_and_its_answers_follow_from_the_description(project, annotator
 @pytest.mark.django_db
 def test_agreement_is_that_computed_by_hand(project, annotators, researcher):
     label_all(project, annotators)
-    found = agreement.compute(DatabaseSource(project))["dimensions"]
+    found = get_report("agreement").compute(DatabaseSource(project))["dimensions"]
     tone, reason = (next(one for one in found if one["title"] == title) for title in ("Tone", "Reason"))
     stirred = next(one for one in found if one["title"] == "Stirred, derived from Tone")
     figures = {one["name"]: one["estimate"] for one in tone["figures"]}
@@ -145,7 +145,7 @@ def test_agreement_is_that_computed_by_hand(project, annotators, researcher):
     coarse = {one["name"]: one["estimate"] for one in stirred["figures"]}
     assert coarse["krippendorff_alpha_nominal"] == pytest.approx(1 - (2 / 8) / (30 / 56))
     page = client_of(researcher).get(f"/projects/{project.slug}/agreement/")
-    jobs.run_here(project.jobs.get(kind="report"))
+    lifecycle.run_here(project.jobs.get(kind="report"))
     page = client_of(researcher).get(f"/projects/{project.slug}/agreement/").content.decode()
     assert "Cheerful" in page and "75" in page
 

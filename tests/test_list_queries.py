@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Job, Membership
-from annotation.services import guidelines, invitations
+from annotation.projects import guidelines, invitations
 
 from . import factories
 from .drafts.world import extract, make_answers

@@ -10,9 +10,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import running_every, suggesting
+from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import CheckerRun, Job
-from annotation.services import jobs, running_every, suggesting
-from annotation.services.checker_inputs import why_not
 from annotation.task_types import task_type
 from config.environment import Environment
 from models_runtime import STANCE, CheckerInput, load, registry
@@ -61,7 +62,7 @@ def test_every_kind_of_project_offers_it_and_can_run_it():
         assert ("numbers" in suggesting.checkers_of(kind)) == (not why_not(kind))
     project = make_kind_project("answer-grade/-/1")
     run = suggesting.start_run(project, project.created_by, "numbers", {}, wake_workers=False)
-    assert jobs.run_here(run.job).state == Job.State.DONE, run.job.message
+    assert lifecycle.run_here(run.job).state == Job.State.DONE, run.job.message
     assert run.suggestions.exists() and not run.failures.filter(reason="unexpected").exists()
 
 

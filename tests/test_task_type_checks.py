@@ -8,9 +8,9 @@ import pytest
 from django.core.checks import run_checks
 
 from annotation import task_types
-from annotation.queries.contents import CONTENTS
-from annotation.queries.pages import load_page
 from annotation.task_types import Condition, Derived, Label, Metric, SpanRule, task_type
+from annotation.work.queries.contents import CONTENTS
+from annotation.work.queries.pages import load_page
 from config.task_type_checks import PAGE_KEYS, problems_among, problems_of
 from tests.kinds import make_kind_project
 

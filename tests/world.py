@@ -7,13 +7,16 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.access import assignment_for
+from annotation.imports.importing import ImportRequest
+from annotation.imports.pairs.pairing import PairRequest
+from annotation.imports.rows import Findings
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import extraction
 from annotation.models import Artifact, ExtractionRun, Job, Membership, Project, Response, TrainedModel, User
-from annotation.queries import pages
-from annotation.services import annotating, assigning, extraction, invitations, jobs
-from annotation.services.import_rows import Findings
-from annotation.services.importing import ImportRequest
-from annotation.services.pairing import PairRequest
+from annotation.projects import invitations
 from annotation.task_types import task_type
+from annotation.work import annotating, assigning
+from annotation.work.queries import pages
 
 from . import factories
 from .retrieval.harbour import ranked
@@ -147,7 +150,7 @@ def make_drafting(people: dict) -> tuple[Project, ExtractionRun]:
     project = factories.make_project(dataset, "triplets/-/1", slug="drafting", annotators=[people["annotator"]])
     factories.join(project, people["adjudicator"], Membership.Role.ADJUDICATOR)
     run = extraction.start_extraction(project, people["researcher"], "fake-extractor", wake_workers=False)
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     return project, run
 
 

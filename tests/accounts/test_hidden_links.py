@@ -16,7 +16,7 @@ from django.conf import settings as real
 from django.core import mail
 from django.test import Client
 
-from annotation.services import invitations, password_links
+from annotation.projects import invitations, password_links
 from config.logs import HidingFormatter, hidden
 from tests import factories
 from tests.world import client_of

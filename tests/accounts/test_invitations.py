@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from annotation.models import Invitation, Membership, Project, User
-from annotation.services import invitations, projects
+from annotation.projects import invitations, managing
 from tests import factories
 from tests.world import client_of
 
@@ -84,7 +84,7 @@ def test_the_link_runs_out(client, project):
 def test_an_invitation_dies_with_the_inviters_right(client, project):
     other = factories.join(project, factories.make_user("second"), Membership.Role.RESEARCHER)
     invitation = invitations.invite(other, "nora@example.org", project=project, roles=["annotator"])
-    projects.remove_member(project, other, Membership.Role.RESEARCHER)
+    managing.remove_member(project, other, Membership.Role.RESEARCHER)
     assert client.get(link(invitation)).status_code == 410
 
 

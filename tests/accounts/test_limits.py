@@ -6,7 +6,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from annotation.models import Membership, User
-from annotation.services import invitations
+from annotation.projects import invitations
 from tests import factories
 
 from .test_signing_in import sign_in

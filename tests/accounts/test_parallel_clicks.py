@@ -7,7 +7,7 @@ from django.db import connections
 from django.test import Client
 
 from annotation.models import Membership, User
-from annotation.services import invitations
+from annotation.projects import invitations
 from tests import factories
 from tests.world import client_of
 

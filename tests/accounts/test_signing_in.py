@@ -8,9 +8,9 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.urls import include, path
 
+from annotation.demo import making
+from annotation.demo.views import urlpatterns as demo_urlpatterns
 from annotation.models import User
-from annotation.services import demo
-from annotation.views.accounts import demo_urlpatterns
 from tests import factories
 from tests.test_security import inline_parts
 from tests.world import client_of
@@ -91,10 +91,10 @@ def test_a_second_factor_is_asked_for_once_it_is_set_up(client):
     assert fresh.get("/").status_code == 200
 
 
-@pytest.mark.parametrize("account", demo.DEMO_ACCOUNTS, ids=lambda account: account.slug)
+@pytest.mark.parametrize("account", making.DEMO_ACCOUNTS, ids=lambda account: account.slug)
 def test_there_is_no_demo_sign_in_outside_the_demo(client, settings, account):
     settings.DEMO = True
-    demo.make_people()
+    making.make_people()
     settings.DEMO = False
     assert client.post(f"/demo/sign-in/{account.slug}/").status_code == 404
     settings.ROOT_URLCONF = __name__  # even if somebody put the address there
@@ -104,7 +104,7 @@ def test_there_is_no_demo_sign_in_outside_the_demo(client, settings, account):
 
 def test_one_click_signs_in_in_the_demo(client, settings):
     settings.DEMO, settings.ROOT_URLCONF = True, __name__
-    demo.make_people()
+    making.make_people()
     page = client.get("/accounts/login/").content.decode()
     assert page.count("/demo/sign-in/") == 4 and inline_parts(page) == []
     assert client.get("/demo/sign-in/annotator/").status_code == 405
@@ -119,14 +119,14 @@ def test_one_click_signs_in_in_the_demo(client, settings):
 )
 def test_one_click_goes_on_to_the_page_that_asked_for_it_and_nowhere_else(client, settings, wanted, reached):
     settings.DEMO, settings.ROOT_URLCONF = True, __name__
-    demo.make_people()
+    making.make_people()
     if reached != "/":
         assert client.get(f"/accounts/login/?next={wanted}").content.decode().count(f'value="{wanted}"') == 5
     assert client.post("/demo/sign-in/researcher/", {"next": wanted}).url == reached
 
 
 def test_demo_accounts_have_no_password(settings):
-    assert not any(user.has_usable_password() for user in demo.make_people().values())
+    assert not any(user.has_usable_password() for user in making.make_people().values())
 
 
 def test_the_demo_command_refuses_to_run_elsewhere():

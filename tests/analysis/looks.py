@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
 from tests.web.looks import grave_problems, picture
 
 in_every_look = pytest.mark.parametrize(
@@ -32,7 +32,12 @@ def _compute(client, user, addresses: Iterable[str]) -> None:
     for address in addresses:
         client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
+
+
+def unfold(page) -> None:
+    """Open every section of a report's page, and the panel of its options."""
+    page.locator("details:is(.section, .options)").evaluate_all("all => all.forEach((one) => (one.open = true))")
 
 
 def is_fit_to_be_seen(page, name: str, scheme: str, width: int) -> None:

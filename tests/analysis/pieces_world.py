@@ -285,15 +285,17 @@ class Expected:
             return self.pieces(*where, lambda one: one.now in scale and one.knows is not None and test(one))
 
         values = {"yes": 1.0, "no": -1.0, "unsure": 0.0}
+        if "Does it know?" in row:
+            value = values[row["Does it know?"]]
+            return {
+                title: those(lambda one, both=(value, label): (one.knows, one.now) == both)
+                for title, label in TITLES.items()
+            }
         return {
             "n": those(lambda one: True),
             "From memory, against the reference": those(lambda one: one.knows == 1 and one.now != E),
             "From the reference": those(lambda one: one.knows < 1 and one.now == E),
             "From neither": those(lambda one: one.knows == -1 and one.now == C),
-        } | {
-            f"{knows}, {title}": those(lambda one, both=(value, label): (one.knows, one.now) == both)
-            for knows, value in values.items()
-            for title, label in TITLES.items()
         }
 
     def masked(self, row: dict) -> dict[str, set[int]]:

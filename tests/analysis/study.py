@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from django.utils import timezone
 
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
-from annotation.models import Assignment, Claim, Decision, Project, Revision, Suggestion
+from annotation.models import Assignment, CheckerRun, Claim, Decision, Evidence, Project, Revision, Suggestion
+from tests.analysis import pieces_world, test_icat_report
 from tests.analysis.leaked import leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, suggest
+from tests.analysis.planted import decide, score, suggest
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import answer_all, bring_in, make_kind_dataset, make_kind_project
@@ -111,6 +112,12 @@ def _run(project: Project, checker: str, wrong: int):
     return run
 
 
+def _scored() -> Project:
+    project = test_icat_report.make_planted(test_icat_report.labels_of_people())
+    test_icat_report.make_runs(project)
+    return project
+
+
 def run_of(project: Project, checker: str) -> str:
     return str(project.checker_runs.get(checker=checker).uuid)
 
@@ -165,6 +172,34 @@ def _of_contexts() -> tuple[Project, str]:
     return projects[0], projects[1].slug
 
 
+def measured_evidence() -> Project:
+    """The study's evidence with its characteristics, and two models' answers without and with it. Some values are
+    undefined, some answers certain or tied, some evidence is gold."""
+    project = study()
+    keys = [item.anchor.key for item in items_of(project)]
+    evidence = Evidence.objects.filter(dataset=project.dataset)
+    evidence.update(is_gold=False)
+    evidence.filter(key__in=keys[::3]).update(is_gold=True)
+    Claim.objects.filter(dataset=project.dataset, key__endswith="1").update(verdict="Half/true")
+    values = {
+        "evidence_length": [number % 7 * 10.0 if number % 5 else None for number in range(len(keys))],
+        "hedging": [float(number % 4 == 1) if number % 9 else None for number in range(len(keys))],
+        "claim_length": [float(number // 2 % 6) for number in range(len(keys))],
+    }
+    score(project, "characteristics", {name: dict(zip(keys, of, strict=True)) for name, of in values.items()})
+    for model, step in (("one", 5), ("two", 11)):
+        found: dict[str, dict[str, float | None]] = {}
+        for number, key in enumerate(keys):
+            sides = {"without": (number * step % 7, number % 3, number % 5), "with": (number % 4, 2, number * step % 9)}
+            for mode, weights in sides.items():
+                for answer, weight in zip(("false", "none", "true"), weights, strict=True):
+                    is_known = (number, mode, answer) != (5, "with", "none")
+                    found.setdefault(f"p_{answer}_{mode}", {})[key] = weight / (sum(weights) or 1) if is_known else None
+        run = score(project, f"answer-probabilities-{model}", found)
+        CheckerRun.objects.filter(pk=run.pk).update(provenance={"model": f"org/{model}"})
+    return project
+
+
 def _compared() -> tuple[Project, dict]:
     project = study()
     return project, {"run": run_of(project, "unseen"), "other": run_of(project, "seen")}
@@ -190,12 +225,12 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "prefill-trial": lambda: (study(), {}),
     "planning": lambda: (study(), {}),
     "rates": lambda: (_with_answers("triplets/-/1"), {}),
-    "refchecker": lambda: (_with_answers("triplets/-/1"), {}),
+    "refchecker": lambda: (pieces_world.make_world().project, {"other_pieces": "coarser"}),
     "matched": lambda: _imported(_of_pairs()),
     "difference": _compared,
     "coverage": lambda: (_of_aspects(), {}),
     "leakage": lambda: _imported(_of_pairs()),
     "sufficiency": _contexts,
-    "druid": lambda: (study(), {}),
-    "icat": lambda: (_of_aspects(), {}),
+    "druid": lambda: (measured_evidence(), {}),
+    "icat": lambda: (_scored(), {}),
 }

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from annotation.models import Item
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_dataset, make_project
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def test_retired_items_are_left_out_with_their_labels():
     report = agreement(project)
     assert (report["n_items"], report["n_units"]) == (2, 2)
     assert of_dimension(report, "relevance")["n_labels"] == 4
-    assert len(report["behind"]["relevance/disagree"]) == 2
+    assert len(units_behind(report, "relevance=disagree")) == 2
 
 
 def test_stance_is_over_pairs_that_both_found_relevant_and_the_figure_with_irrelevant_stands_beside():
@@ -155,7 +155,7 @@ def test_units_are_counted_by_how_many_labels_they_have_and_can_be_listed():
     found = of_name(of_dimension(report, "relevance")["figures"], "percent_agreement")
     assert (found["n_units"], found["left_out"]) == (4, {"one label only": 1, "no label": 1})
     for name, item in (("agree", one), ("disagree", two), ("single", three), ("unlabelled", four)):
-        assert report["behind"][f"relevance/{name}"] == [item.anchor_id]
+        assert units_behind(report, f"relevance={name}") == [item.anchor_id]
 
 
 def test_abstained_answers_are_counted_though_nothing_in_them_can_be_judged():
@@ -188,8 +188,8 @@ def test_intervals_resample_claims():
 
 
 def test_pairs_and_sources_beyond_the_limit_are_counted(monkeypatch):
-    monkeypatch.setattr("analysis.reports.agreement_figures.MAX_PAIRS", 1)
-    monkeypatch.setattr("analysis.reports.agreement.MAX_SOURCES", 1)
+    monkeypatch.setattr("analysis.reports.agreement.agreement.coefficients.MAX_PAIRS", 1)
+    monkeypatch.setattr("analysis.reports.agreement.agreement.compute.MAX_SOURCES", 1)
     project = project_of(4, claims=2)
     raters = [make_rater(project) for _ in range(3)]
     for item in items_of(project):

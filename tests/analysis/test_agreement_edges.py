@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.reports.metrics import get_report
+from annotation.jobs import lifecycle
 from annotation.models import Job, Project
-from annotation.services import jobs
 from annotation.task_types import task_type
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 
@@ -109,7 +109,7 @@ def test_a_figure_of_two_claims_says_so_in_every_rendering(client):
     project, _ = label_stances_in(np.array([[0, 5, 0, 5], [0, 0, 0, 5]]))
     client.force_login(project.created_by)
     client.get(reverse("project_agreement", args=[project.slug]))
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     page = client.get(reverse("project_agreement", args=[project.slug])).content.decode()
     said = "rests on only 2 clusters and may be too narrow"
     assert said in page

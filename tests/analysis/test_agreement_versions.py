@@ -6,13 +6,12 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.releases import freezing
-from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
 from analysis.sources.base import Source
 from analysis.sources.files import source_of_files
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.analysis.world import items_of, make_rater, of_dimension, project_of, quickly, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -100,17 +99,18 @@ def test_versions_stand_on_the_page_and_in_every_table(client, of_versions, caps
     address = reverse("project_agreement", args=[of_versions.slug])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = " ".join(client.get(address).content.decode().split())
     [first, second] = of_dimension(StoredReport.objects.get().result, "relevance")["version_differences"]
-    assert "By version of the guidelines" in page and "2 labels of which the version is not known are left out" in page
-    assert f"version 2 minus version 1: {first['estimate']:.3f}" in page
-    assert f"version 4 minus version 2: {second['estimate']:.3f}" in page
+    assert "by version of the guidelines" in page and "2 labels of which the version is not known are left out" in page
+    for version, before, found in ((2, 1, first), (4, 2, second)):
+        row = f'<th scope="row" dir="auto">{version}</th><td>{before}</td><td class="num">{found["n_shared"]}</td>'
+        assert f'{row}<td class="num">{found["estimate"]:.3f}' in page
     for form, words in {
         "csv": ("difference of alpha between versions of the guidelines", str(second["estimate"])),
         "md": ("by version of the guidelines", f"{second['estimate']:.4f}"),
         "latex": ("by version of the guidelines", f"{second['estimate']:.4f}"),
-        "table": ("guidelines 4 minus guidelines 2", f"{second['estimate']:.4f}"),
+        "table": ("difference of alpha between versions of the guidelines", f"{second['estimate']:.4f}"),
     }.items():
         call_command("report", of_versions.slug, "agreement", "--format", form)
         printed = capsys.readouterr().out

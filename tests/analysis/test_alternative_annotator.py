@@ -2,17 +2,23 @@
 
 import json
 import math
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from scipy import stats
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import Figure
 from analysis.models import StoredReport
+from analysis.reports.checkers.alternative_annotator.result import CheckerTest, StandInQuestion, ToPass
+from analysis.reports.checkers.alternative_annotator.show import NEXT, RULES, labels_to_pass
 from analysis.reports.metrics import get_report
-from analysis.reports.people_tables import labels_to_pass
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
+from tests.analysis.test_prefill_trial import show
 from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
@@ -51,6 +57,14 @@ def report_of(project, **parameters):
     return get_report("alternative-annotator").compute(project, **parameters)
 
 
+def closer_is(run, person: str, side: str) -> Filter:
+    return Filter(judgements=({"rater": person, "dimension": "relevance", f"test.{run.uuid}": side},))
+
+
+def units_behind(report: dict, wanted: Filter) -> list[int]:
+    return Items.from_json(report["behind"]).units_of(wanted)
+
+
 def test_a_good_checker_passes_and_a_contrary_one_does_not_each_by_hand(project):
     good = run_that_says(project, "good", truth)
     bad = run_that_says(project, "bad", lambda number: NO if truth(number) == YES else YES)
@@ -72,7 +86,7 @@ def test_a_good_checker_passes_and_a_contrary_one_does_not_each_by_hand(project)
         assert found["estimate"] == wins / N and found["low"] < wins / N < found["high"]
         assert found["interval"]["n_resamples"] == 1000
     assert anna["p_value"] == pytest.approx(stats.ttest_1samp(differences, 0.1, alternative="less").pvalue)
-    behind = report["behind"][f"relevance/{good.uuid}/{anna['id']}/checker"]
+    behind = units_behind(report, closer_is(good, anna["id"], "checker"))
     closer = [item for item, d in zip(items_of(project), differences, strict=True) if d < 0]
     assert behind == in_order_of_keys(closer)
     assert anna["n_model_ahead"] == len(behind)
@@ -124,6 +138,13 @@ def test_touched_labels_count_where_asked():
     untouched, touched = report_of(project), report_of(project, touched=True)
     assert (untouched["touched"], touched["touched"]) == (False, True)
     rows = [of_dimension(report, "relevance")["checkers"][0] for report in (untouched, touched)]
+    run = project.checker_runs.get()
+    for report, n_counted in ((untouched, N), (touched, 2 * N)):
+        items = Items.from_json(report["behind"])
+        counting = items.counting(closer_is(run, anna.pseudonym, "tied"))
+        said = [one for unit in items.units for one in items.judgements_on(unit) if one["rater"] == anna.pseudonym]
+        assert sum(one[counting] == "yes" for one in said) == n_counted and len(said) == 2 * N
+        assert sum(one[counting] == "given after the suggestion" for one in said) == 2 * N - n_counted
     assert [(row["n_labels"], row["n_labels_touched"]) for row in rows] == [(3 * N, N), (4 * N, 0)]
     assert [row["advantage"]["n_pairable"] for row in rows] == [N, 2 * N]
     words = [get_report("alternative-annotator").methods(report) for report in (untouched, touched)]
@@ -143,7 +164,7 @@ def test_how_many_more_labels_would_decide_an_open_case(project):
     open_cases = [one for one in row["people"] if one["n_needed"]]
     assert open_cases and all(one["n_more"] == one["n_needed"] - one["n_units"] > 0 for one in open_cases)
     assert row["to_pass"] == {"people": missing, "units": sorted(one["n_more"] for one in open_cases)[:missing]}
-    assert labels_to_pass(row["to_pass"]).startswith(f"{sum(row['to_pass']['units']):,} of ")
+    assert labels_to_pass(ToPass(**row["to_pass"])).startswith(f"{sum(row['to_pass']['units']):,} of ")
     decided = of_dimension(report_of(project, epsilon=1.0), "relevance")["checkers"][0]
     assert decided["passes"] and decided["to_pass"] is None
     run_that_says(project, "bad", lambda number: NO if truth(number) == YES else YES)
@@ -154,26 +175,99 @@ def test_how_many_more_labels_would_decide_an_open_case(project):
 def test_page_and_command(client, project, capsys):
     client.force_login(project.created_by)
     address = reverse("project_alternative_annotator", args=[project.slug])
-    assert "No checker to test yet" in client.get(address).content.decode()
+    page = client.get(address).content.decode()
+    assert "No checker that gives labels has finished a run" in page
+    assert reverse("project_runs", args=[project.slug]) in page.partition('id="main"')[2]
     with pytest.raises(CommandError, match="No checker that gives labels"):
         call_command("report", project.slug, "alternative-annotator")
     run = run_that_says(project, "good", truth)
     client.get(address, {"epsilon": "0.2"})
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address, {"epsilon": "0.2"}).content.decode()
     stored = StoredReport.objects.get(name="alternative-annotator")
-    assert "<strong>yes</strong>" in page and "Anna" in page and "--epsilon 0.2 " in page
+    assert "<td>yes</td>" in page and "Anna" in page and "--epsilon 0.2 " in page
+    assert "Relevance: good 1 may stand in for a person by the alternative annotator test: winning rate 1.000" in page
     call_command("report", project.slug, "alternative-annotator", "--epsilon", "0.2", "--format", "json")
     assert json.loads(capsys.readouterr().out) == stored.result
     anna = of_dimension(stored.result, "relevance")["checkers"][0]["people"][0]
     behind = reverse("project_behind", args=[project.slug, "alternative-annotator"])
-    figure = f"relevance/{run.uuid}/{anna['id']}/checker"
+    figure = closer_is(run, anna["id"], "checker").encoded
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure})
-    assert "closer to the other people than" in answer.content.decode()
+    words = answer.content.decode()
+    assert f"Annotator: {anna['name']}, " in words
+    assert "good 1 against the annotator: the checker is closer to the others" in words
     back = answer.context["back"]
     assert client.get(back).context["report"] == stored  # the very choices that the figure was made with
     for form in ("table", "md", "csv", "latex"):
         call_command("report", project.slug, "alternative-annotator", "--format", form)
-        assert "Cleo" in capsys.readouterr().out
+        said = capsys.readouterr().out  # files name people by pseudonym
+        assert project.raters.get(name="Cleo").pseudonym in said and "Cleo" not in said
     assert client.get(address, {"epsilon": "7"}).status_code == 404
+
+
+def test_each_run_is_held_against_the_labels_that_it_did_not_touch(project):
+    """What Anna says after one checker's suggestion does not count against that checker, and counts against another."""
+    runs = [run_that_says(project, checker, truth) for checker in ("seen", "unseen")]
+    anna, item = project.raters.get(name="Anna"), items_of(project)[0]
+    show(say(item, anna, YES if label_of(0, "Anna") == NO else NO, shown=True), runs[0], "after")
+    items = Items.from_json(report_of(project, min_units=2)["behind"])
+    for run, label in ((runs[0], label_of(0, "Anna")), (runs[1], YES if label_of(0, "Anna") == NO else NO)):
+        counting = items.counting(closer_is(run, anna.pseudonym, "tied"))
+        mine = [
+            one for one in items.judgements_on(item.anchor_id) if one["rater"] == anna.pseudonym and counting in one
+        ]
+        assert [(one["label"], one[counting]) for one in mine] == [(label, "yes")]
+
+
+def question(*checkers) -> StandInQuestion:
+    """Checkers by what they are called, with their winning rates and what would decide an open case."""
+
+    def figure(value):
+        return Figure(
+            estimate=value, undefined="" if value is not None else "nobody", n_pairable=9, low=value, high=value
+        )
+
+    return StandInQuestion(
+        dimension="d",
+        derived_from=None,
+        title="Stance",
+        scored_by="equal",
+        checkers=[
+            CheckerTest(
+                run=name,
+                checker=name,
+                version="1",
+                n_suggestions=9,
+                passes=None if rate is None else rate >= 0.5,
+                to_pass=to_pass,
+                undefined="nobody" if rate is None else "",
+                winning_rate=figure(rate),
+                advantage=figure(rate),
+                people=[],
+                left_out=[],
+                n_labels=9,
+                n_labels_touched=0,
+                n_strays=0,
+            )
+            for name, rate, to_pass in checkers
+        ],
+    )
+
+
+OPEN = ToPass(people=2, units=[30, 40])
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "next_step"),
+    [
+        (question(("a", None, None)), "Stance: no checker could be tested: nobody.", "have two people or more label"),
+        (question(("a", 0.5, None), ("b", 1.0, None)), "b 1 may stand in for a person.*So may a 1\\.", ""),
+        (question(("a", 0.4, OPEN)), "not shown that a 1 may stand in.*winning rate 0.400", "collect 70 of 2 people"),
+        (question(("a", 0.1, None), ("b", 0.2, None)), "any checker, the nearest b 1, may", "try another checker"),
+    ],
+)
+def test_the_page_begins_with_its_answer(asked, says, next_step):
+    assert re.search(says, first_that_applies(RULES, asked))
+    found = first_that_applies(NEXT, asked)
+    assert next_step in found and bool(next_step) == bool(found)

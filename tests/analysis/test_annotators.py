@@ -8,13 +8,19 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import PENDING, Figure
 from analysis.models import StoredReport
-from analysis.reports.figures import PENDING, quickly
 from analysis.reports.metrics import get_report
+from analysis.reports.people.annotators.result import Posterior, RatedQuestion, RaterCompetence, Speed, WorkDrift
+from analysis.reports.people.annotators.show import NEXT, RULES
 from analysis.stats import Labels, dawid_skene, mace
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
+from tests.analysis.study import study
+from tests.analysis.test_items_behind_figures import figures
+from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
 from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +55,11 @@ def by_name(dimension: dict) -> dict[str, dict]:
     return {row["name"]: row for row in dimension["raters"]}
 
 
+def said_where(person: str, true: str, label: str) -> Filter:
+    said = {"rater": person, "dimension": "relevance", "label": label, "counts": "yes"}
+    return Filter({"relevance.true": true}, (said,))
+
+
 def test_competences_are_those_of_the_models_with_intervals_and_confusion(project):
     names = ("Anna", "Ben", "Cleo")
     in_order = sorted(range(N), key=[item.key for item in items_of(project)].__getitem__)
@@ -73,7 +84,7 @@ def test_competences_are_those_of_the_models_with_intervals_and_confusion(projec
 def test_cells_of_the_confusion_open_their_units(project):
     report = report_of(project)
     cleo = by_name(of_dimension(report, "relevance"))["Cleo"]
-    ids = report["behind"][f"relevance/said/{cleo['id']}/{YES}/{NO}"]
+    ids = Items.from_json(report["behind"]).units_of(said_where(cleo["id"], YES, NO))
     expected = in_order_of_keys([item for n, item in enumerate(items_of(project)) if n % 6 == 0])
     assert ids == expected and cleo["counts"][0][1] == len(expected)
 
@@ -137,7 +148,8 @@ def test_shares_of_labels_and_of_what_people_say_have_intervals(project):
     tables = {table.title: table for table in get_report("annotators").tables(report)}
     labels = next(table for title, table in tables.items() if "how often each label is true" in title)
     shares = dimension["models"][0]["prevalence"]
-    assert [row[1:4] for row in labels.rows] == [(one["estimate"], one["low"], one["high"]) for one in shares]
+    shown = [tuple(getattr(cell, "value", cell) for cell in row[1:4]) for row in labels.rows]
+    assert shown == [(one["estimate"], one["low"], one["high"]) for one in shares]
     with quickly():
         first = of_dimension(report_of(project), "relevance")
     assert all(one["interval"]["undefined"] == PENDING for one in first["models"][0]["prevalence"])
@@ -208,7 +220,7 @@ def test_the_page_shows_what_the_command_prints(client, project, capsys):
     address = reverse("project_annotators", args=[project.slug])
     assert "for the first time" in client.get(address).content.decode()
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     stored = StoredReport.objects.get()
     for row in of_dimension(stored.result, "relevance")["raters"]:
@@ -217,10 +229,85 @@ def test_the_page_shows_what_the_command_prints(client, project, capsys):
     assert json.loads(capsys.readouterr().out) == stored.result
     behind = reverse("project_behind", args=[project.slug, "annotators"])
     cleo = by_name(of_dimension(stored.result, "relevance"))["Cleo"]
-    figure = f"relevance/said/{cleo['id']}/{YES}/{NO}"
+    figure = said_where(cleo["id"], YES, NO).encoded
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
-    assert "4 units" in answer and "by Cleo" in answer
+    assert "4 units" in answer and "Relevance by Dawid-Skene: Relevant" in answer
+    assert "Annotator: Cleo, Question: Relevance, Label: Not relevant" in answer
     for form in ("table", "md", "csv", "latex"):
         call_command("report", project.slug, "annotators", "--format", form)
-        assert "Cleo" in capsys.readouterr().out
-    assert client.get(address, {"checkers": "with"}).status_code == 404  # there is no run
+        said = capsys.readouterr().out  # files name people by pseudonym
+        assert cleo["id"] in said and "Cleo" not in said
+    assert client.get(address, {"units": "all"}).status_code == 404  # the command lists them
+
+
+def test_with_a_checker_every_figure_opens_what_it_counts():
+    """Known answers count what everybody last said, competences what no checker touched."""
+    project = study()
+    report = get_report("annotators")
+    result = report.compute(project, checkers="with", quick=True)
+    items, found = Items.from_json(result["behind"]), list(figures(report.page_of(result)))
+    assert {place: items.count(wanted) for place, wanted, n, _ in found if n is not None} == {
+        place: n for place, _, n, _ in found if n is not None
+    }
+    [group] = of_dimension(result, "relevance")["attention"]
+    assert sum(one["n"] for one in group["people"]) == 3 * group["n_units"]
+    touched = [one for unit in items.units for one in items.judgements_on(unit) if one.get("counts") != "yes"]
+    assert touched and all(one["counts.known"] == "yes" for one in touched)
+    known = Filter({"relevance.known.imported": "yes"})
+    assert items.decisions_of(known) == "imported" and items.decisions_of(Filter()) == ""
+
+
+def question(*accuracies, undefined="", n_uncertain=0) -> RatedQuestion:
+    """Annotators a, b, ... with these accuracies and ends; None where one shares too few units."""
+
+    def rater(name, value):
+        estimate, low, high = value or (None, None, None)
+        figure = Figure(estimate=estimate, low=low, high=high, undefined="" if value else "few")
+        nothing = {"n_labels": 9, "n_shared": 9, "n_against": 1, "confusion": [], "confusion_ends": [], "counts": []}
+        measures = dict.fromkeys(("agreement", "dawid_skene", "mace"), figure)
+        return RaterCompetence(id=name, name=name.upper(), kind="person", **nothing, **measures)
+
+    return RatedQuestion(
+        dimension="d",
+        derived_from=None,
+        title="Stance",
+        level="nominal",
+        labels=[],
+        n_labels=9,
+        n_labels_of_slots=0,
+        n_raters=len(accuracies),
+        n_units_labelled=9,
+        n_units_shared=9,
+        undefined=undefined,
+        raters=[rater(name, value) for name, value in zip("abcdef", accuracies, strict=False)],
+        posterior=Posterior(
+            n_units=9, n_uncertain=n_uncertain, n_outvoted=0, n_models=0, n_tied=0, units=[], n_not_listed=0
+        ),
+        speed=Speed(undefined="nothing"),
+        drift=WorkDrift(min_answers=20, undefined="nothing"),
+        attention=[],
+    )
+
+
+LOW, MIDDLE, HIGH = (0.4, 0.3, 0.5), (0.8, 0.7, 0.9), (0.9, 0.8, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "next_step"),
+    [
+        (question(undefined="nobody labels"), "cannot be estimated: nobody labels", "label the same units"),
+        (question(None, None), "nobody's accuracy is estimated", "label the same units"),
+        (question(MIDDLE, HIGH), "cannot tell whose error a disagreement is", ""),
+        (question((0.8, None, None), (0.9, None, None), (0.9, None, None)), "runs from 0.800 (a) to 0.900 (c).", ""),
+        (
+            question(HIGH, LOW, MIDDLE),
+            "runs from 0.400 [0.300, 0.500] (b) to 0.900 [0.800, 1.000] (a). The interval of b lies below",
+            "read the units on which b stands against the majority",
+        ),
+        (question(HIGH, MIDDLE, HIGH, n_uncertain=3), "annotator in the middle is not shown", "adjudicate the 3 units"),
+    ],
+)
+def test_the_page_begins_with_its_answer(asked, says, next_step):
+    assert says in first_that_applies(RULES, asked)
+    found = first_that_applies(NEXT, asked)
+    assert next_step in found and bool(next_step) == bool(found)

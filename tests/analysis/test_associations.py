@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from analysis.reports.metrics import get_report
-from analysis.reports.tables import tables_of
 from analysis.reports.tabular import Table, as_markdown
 from analysis.reports.text import as_text
 from analysis.stats import correlation_test, holm
@@ -56,8 +55,8 @@ PARTIALS = (
 
 def comparison(run, **options):
     result = get_report("comparison").compute(run.project, run=str(run.uuid), **options)
-    assert [len(row) for table in tables_of(result) for row in table.rows] == [
-        len(table.columns) for table in tables_of(result) for _ in table.rows
+    assert [len(row) for table in get_report("comparison").tables(result) for row in table.rows] == [
+        len(table.columns) for table in get_report("comparison").tables(result) for _ in table.rows
     ]
     return result
 
@@ -135,7 +134,7 @@ def test_a_score_that_only_tells_sources_apart_is_no_more_than_chance_within_the
     )
     assert again.statistic == pytest.approx(within["statistic"])
     assert again.p_value == pytest.approx(within["p_value"], abs=0.06)
-    table = next(one for one in tables_of(result) if "segment and system level" in one.title)
+    table = next(one for one in get_report("comparison").tables(result) if "segment and system level" in one.title)
     row = next(row for row in table.rows if row[1:3] == ("within sources (partial)", "Spearman"))
     assert row[table.columns.index("p")] == within["p_value"]
     assert row[table.columns.index("Holm")] == within["holm"] >= within["p_value"]
@@ -171,7 +170,7 @@ def test_p_values_within_strata_are_adjusted_over_all_strata():
     assert sorted(test["holm"] for test in within) == pytest.approx(
         holm([test["p_value"] for test in sorted(within, key=lambda test: test["p_value"])]).tolist()
     )
-    note = next(one.note for one in tables_of(result) if "segment and system level" in one.title)
+    note = next(one.note for one in get_report("comparison").tables(result) if "segment and system level" in one.title)
     assert "Adjusted for all 6 tests within strata and for all 3 tests at system level of this page." in note
 
 

@@ -12,15 +12,15 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.behind import counted, said
+from analysis.figures.items import Items
 from analysis.models import StoredReport
 from analysis.releases.freezing import start_freezing
-from analysis.reports.metrics import REPORTS
+from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources import touched
 from analysis.sources.database import DatabaseSource
 from analysis.sources.selection import SelectedSource, Selection
+from annotation.jobs import lifecycle
 from annotation.models import Decision, Evidence, Job, Rater
-from annotation.services import jobs
 from tests.analysis.test_prefill_trial import show
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_dataset, make_project, make_responses_with_triplets, make_suggestions
@@ -29,6 +29,7 @@ from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
+CELL = f"relevance.people={NO}&relevance.checker={YES}"
 
 
 def opened(project, name: str, figure: str, **asked):
@@ -38,7 +39,7 @@ def opened(project, name: str, figure: str, **asked):
     page = reverse(kind.page, args=kind.address(project.slug))
     client.get(page, asked)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     return behind(client, client.get(page, asked).context["report"], figure)
 
 
@@ -58,8 +59,25 @@ def facts(answer) -> list[tuple[str, str]]:
 def frozen(project, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     release = start_freezing(project, project.created_by)
-    jobs.run_here(release.job)
+    lifecycle.run_here(release.job)
     return release
+
+
+def test_of_first_answers_the_page_tells_what_became_of_them():
+    project = project_of(1)
+    run = make_suggestions(project, labels={"relevance": YES})
+    [item] = items_of(project)
+    anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")
+    show(say(item, anna, NO, shown=False), run, "after")
+    say(item, anna, YES, "supports", shown=True)
+    show(say(item, ben, YES, "supports", shown=True), make_suggestions(project, checker="other"))
+    figure = "1.dimension=relevance&1.side=unseen&1.revised=followed"
+    answer = opened(project, "prefill-trial", figure, run=str(run.uuid))
+    [of_anna] = [words for name, words in facts(answer) if name == "Anna"]
+    [of_ben] = [words for name, words in facts(answer) if name == "Ben"]
+    assert of_anna.startswith("Not relevant") and "later Relevant" in of_anna
+    assert "before the suggestion" not in of_anna
+    assert "does not count: given with another run's suggestion in view" in of_ben
 
 
 def test_a_cell_shows_the_answers_that_it_counted_and_what_was_said_after_the_suggestion():
@@ -71,11 +89,11 @@ def test_a_cell_shows_the_answers_that_it_counted_and_what_was_said_after_the_su
     show(say(first, anna, YES, "supports", shown=True), run, "after")
     show(say(first, ben, YES, "supports", shown=True), run)
     say(second, ben, NO)
-    answer = opened(project, "comparison", f"relevance/{NO}/{YES}")
+    answer = opened(project, "comparison", CELL)
     assert ("Anna", "Not relevant, before the suggestion; later Relevant, Supports") in facts(answer)
     assert ("Ben", "Relevant, Supports, does not count: given after the suggestion") in facts(answer)
     assert ("Ben", "Not relevant") in facts(answer)
-    touched_too = opened(project, "comparison", f"relevance/{NO}/{YES}", touched="1")
+    touched_too = opened(project, "comparison", CELL, touched="1")
     assert [row for row in facts(touched_too) if row[0] in ("Anna", "Ben")] == [("Ben", "Not relevant")]
 
 
@@ -83,10 +101,10 @@ def test_what_came_in_after_the_figure_was_computed_is_said_to_have():
     project = project_of(1)
     [item], anna = items_of(project), make_rater(project, "Anna")
     say(item, anna, NO)
-    answer = opened(project, "agreement", "relevance/single")
+    answer = opened(project, "agreement", "relevance=single")
     say(item, anna, YES, "supports")
     say(item, make_rater(project, "Ben"), YES)
-    later = behind(client_of(project.created_by), StoredReport.objects.get(), "relevance/single")
+    later = behind(client_of(project.created_by), StoredReport.objects.get(), "relevance=single")
     assert facts(answer) == [("Anna", "Not relevant")]
     assert facts(later) == [
         ("Anna", "Not relevant, since then Relevant, Supports"),
@@ -108,13 +126,13 @@ def test_a_figure_of_a_release_shows_its_labels_and_nobody_who_came_later(settin
         say(item, anna, YES, "supports")
         say(item, make_rater(project), YES)
     Decision.objects.update(label=YES)
-    answer = opened(project, "agreement", "relevance/single", release="1")
+    answer = opened(project, "agreement", "relevance=single", release="1")
     assert facts(answer) == [("Anna", "Not relevant")] * 2
     assert "release 1</a>, with labels and texts as they were frozen on" in answer.content.decode()
-    decided = opened(project, "comparison", f"relevance/{NO}/{YES}", release="1", reference="adjudicated")
+    decided = opened(project, "comparison", CELL, release="1", reference="adjudicated")
     assert facts(decided)[0] == ("Decision, adjudicated", "Not relevant")
     assert ("Anna", "Not relevant") in facts(decided)
-    now = opened(project, "comparison", f"relevance/{YES}/{YES}", reference="adjudicated")
+    now = opened(project, "comparison", f"relevance.people={YES}&relevance.checker={YES}", reference="adjudicated")
     assert facts(now)[0] == ("Decision, adjudicated", "Relevant")
 
 
@@ -136,20 +154,20 @@ def test_an_item_that_was_retired_since_is_shown_with_the_text_that_was_judged(s
     for item in items_of(project):
         say(item, anna, NO)
     frozen(project, settings, tmp_path)
-    before = opened(project, "agreement", "relevance/single")
+    before = opened(project, "agreement", "relevance=single")
     changed = content_file(tmp_path, "As it was changed.")
     assert import_file(dataset, changed, format="content", on_judged="supersede").state == "done"
     for item in project.items.filter(state="active", annotations=None):
         say(item, anna, YES)
     # The release, computed only now, and the figure of before.
-    stale = behind(client_of(project.created_by), before.context["report"], "relevance/single")
-    for answer in (opened(project, "agreement", "relevance/single", release="1"), stale):
+    stale = behind(client_of(project.created_by), before.context["report"], "relevance=single")
+    for answer in (opened(project, "agreement", "relevance=single", release="1"), stale):
         text = answer.content.decode()
         assert "<h1>2 units behind a figure</h1>" in text
         assert "As it was judged." in text and "As it was changed." not in text
         assert facts(answer) == [("Anna", "Not relevant")] * 2
         assert text.count("retired since") == 1
-    now = opened(project, "agreement", "relevance/single").content.decode()
+    now = opened(project, "agreement", "relevance=single").content.decode()
     assert "As it was changed." in now and "retired since" not in now
 
 
@@ -160,7 +178,7 @@ def test_the_whole_text_is_there_and_a_long_one_is_reached_by_keyboard():
     Evidence.objects.filter(pk=long.anchor.evidence_id).update(text=text)
     for item in (long, short):
         say(item, make_rater(project), NO)
-    page = opened(project, "agreement", "relevance/single").content.decode()
+    page = opened(project, "agreement", "relevance=single").content.decode()
     assert html.escape(text) in page
     assert f'tabindex="0" role="region" aria-label="Text of {long.key}"' in page
     assert f'aria-label="Text of {short.key}"' not in page
@@ -175,13 +193,13 @@ def test_the_run_that_a_figure_is_about_says_its_labels_probabilities_and_the_sc
     make_scores(run, "length", {first.anchor_id: 11})
     for item in (first, second):
         say(item, make_rater(project, f"Person {item.key}"), NO)
-    answer = opened(project, "comparison", f"relevance/{NO}/{YES}", run=str(run.uuid), score="overlap")
+    answer = opened(project, "comparison", CELL, run=str(run.uuid), score="overlap")
     machines = [row for row in facts(answer) if not row[0].startswith("Person")]
     assert machines == [
         ("fake 1", "Relevant (0.88), Supports (0.88); overlap 0.25"),
         ("fake 1", "Relevant (0.88), Supports (0.88)"),
     ]
-    people = opened(project, "agreement", "relevance/single").content.decode()
+    people = opened(project, "agreement", "relevance=single").content.decode()
     assert "fake 1" not in people and other.checker not in people.split("behind a figure")[1]
 
 
@@ -193,7 +211,7 @@ def test_a_selection_leaves_out_those_whom_its_figures_leave_out():
         say(item, make_rater(project, name), NO, submitted_at=moment.replace(day=day), guideline_version=day)
     ben = project.raters.get(name="Ben")
     for asked in ({"annotator": ben.pseudonym}, {"guidelines": "2"}, {"since": "2026-05-02"}):
-        answer = opened(project, "agreement", "relevance/single", **asked)
+        answer = opened(project, "agreement", "relevance=single", **asked)
         assert facts(answer) == [("Ben", "Not relevant")], asked
 
 
@@ -203,15 +221,14 @@ def test_of_marked_passages_the_quotes_are_there(settings, tmp_path):
     say(item, anna, YES, "supports", spans=(("evidence", 0, 8, "Report 0"),))
     frozen(project, settings, tmp_path)
     for asked in ({}, {"release": "1"}):
-        answer = opened(project, "spans", "stance/single", **asked)
+        answer = opened(project, "spans", "stance.single=yes", **asked)
         assert facts(answer) == [("Anna", "Relevant, SupportsReport 0")], asked
         assert '<q class="muted" dir="auto">Report 0</q>' in answer.content.decode()
-    assert "<q" not in opened(project, "agreement", "stance/single").content.decode()
+    assert "<q" not in opened(project, "agreement", "stance=single").content.decode()
 
 
-@pytest.mark.parametrize("of_release", [False, True])
-def test_the_rule_is_that_of_the_figures(settings, tmp_path, of_release):
-    """What counts beside a text is what counts in frames: for one checker, for both, in every selection."""
+def test_what_counts_beside_a_text_is_what_counts_in_the_frames():
+    """For nobody, and for one checker or the other, in every selection."""
     chance = random.Random(5)
     project = project_of(12)
     runs = [make_suggestions(project, checker=checker) for checker in ("first", "second")]
@@ -231,38 +248,25 @@ def test_the_rule_is_that_of_the_figures(settings, tmp_path, of_release):
             ]
             if person.kind == Rater.Kind.MEMBER and chance.random() < 0.6:
                 show(revisions[-1], chance.choice(runs), chance.choice(("shown", "after")))
-    keys = {item.key for item in items_of(project)}
-    if of_release:
-        source_ = said.Frozen(frozen(project, settings, tmp_path))
-        found = source_.said(keys)
-    else:
-        found = said.said_now(project, [item.pk for item in items_of(project)])
-    by_annotation = {}
-    for one in sorted(found, key=lambda one: one.number):
-        by_annotation.setdefault(one.annotation, []).append(one)
     n_counted = set()
     for selection in (Selection(), Selection(guidelines="2"), Selection(since="2026-05-04"), Selection(arm="after")):
-        for chosen in ([], runs[:1], runs[1:], runs):
+        for run in (None, *runs):
             labels = SelectedSource(DatabaseSource(project), selection)
             units = labels.unit_frame("evidence")
             frame = labels.label_frame(units, every_revision=True)
-            by_frames = touched.untouched_by_all(labels, frame, [labels.run(run.uuid) for run in chosen])
-            expected = set()
-            for row in (by_frames if chosen else touched.latest(frame)).itertuples():
-                key = units.loc[units["unit"] == row.unit, "unit_key"].item()
-                expected.add((key, row.rater, row.number, row.dimension, row.label))
-            counts = set()
-            for revisions in by_annotation.values():
-                fits = counted.is_selected(revisions[-1], selection)
-                kept = [one for one in revisions if counted.is_selected(one, selection)] if fits else []
-                one = counted.untouched_by_all(kept, [run.checker for run in chosen])
-                if not chosen:
-                    one = revisions[-1] if revisions[-1] in kept else None
-                for unit, said_of in one.labels.items() if one else ():
-                    counts |= {(unit, one.rater, one.number, dimension, label) for dimension, label in said_of.items()}
-            assert counts == expected
-            n_counted.add(len(counts))
-    assert len(n_counted) > 6  # the conditions tell answers apart
+            counted = touched.untouched(labels, frame, labels.run(run.uuid)) if run else touched.latest(frame)
+            expected = set(counted[["unit", "rater", "dimension", "label"]].itertuples(index=False, name=None))
+            name, options = ("prevalence", {"run": str(run.uuid)}) if run else ("agreement", {})
+            items = Items.from_json(get_report(name).compute(labels, quick=True, **options)["behind"])
+            beside = {
+                (unit, one["rater"], one["dimension"], one["label"])
+                for unit in items.units
+                for one in items.judgements_on(unit)
+                if one["counts"] == "yes"
+            }
+            assert beside == expected
+            n_counted.add(len(expected))
+    assert len(n_counted) > 5  # the conditions tell answers apart
 
 
 def test_it_takes_as_many_queries_for_many_rows_and_shows_them_by_pages(settings, tmp_path):
@@ -277,12 +281,14 @@ def test_it_takes_as_many_queries_for_many_rows_and_shows_them_by_pages(settings
                 say(item, anna, NO)
         frozen(project, settings, tmp_path)
         for scope in ({}, {"release": str(release)}):
-            answer = opened(project, "comparison", f"relevance/{NO}/not_relevant", **scope)
+            answer = opened(project, "comparison", f"relevance.people={NO}&relevance.checker=not_relevant", **scope)
             report, client = answer.context["report"], client_of(project.created_by)
             for page in (1, 2):
-                behind(client, report, f"relevance/{NO}/not_relevant", page=page)  # notes what is shown, once
+                behind(
+                    client, report, f"relevance.people={NO}&relevance.checker=not_relevant", page=page
+                )  # notes what is shown, once
                 with CaptureQueriesContext(connection) as captured:
-                    shown = behind(client, report, f"relevance/{NO}/not_relevant", page=page)
+                    shown = behind(client, report, f"relevance.people={NO}&relevance.checker=not_relevant", page=page)
                 taken.setdefault(bool(scope), []).append(len(captured))
         if count == 60:
             assert shown.context["page"].paginator.count == 60 and len(shown.context["rows"]) == 10
@@ -296,7 +302,7 @@ def test_passages_of_an_answer_stay_folded_beside_it():
     assert Evidence.objects.filter(dataset=dataset).update(text=F("key")) > 0
     for item in items_of(project):
         say(item, make_rater(project), labels={0: "entailment"})
-    answer = opened(project, "agreement", "entailment/single")
+    answer = opened(project, "agreement", "entailment=single")
     page = answer.content.decode()
     for row in answer.context["rows"]:
         assert row.passages and all(f'dir="auto">{passage.key}</div>' in page for passage in row.passages)

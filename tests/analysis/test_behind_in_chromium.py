@@ -1,9 +1,11 @@
 """The items behind a figure in a browser: text beside answers where there is room, long texts scrolled by keyboard."""
 
+import re
 from functools import partial
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from analysis.models import StoredReport
 from annotation.models import Decision, Evidence
@@ -43,8 +45,10 @@ def test_text_and_answers_stand_side_by_side(open_context, client, project, sche
     for name, page in opened(open_context, client, project.created_by, addresses, scheme, width):
         reference = "majority" if name == "majority" else "adjudicated"
         report = StoredReport.objects.get(parameters__reference=reference)
-        where = reverse("project_behind", args=[project.slug, "comparison"])
-        page.goto(f"{where}?report={report.parameters_hash}&figure=relevance/{NO}/{YES}")
+        cell = page.get_by_role("region", name="Relevance: confusion of people").locator("a")
+        expect(cell).to_have_count(1)  # people say no, and the checker yes
+        expect(cell).to_have_attribute("href", re.compile(f"report={report.parameters_hash}&figure="))
+        page.goto(cell.get_attribute("href"))
         is_fit_to_be_seen(page, f"behind-{name}", scheme, width)
         words, answers = (page.locator(f".beside > {part}").first.bounding_box() for part in (".words", "dl"))
         if width > 1000:

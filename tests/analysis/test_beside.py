@@ -14,10 +14,10 @@ from statsmodels.stats.multitest import multipletests
 from analysis.pictures import files, from_dict
 from analysis.reports.metrics import get_report
 from analysis.stats import Labels, correlation_difference, dawid_skene, several_labellers
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
 from tests.analysis.test_behind import opened
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
+from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_suggestions
 from tests.world import client_of
 
@@ -144,9 +144,8 @@ def test_tests_against_all_other_checkers_are_adjusted_for_their_number(project,
         raw.append(mcnemar(table, exact=True).pvalue)
     tests = [row["tests"][0] for row in rivals]
     assert [test["p_value"] for test in tests] == pytest.approx(raw)
-    (table,) = (
-        one for one in get_report("comparison").tables(report) if one.title.startswith("Relevance: first 1 and every")
-    )
+    tables = {one.title: one for one in get_report("comparison").tables(report)}
+    table = tables["Relevance: tests of the differences from every other checker"]
     assert "McNemar's test takes units as independent" in table.note
     assert [one["dimension"] for one in report["dimensions"]] == ["relevance"]  # nobody gave a stance
     assert report["families"]["rivals"] == 2
@@ -175,10 +174,9 @@ def test_three_checkers_are_first_asked_whether_they_differ_at_all(project, runs
     assert titles[place + 1] == "Relevance: first 1 and every other checker"
     said = get_report("comparison").methods(report)
     assert "Whether first 1, third 1 and second 1 were equally often right was tested first" in said
-    units = report["behind"][found["figure"]]
-    assert len(units) == found["n_pairable"] == N
-    answer = opened(project, "comparison", found["figure"], run=str(runs["first"].uuid))
-    assert "with a label of people and of every checker" in answer.content.decode()
+    assert len(units_behind(report, "relevance.several=yes")) == found["n_pairable"] == N
+    answer = opened(project, "comparison", "relevance.several=yes", run=str(runs["first"].uuid))
+    assert "Relevance by people and by every checker" in answer.content.decode()
     asked = {"run": str(runs["first"].uuid)}
     page = client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), asked)
     assert "Relevance: 3 checkers at once, accuracy" in page.content.decode()
@@ -297,7 +295,8 @@ def test_curves_are_those_of_scikit_learn_and_hold_their_numbers(project, runs):
     assert f"n = {N}" in pictures["roc-relevance"].caption and "untouched labels" in pictures["roc-relevance"].caption
     confusion = pictures["confusion-relevance"]
     assert [list(row) for row in confusion.values] == of_dimension(report, "relevance")["confusion"]
-    assert set(filter(None, sum(map(list, confusion.figures), []))) <= set(report["behind"])
+    for counts, figures in zip(confusion.values, confusion.figures, strict=True):
+        assert [len(units_behind(report, one)) if one else 0 for one in figures] == list(counts)
     labellers = pictures["labellers-relevance"]
     assert [item.n for item in labellers.items][:1] == [N] and len(labellers.items) == 6
 
@@ -306,15 +305,15 @@ def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, r
     client.force_login(project.created_by)
     page = reverse("project_comparison", args=[project.slug]) + f"?run={runs['first'].uuid}"
     client.get(page)
-    assert jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT)).state == Job.State.DONE
+    assert lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT)).state == Job.State.DONE
     shown = client.get(page).content.decode()
     assert 'id="plot-roc-relevance-title"' in shown and "ROC curves, each label against the rest" in shown
-    assert "Beside every other checker" in shown and "every checker against every single person" in shown
+    assert "compared with every other checker" in shown and "every checker against every single person" in shown
     assert "Adjusted for the 2 tests of this kind" in shown and " style=" not in shown
     report = project.stored_reports.get()
     assert from_dict(report.pictures["confusion-relevance"]["spec"]).values[0][0] > 0
     assert (
-        f"/behind/comparison/?report={report.parameters_hash}&amp;figure=relevance%2Frelevant%2Frelevant"
+        f"/behind/comparison/?report={report.parameters_hash}&amp;figure=relevance.people%3Drelevant%26relevance.checker%3Drelevant"
         in (report.pictures["confusion-relevance"]["svg"])
     )
 

@@ -4,14 +4,14 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.figures.results import PENDING
 from analysis.releases import freezing
-from analysis.reports.figures import PENDING, quickly
+from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
-from analysis.reports.tables import tables_of
 from analysis.sources.files import source_of_files
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Project
-from annotation.services import jobs
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say
+from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator, answers_to
 
@@ -239,13 +239,13 @@ def test_precision_recall_and_f1_of_each_label_carry_their_intervals():
     assert relevant["f1"]["estimate"] == pytest.approx(44 / 46) and relevant["f1"]["high"] > 44 / 46
     assert not_relevant["precision"]["undefined"] == "the label is never predicted (0/0)"
     assert (not_relevant["recall"]["estimate"], not_relevant["support"], not_relevant["predicted"]) == (0, 2, 0)
-    table = next(one for one in tables_of(report) if one.title == "Relevance: per label")
+    tables = get_report("comparison").tables(report)
+    table = next(one for one in tables if one.title == "Relevance: per label")
     assert len(table.columns) == len(table.rows[0]) == 12 and table.columns[2:4] == (
         "Precision, low",
         "Precision, high",
     )
-    with quickly():
-        first = of_dimension(comparison(run), "relevance")["per_label"][0]
+    first = of_dimension(comparison(run, quick=True), "relevance")["per_label"][0]
     assert first["f1"]["estimate"] == relevant["f1"]["estimate"] and first["f1"]["low"] is None
     assert first["f1"]["interval"]["undefined"] == PENDING
 
@@ -259,8 +259,9 @@ def test_cells_list_exactly_their_units():
         say(item, rater, label)
     report = comparison(run)
     assert of_dimension(report, "relevance")["confusion"] == [[2, 0], [2, 0]]
-    assert report["behind"][f"relevance/{NO}/{YES}"] == [items[1].anchor_id, items[3].anchor_id]
-    assert report["behind"][f"relevance//{YES}"] == [items[4].anchor_id]
+    cell = f"relevance.people={NO}&relevance.checker={YES}"
+    assert units_behind(report, cell) == [items[1].anchor_id, items[3].anchor_id]
+    assert units_behind(report, f"relevance.people.has=none&relevance.checker={YES}") == [items[4].anchor_id]
 
 
 def test_a_run_of_another_project_is_refused():
@@ -284,8 +285,16 @@ def test_the_command_prints_a_table_with_both_numbers_of_labels(capsys):
         say(item, make_rater(project), YES, "supports")
     call_command("report", project.slug, "comparison", "--run", run.checker)
     printed = capsys.readouterr().out
-    assert "Relevance: 2 untouched of 2 labels" in printed
-    assert "2 decided (2 by one label), 0 tied, 0 not asked, 0 without labels" in printed
+    lines = printed.split("Relevance: agreement with people: counts")[1].splitlines()[2:8]
+    counts = {title.strip(): int(n) for title, n in (line.rsplit("  ", 1) for line in lines)}
+    assert counts == {
+        "labels untouched by the checker": 2,
+        "labels in all": 2,
+        "units with a reference label": 2,
+        "ties, excluded": 0,
+        "decided by one label": 2,
+        "units without a reference label": 0,
+    }
     assert "Accuracy" in printed and "Imported" not in printed
 
 
@@ -306,7 +315,7 @@ def test_decisions_that_saw_the_checker_do_not_count_against_it_and_are_said(tmp
     assert (report["decisions_left_out"]["n"], report["decisions_left_out"]["n_all"]) == (2, 4)
     assert of_dimension(comparison(other, reference="adjudicated"), "relevance")["votes"]["decided"] == 2
     both = comparison(run, reference="adjudicated", other=str(other.uuid))
-    assert len(both["behind"]["relevance/of/versus"]) == 1
+    assert len(units_behind(both, filters.of_versus("relevance.versus").encoded)) == 1
     everything = comparison(run, reference="adjudicated", touched=True)
     assert of_dimension(everything, "relevance")["votes"]["decided"] == 4 and not everything["decisions_left_out"]
     elsewhere = comparison(run, reference="imported")  # made without this Assay's checkers
@@ -321,5 +330,5 @@ def test_decisions_that_saw_the_checker_do_not_count_against_it_and_are_said(tmp
     address = reverse("project_comparison", args=[project.slug]) + f"?run={run.uuid}&reference=adjudicated"
     client.get(address)
     for job in project.jobs.filter(kind="report"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     assert "2 of 4 decisions are left out" in client.get(address).content.decode()

@@ -1,15 +1,25 @@
 """The difference of two checker runs: hand-made answers with known figures, and its page."""
 
+from urllib.parse import quote
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from msgspec.structs import replace
 
-from analysis.reports.metrics import get_report
-from annotation.models import CheckerRun, ItemUnit, Job, RunFailure, Score, Suggestion
-from annotation.services import jobs, suggesting
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.models import StoredReport
+from analysis.reports.checkers.difference.show import LABEL_RULES, NEXT, SCORE_RULES
+from analysis.reports.metrics import REPORTS, get_report
+from analysis.reports.tabular import value_of
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
+from annotation.models import CheckerRun, Item, ItemUnit, Job, RunFailure, Score, Suggestion
 from tests import factories
+from tests.analysis.world import make_rater, say, units_behind
 
 pytestmark = pytest.mark.django_db
 
@@ -117,13 +127,20 @@ def test_labels_failures_and_probabilities_are_compared_by_hand(project, runs):
         assert one["low"] < one["estimate"] < one["high"] and one["interval"]["n_resamples"] == 1000
     tables = {table.title: table for table in get_report("difference").tables(result)}
     assert [(row[1], row[4]) for row in tables["Relevance: mean probabilities"].rows] == list(means.values())
-    assert sum(row[1] for row in tables["Relevance: how far probabilities moved"].rows) == 6
+    assert sum(value_of(row[1]) for row in tables["Relevance: how far probabilities moved"].rows) == 6
     assert means["relevant"] == (pytest.approx(3.4 / 6), pytest.approx(2.3 / 6))
 
-    behind = result["behind"]
-    assert behind["relevance/changed"] == behind["relevance/relevant/not_relevant"] == [e, f]
-    assert behind["relevance//relevant"] == [only_now] and behind["relevance/relevant/"] == [only_before]
-    assert behind["failures/gained"] == [only_before] and behind["failures/lost"] == [only_now]
+    for figure, units in (
+        ("relevance.changed=yes", [e, f]),
+        ("relevance.first=relevant&relevance.second=not_relevant", [e, f]),
+        ("relevance.labelled=second&relevance.second=relevant", [only_now]),
+        ("relevance.labelled=first&relevance.first=relevant", [only_before]),
+        ("relevance.moved=0&relevance.labelled=both", [a, d, b, c]),
+        ("failed=second", [only_before]),
+        ("failed=first", [only_now]),
+        ("score.draw=yes", [a, d, b]),
+    ):
+        assert units_behind(result, figure) == units, figure
 
 
 def test_what_made_them_differ_is_named_and_nothing_else(project, runs):
@@ -150,7 +167,7 @@ def test_the_other_way_round_is_the_mirror(project, runs):
         list(row) for row in zip(*there["dimensions"][0]["confusion"], strict=True)
     ]
     assert back["dimensions"][0]["kappa"]["estimate"] == pytest.approx(there["dimensions"][0]["kappa"]["estimate"])
-    assert back["behind"]["failures/gained"] == there["behind"]["failures/lost"]
+    assert units_behind(back, "failed=second") == units_behind(there, "failed=first") != []
 
 
 def test_runs_that_cannot_be_compared_are_refused_by_name(project, runs, capsys):
@@ -171,10 +188,11 @@ def test_the_command_prints_what_changed(project, runs, capsys):
     before, now = runs
     call_command("report", project.slug, "difference", "--run", str(now.uuid), "--other", str(before.uuid))
     said = capsys.readouterr().out
-    assert "2 of 6 labels changed" in said and "version: 1 -> 2" in said
-    assert "failures: 1 more, 1 no longer" in said and "relevant -> 2 not_relevant, 2 relevant" in said.replace(
-        "2 relevant, 2 not_relevant", "2 not_relevant, 2 relevant"
-    )
+    assert "Relevance: 2 of 6 labels changed (33.3%); the share of equal labels is 0.667 [" in said
+    rows = [line.split() for line in said.splitlines()]
+    assert ["version", "1", "2"] in rows and ["Relevant", "2", "2"] in rows and ["Not", "relevant", "0", "2"] in rows
+    for failed in ("second", "first"):
+        assert ["failed", "in", "the", failed, "run", "only", "1"] in rows
 
 
 def page_of(client, project, runs, **query):
@@ -185,39 +203,48 @@ def page_of(client, project, runs, **query):
 
 def compute_reports():
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state=Job.State.QUEUED):
-        assert jobs.run_here(job).state == Job.State.DONE, job.message
+        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
 
 
 def test_the_page_shows_the_table_and_the_changed_units_and_opens_them(client, project, runs):
+    say(Item.objects.get(item_units__unit=units_of(project)[4]), make_rater(project, "Ann"), "relevant")
     client.force_login(project.created_by)
     assert "for the first time" in page_of(client, project, runs).content.decode()
     compute_reports()
     page = page_of(client, project, runs).content.decode()
     *_, e, f, only_before, only_now = units_of(project)
-    assert "parameters seed" in page and "<strong>" not in page.split("made-by")[0].split("<main")[-1]
-    for item in ItemUnit.objects.filter(unit__in=[e, f]).select_related("item", "unit"):
-        assert reverse("item_detail", args=[project.slug, item.item.uuid]) in page
-    untouched = ItemUnit.objects.select_related("item").get(unit=units_of(project)[0])
-    assert str(untouched.item.uuid) not in page
+    assert "parameters seed" in page and "2 of 6 labels changed" in page
     assert " style=" not in page
 
     address = reverse("project_behind", args=[project.slug, "difference"])
     start = page.index(f"{address}?report=")
     report = page[start : page.index("&amp;", start)]
-    for figure, n in [("relevance/changed", 2), ("failures/gained", 1), ("relevance//relevant", 1)]:
-        answer = client.get(f"{report}&figure={figure}")
+    for figure, n in [("relevance.changed=yes", 2), ("failed=second", 1), ("relevance.labelled=second", 1)]:
+        answer = client.get(f"{report}&figure={quote(figure)}")
         assert answer.status_code == 200
         assert f"{n} unit" in answer.content.decode()
+    changed = client.get(f"{report}&figure={quote('relevance.changed=yes')}").content.decode()
+    for item in ItemUnit.objects.filter(unit__in=[e, f]).select_related("item", "unit"):
+        assert reverse("item_detail", args=[project.slug, item.item.uuid]) in changed
+    untouched = ItemUnit.objects.select_related("item").get(unit=units_of(project)[0])
+    assert str(untouched.item.uuid) not in changed
+    # Both runs' answers, with their probabilities, and people's.
+    for words in ("fake 1", "Relevant (0.60)", "fake 2", "Not relevant (0.80)", "Not relevant (0.90)", "Ann"):
+        assert words in changed, words
 
 
 def test_one_run_alone_and_a_choice_of_the_same_run_twice(client, project):
     client.force_login(project.created_by)
     address = reverse("project_difference", args=[project.slug])
+    assert "has no finished checker run" in client.get(address).content.decode()
+    runs = [make_run(project, {units_of(project)[0]: 0.9})]
     assert "needs two checker runs" in client.get(address).content.decode()
-    runs = [make_run(project, {units_of(project)[0]: 0.9}) for _ in range(3)]
+    runs += [make_run(project, {units_of(project)[0]: 0.9}) for _ in range(2)]
     newest = str(runs[2].uuid)
     response = client.get(address, {"run": newest, "other": newest})
-    assert response.context["run"] == newest and response.context["other"] == str(runs[1].uuid)
+    [(_, fields)] = response.context["options"]
+    chosen = {option.name: value for option, value, *_ in fields}
+    assert chosen == {"run": newest, "other": str(runs[1].uuid)}
     assert client.get(address, {"run": "nonsense"}).status_code == 404
 
 
@@ -228,14 +255,53 @@ def test_real_runs_differ_on_the_page_and_the_number_of_queries_is_constant(clie
         runs = []
         for seed in (1, 2):
             run = suggesting.start_run(project, project.created_by, "fake", {"seed": seed}, wake_workers=False)
-            assert jobs.run_here(run.job).state == Job.State.DONE
+            assert lifecycle.run_here(run.job).state == Job.State.DONE
             runs.append(run)
         page_of(client, project, runs)
         compute_reports()
         with CaptureQueriesContext(connection) as captured:
             response = page_of(client, project, runs)
         changed = response.context["result"]["dimensions"][0]["n_changed"]
-        assert changed and len(response.context["changes"]) == min(changed, 50)
+        report = StoredReport.objects.get(project=project)
+        assert changed == len(Items.from_json(report.behind).units_of(Filter({"relevance.changed": "yes"})))
+        assert changed
         return len(captured)
 
     assert queries(12) == queries(120)
+
+
+def test_each_answer_follows_from_the_figures(project, runs):
+    result = REPORTS["difference"].read(compute(project, runs))
+    [labels], [score] = result.dimensions, result.scores
+
+    def kappa(**values):
+        return replace(labels, kappa=replace(labels.kappa, **values))
+
+    nothing = replace(result, n_failures_gained=0, dimensions=[], scores=[])
+    unchanged = replace(labels, n_changed=0)
+    cases = (
+        (LABEL_RULES, "nothing of both", replace(labels, n_both=0), "no unit has a label of both runs"),
+        (LABEL_RULES, "nothing changed", unchanged, "6 units with a label of both runs, and none changed"),
+        (LABEL_RULES, "no kappa", kappa(estimate=None), "(33.3%); the share of equal labels is 0.667 ["),
+        (LABEL_RULES, "not shown", kappa(low=-0.1), "not shown (Cohen's kappa 0.400 [-0.100, 1.000])."),
+        (LABEL_RULES, "changed", kappa(low=0.1), ", Cohen's kappa 0.400 [0.100, 1.000]."),
+        (SCORE_RULES, "nothing of both", replace(score, moved=replace(score.moved, estimate=None)), "draw: no unit"),
+        (SCORE_RULES, "nothing moved", replace(score, moved=replace(score.moved, estimate=0.0)), "same in both runs"),
+        (SCORE_RULES, "moved", score, "the mean score is 2.333 ["),
+        (NEXT, "failures", result, "look at the 1 unit that failed in the second run only"),
+        (NEXT, "nothing of both", nothing, "the same units"),
+        (NEXT, "changes", replace(result, n_failures_gained=0), "the answers of both runs"),
+    )
+    for rules, name, about, said in cases:
+        rule = next(rule for rule in rules if rule.applies(about))
+        assert rule.name == name and said in rule.says(about), name
+    assert {name for _, name, *_ in cases} == {
+        rule.name for rules in (LABEL_RULES, SCORE_RULES, NEXT) for rule in rules
+    }
+    assert first_that_applies(NEXT, replace(result, n_failures_gained=0, dimensions=[unchanged])) == ""
+    answer = REPORTS["difference"].declares(result).answer
+    assert answer.picture.values == ((2, 2), (0, 2)) and "From fake 1 (" in answer.n
+    assert REPORTS["difference"].declares(nothing).answer.sentences[0].startswith("Neither run has")
+    assert "0.667" in REPORTS["difference"].said(result) and "of scores were: draw 1.000" in REPORTS["difference"].said(
+        result
+    )

@@ -9,11 +9,15 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.results import from_json
+from analysis.figures.tables import Table
 from analysis.models import StoredReport
-from analysis.reports.drift import methods, tables
 from analysis.reports.metrics import get_report
+from analysis.reports.people.annotators import work_over_time
+from analysis.reports.people.annotators.result import RatedQuestion
+from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +55,15 @@ def relevance(project) -> dict:
     return of_dimension(get_report("annotators").compute(project), "relevance")
 
 
+def over_time(drift: dict, project=None) -> tuple[RatedQuestion, list]:
+    """A question with this drift, and the tables of its section."""
+    values = {"title": "Relevance", "dimension": "relevance", "level": "nominal", "undefined": "", "labels": []}
+    values |= dict.fromkeys(("n_labels", "n_labels_of_slots", "n_raters", "n_units_labelled", "n_units_shared"), 0)
+    values |= {"derived_from": None, "attention": [], "speed": {"undefined": "nothing"}, "drift": drift}
+    question = from_json(values, RatedQuestion)
+    return question, [part.grid() for part in work_over_time.drift_parts(question) if isinstance(part, Table)]
+
+
 def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):
     drift = relevance(project)["drift"]
     people = {one["name"]: one for one in drift["people"]}
@@ -61,24 +74,25 @@ def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):
     assert people["Anna"]["trend"]["estimate"] > 0
     assert sum(block["agreement"]["n_pairable"] for block in drift["blocks"]) == 3 * N
     assert drift["within"]["interval"]["n_clusters"] == [3, N]
-    table = tables("Relevance", drift)[0]
+    table = over_time(drift)[1][0]
     assert table.columns[2:5] == ("First quarter", "First quarter, low", "First quarter, high")
     for row, one in zip(table.rows[1:], drift["people"], strict=True):
         ends = [cell for block in one["blocks"] for cell in (block["estimate"], block["low"], block["high"])]
         assert [getattr(cell, "value", cell) for cell in row[2:14]] == ends  # some with a note on the few units
-    assert table.rows[1][0] == drift["people"][0]["name"] and len(table.rows[0]) == len(table.columns)
+    assert table.rows[1][0].name == drift["people"][0]["name"] and len(table.rows[0]) == len(table.columns)
     assert table.rows[0][3] == drift["blocks"][0]["agreement"]["low"] is not None
 
 
 def test_people_whose_answers_are_about_few_claims_are_warned_of(project):
     """The same answers, about twelve claims: their intervals say more than they know."""
     many = relevance(project)["drift"]
-    assert "claims or questions: with ten" not in tables("Relevance", many)[0].note
+    assert "claims or questions: with ten" not in over_time(many)[1][0].note
     few = copy.deepcopy(many)
     for one in few["people"][:2]:
         one["trend"]["interval"]["n_clusters"] = [12]
-    assert " 2 answered about fewer than 20 claims or questions: with ten" in tables("Relevance", few)[0].note
-    words = [methods([{"drift": drift}], ("claim or question", "claims or questions")) for drift in (many, few)]
+    assert " 2 answered about fewer than 20 claims or questions: with ten" in over_time(few)[1][0].note
+    clusters = ("claim or question", "claims or questions")
+    words = [work_over_time.methods([over_time(drift)[0]], clusters) for drift in (many, few)]
     assert ["fewer than 20 claims or questions" in text for text in words] == [False, True]
 
 
@@ -110,6 +124,11 @@ def test_without_moments_there_is_no_drift():
     assert relevance(project)["attention"] == []
 
 
+def failed_by(person: str, method: str) -> Filter:
+    said = {"rater": person, "dimension": "relevance", f"{method}.known": "failed"}
+    return Filter({f"relevance.known.{method}": "yes"}, (said,))
+
+
 def test_known_answers_are_counted_per_person_with_wilsons_interval(project):
     """12 known answers; Cleo's are compared one by one. Newcombe (1998) has the formula: 12 of 12 lies in .757..1."""
     items = items_of(project)
@@ -124,9 +143,12 @@ def test_known_answers_are_counted_per_person_with_wilsons_interval(project):
     anna, cleo = people["Anna"], people["Cleo"]
     assert (anna["n"], anna["n_right"], anna["n_failed"]) == (12, 12, 0)
     assert (anna["share"]["low"], anna["share"]["high"]) == pytest.approx((0.7575, 1), abs=1e-4)
-    failed = report["behind"][f"relevance/failed/imported/{cleo['id']}"]
+    items_behind = Items.from_json(report["behind"])
+    failed = items_behind.units_of(failed_by(cleo["id"], "imported"))
     assert len(failed) == cleo["n_failed"] > 0 and cleo["n_right"] + cleo["n_failed"] == 12
-    assert report["behind"]["relevance/known/imported"] and group["people"][0]["name"] == "Cleo"
+    assert (
+        items_behind.count(Filter({"relevance.known.imported": "yes"})) == 12 and group["people"][0]["name"] == "Cleo"
+    )
 
 
 def test_page_command_and_the_items_behind(client, project, capsys):
@@ -139,16 +161,17 @@ def test_page_command_and_the_items_behind(client, project, capsys):
     address = reverse("project_annotators", args=[project.slug])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     stored = StoredReport.objects.get()
-    assert "Over time" in page and "Known answers" in page and "what divides them" in page
+    assert "Relevance: over time" in page and "Relevance: known answers" in page and "what divides them" in page
     [group] = of_dimension(stored.result, "relevance")["attention"]
     cleo = next(one for one in group["people"] if one["name"] == "Cleo")
     behind = reverse("project_behind", args=[project.slug, "annotators"])
-    figure = f"relevance/failed/adjudicated/{cleo['id']}"
+    figure = failed_by(cleo["id"], "adjudicated").encoded
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
-    assert "where Cleo did not give the known answer" in answer
+    assert "Annotator: Cleo, Question: Relevance, by adjudicated decisions: not the known answer" in answer
+    assert "Decision, adjudicated" in answer
     call_command("report", project.slug, "annotators", "--format", "json")
     assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
     call_command("report", project.slug, "annotators", "--format", "md")

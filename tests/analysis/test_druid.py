@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from analysis.reports.druid import MEASURED_BY, NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
-from analysis.reports.druid_data import FEATURES, model_names
-from analysis.reports.figures import quickly
+from analysis.figures.items import Filter, Items
+from analysis.papers.druid.compute import MEASURED_BY
+from analysis.papers.druid.offered import FEATURES, model_names
+from analysis.papers.druid.result import NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, Table, value_of
 from analysis.sources.base import Run
@@ -21,6 +22,10 @@ EVEN = [1 / 3, 1 / 3, 1 / 3]
 
 def of_stance(rows, stance):
     return next(row for row in rows if row["stance"] == stance)
+
+
+def behind(result, **conditions) -> list[int]:
+    return Items.from_json(result["behind"]).units_of(Filter(conditions))
 
 
 def table(result, beginning) -> Table:
@@ -54,7 +59,7 @@ def test_claims_conflicts_and_labels_are_counted_by_source():
     # Of b's two claims one has two stances that are decided, and is in conflict; the other pair of it is a tie.
     assert (b["n_claims_with_both"], b["conflicts"]["n"], b["conflicts"]["estimate"]) == (1, 1, 1.0)
     assert everything["conflicts"]["estimate"] == 0.5  # a's claim has a stance and irrelevant evidence
-    assert result["behind"]["conflicts/b.org"] == [4, 5]
+    assert behind(result, **{"of.b.org": "yes", "conflict": "yes"}) == [4, 5]
     relevance, stance = result["content"]["dimensions"]
     assert [row["n"] for row in relevance["labels"]] == [6, 1]
     assert {row["label"]: row["n"] for row in stance["labels"] if row["n"]} == {
@@ -64,11 +69,11 @@ def test_claims_conflicts_and_labels_are_counted_by_source():
         "not_applicable": 1,
     }
     assert {row["reason"]: row["n"] for row in stance["without"]} == {"tied": 1, "unlabelled": 0}
-    assert result["behind"]["label/stance/tied"] == [3]
+    assert behind(result, stance="tied") == [3]
     assert stance["labels"][0]["by_source"] == [2, 0]
     assert result["content"]["verdicts"] == [{"verdict": "True", "n_claims": 2}, {"verdict": "False", "n_claims": 1}]
     (cell,) = [row[3] for row in table(result, "Claims with conflicting").rows if value_of(row[0]) == "b.org"]
-    assert cell == Linked(1, "conflicts/b.org")
+    assert cell == Linked(1, "of.b.org=yes&conflict=yes")
 
 
 def test_alpha_by_source_is_that_of_the_agreement_report():
@@ -92,9 +97,9 @@ def test_characteristics_have_their_mean_by_stance_and_count_what_is_undefined()
     assert (entities["estimate"], entities["n"], entities["n_undefined"]) == (0.5, 6, 1)
     assert (groups["stance", "refutes"][1]["n"], groups["stance", "refutes"][1]["n_undefined"]) == (1, 1)
     assert groups["source", "a.org"][0]["estimate"] == 9
-    assert result["behind"]["without/Claim entity overlap"] == [2]
+    assert behind(result, **{"value.entity_overlap": "undefined"}) == [2]
     assert table(result, "Characteristics of evidence (table 10)").rows[1][6] == Linked(
-        1, "without/Claim entity overlap"
+        1, "value.entity_overlap=undefined"
     )
 
 
@@ -136,8 +141,9 @@ def test_shifts_and_memory_conflicts_by_stance():
     supports = of_stance(model["shifts"]["rows"], "supports")
     assert (supports["desired_moves"], supports["memory_conflicts"]) == (2, 1)
     result = REPORT.compute(small())
-    assert result["behind"]["conflict/tiny/refutes"] == [2] and result["behind"]["conflict/tiny/supports"] == [4]
-    assert result["behind"]["answer/tiny/refutes/none"] == [5]
+    assert behind(result, stance="refutes", before0="true") == [2]
+    assert behind(result, stance="supports", before0="false") == [4]
+    assert behind(result, stance="refutes", after0="none") == [5]
     paper = table(result, "The same in the three rows").plain()
     assert [row[2] for row in paper.rows] == [2, 1, 2]  # pairs; the tie and what is not relevant are in no row
     assert paper.rows[1][3:9] == (0, 0, 1, 1, 0, -1)
@@ -150,7 +156,7 @@ def test_zero_denominators_are_stated_and_can_be_opened():
     (model,) = result["usage"]["models"]
     assert [row["n"] for row in model["undefined"]] == [0, 7, 0]  # a probability missing, certain, no stance
     assert any("without a denominator: sure: 7" in note for note in result["notes"])
-    assert result["behind"]["undefined/sure/1"] == [0, 1, 2, 3, 4, 5, 6]
+    assert behind(result, usage0=model["undefined"][1]["reason"]) == [0, 1, 2, 3, 4, 5, 6]
     assert of_stance(model["stances"], "")["acu_mean"]["estimate"] is None
     assert table(result, "Accumulated").rows[0][2] == "undefined: no value is defined"
     json.dumps(result, allow_nan=False)
@@ -306,21 +312,21 @@ def test_every_figure_behind_a_cell_or_picture_is_there_and_has_words():
     pictures = REPORT.pictures(result)
     assert len(pictures) > 4 and not any(lacks(one, "Planted evidence") for one in pictures)
     keys |= {item.figure for one in pictures for item in getattr(one, "items", ()) if item.figure}
-    keys |= {key for one in pictures for row in getattr(one, "figures", ()) for key in row}
+    keys |= {key for one in pictures for row in getattr(one, "figures", ()) for key in row if key}
     assert keys and all(REPORT.units_behind(result["behind"], one) is not None for one in keys)
-    words = {key: REPORT.in_words(small().type, key) for key in result["behind"]}
+    items = Items.from_json(result["behind"])
+    words = {key: items.words(Filter.decoded(key)) for key in keys}
     assert all(words.values())
-    assert words["usage/follower/supports"] == "context usage of follower is defined, stance: Supports"
-    assert words["answer/follower/refutes/none"] == "stance: Refutes; with the evidence follower answers None"
-    assert words["label/stance/tied"] == "Stance: people are divided"
+    assert words["stance=supports&usage1=defined"] == "Stance: Supports; Context usage of follower: defined"
+    assert words["stance=refutes&after1=none"] == "Stance: Refutes; Answer of follower with the evidence: None"
+    assert items.words(Filter({"stance": "tied"})) == "Stance: people are divided"
     n_of = {row["stance"]: row["acu_mean"]["n"] for row in result["usage"]["models"][0]["stances"]}
-    name = result["usage"]["models"][0]["model"]
-    assert {stance: len(result["behind"][f"usage/{name}/{stance}"]) for stance in n_of} == n_of
+    n_of.pop("")
+    assert {stance: items.count(Filter({"stance": stance, "usage0": "defined"})) for stance in n_of} == n_of
 
 
 def test_a_first_pass_has_what_needs_no_scores():
-    with quickly():
-        result = REPORT.compute(planted(n=300, n_claims=60))
+    result = REPORT.compute(planted(n=300, n_claims=60), quick=True)
     assert result["content"]["sources"][0]["n_pairs"] == 300 and result["usage"] is None
     assert "still being computed" in result["notes"][0]
     assert [part.title for part in REPORT.body(result)][0].startswith("Claims and evidence")
@@ -348,8 +354,8 @@ def test_characteristics_of_another_data_set_stand_beside():
         ("Claim length", "Planted evidence", 7.0),
         ("Claim length", "The other", 3.0),
         ("Claim entity overlap", "Planted evidence", 0.5),
-        ("Claim entity overlap", "The other", "not measured"),
-        ("Contains hedging", "Planted evidence", "not measured"),
+        ("Claim entity overlap", "The other", "undefined: not measured"),
+        ("Contains hedging", "Planted evidence", "undefined: not measured"),
         ("Contains hedging", "The other", pytest.approx(1 / 7)),
     ]
     pictures = {one.name: one for one in REPORT.pictures(result) if one.name.startswith("beside")}
@@ -402,8 +408,7 @@ def test_shares_of_labels_have_intervals_over_claims():
 
 
 def test_a_first_pass_has_shares_without_intervals():
-    with quickly():
-        share = REPORT.compute(small())["content"]["dimensions"][0]["labels"][0]["share"]
+    share = REPORT.compute(small(), quick=True)["content"]["dimensions"][0]["labels"][0]["share"]
     assert share["estimate"] == 6 / 7 and share["low"] is None and share["interval"]["n_resamples"] == 0
 
 

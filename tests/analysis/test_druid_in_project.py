@@ -8,14 +8,15 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.figures.items import Filter, Items
 from analysis.models import StoredReport
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Job
-from annotation.services import jobs
 from tests.analysis.planted import score
 from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_project
@@ -53,7 +54,7 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
     address = reverse("project_report", args=[project.slug, "druid"])
     assert client.get(address).status_code == 200
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     for words in ("Claims with conflicting evidence", "Accumulated context usage", "yes-model", "Evidence length",
                   "“References to sources”", "“Perplexity of the evidence”"):  # fmt: skip
@@ -61,22 +62,25 @@ def test_the_page_has_tables_and_pictures_and_a_cell_opens_its_items(client, pro
     assert page.count("<svg") >= 4
     report = StoredReport.objects.get(project=project, name="druid")
     behind = reverse("project_behind", args=[project.slug, "druid"])
-    query = {"report": report.parameters_hash, "figure": "answer/yes-model/refutes/false"}
+    query = {"report": report.parameters_hash, "figure": "stance=refutes&after0=false"}
     answer = client.get(behind, query)
     assert len(answer.context["rows"]) == 3
-    assert "stance: Refutes; with the evidence yes-model answers False" in answer.content.decode()
+    assert "Stance: Refutes; Answer of yes-model with the evidence: False" in answer.content.decode()
     # Beside each text stand people's labels and what the model said of it.
     assert answer.content.decode().count("Relevant, Refutes") == 6
     assert answer.content.decode().count("p_false_with 0.8") == 3 and "no label" not in answer.content.decode()
-    kind = get_report("druid")
+    kind, items = get_report("druid"), Items.from_json(report.behind)
     cells = [cell for table in kind.tables(report.result) for row in table.rows for cell in row]
-    figures = {cell.figure.partition("/")[0]: cell.figure for cell in cells if isinstance(cell, Linked)}
-    assert {"source", "label", "value", "usage", "answer", "moved", "conflict", "verdict", "without"} <= set(figures)
-    for figure in figures.values():  # one of each kind
-        answer = client.get(behind, {"report": report.parameters_hash, "figure": figure})
-        assert len(answer.context["rows"]) == len(kind.units_behind(report.behind, figure)) <= 12
-        assert html.escape(kind.in_words(project.type, figure)) in answer.content.decode().replace("&#x27;", "&#39;")
-    for nothing in ("value/Perplexity", "both/x/y", "nothing"):
+    figures = [Filter.decoded(cell.figure) for cell in cells if isinstance(cell, Linked)]
+    by_columns = {tuple(one.units): one for one in figures}
+    columns = {name for names in by_columns for name in names}
+    of_model = {"usage0", "after0", "shift0", "before0", "change0.true"}
+    assert {"source", "stance", "verdict", "value.hedging", "value.evidence_length", *of_model} <= columns
+    for wanted in by_columns.values():  # one of each kind
+        answer = client.get(behind, {"report": report.parameters_hash, "figure": wanted.encoded})
+        assert len(answer.context["rows"]) == items.count(wanted) <= 12
+        assert html.escape(items.words(wanted)) in answer.content.decode().replace("&#x27;", "&#39;")
+    for nothing in ("value.perplexity=defined", "usage1=defined", "nothing=yes"):
         assert client.get(behind, {"report": report.parameters_hash, "figure": nothing}).status_code == 404
     assert client.get(address, {"evidence_beside": "nothing-of-the-kind"}).status_code == 404
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.reports.behind_sets import UnitSets, key, parts_of
+from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, value_of
 from tests.analysis.druid_world import ANSWERS, SIX, PlantedSource, answer_scores
@@ -84,7 +84,7 @@ class World:
             yield dict(zip(table.columns, row, strict=True))
 
     def opened(self, cell) -> list[int]:
-        """Of a cell without a link nothing; whatever links must be there and have words."""
+        """Of a cell without a link nothing; whatever a cell opens must be there and have words."""
         if not isinstance(cell, Linked):
             return []
         return self.behind(cell.figure)
@@ -92,7 +92,7 @@ class World:
     def behind(self, figure: str) -> list[int]:
         found = REPORT.units_behind(self.result["behind"], figure)
         assert found is not None, figure
-        assert REPORT.in_words(Planted(self.claim, []).type, figure)
+        assert Items.from_json(self.result["behind"]).words(Filter.decoded(figure))
         return found
 
     def where(self, holds) -> list[int]:
@@ -140,7 +140,7 @@ def test_sources_open_their_evidence_gold_evidence_and_pairs_with_two_labels(wor
     for row in world.rows("Claims and evidence by source"):
         name = named(row["Source"])
         here = world.under(name)
-        assert [world.opened(row[one]) for one in ("Source", "Claims", "Pairs")] == [here] * 3
+        assert [world.opened(row[one]) for one in ("Claims", "Pairs")] == [here] * 2
         assert world.opened(row["Gold evidence"]) == [unit for unit in here if world.gold[unit]]
         assert world.opened(row["Alpha, relevance, nominal"]) == [unit for unit in here if world.n_labels[unit] > 1]
         stances = [unit for unit in here if world.n_stances[unit] > 1]
@@ -213,7 +213,11 @@ def test_changes_of_probabilities_open_the_pairs_of_each_answer(world):
 
 @pytest.mark.parametrize(("beginning", "column"), [("Answers with evidence", "Stance"), ("The same in", "Evidence")])
 def test_shifts_open_the_answers_and_the_moves(world, beginning, column):
-    for row in world.rows(beginning):
+    rows = list(world.rows(beginning))
+    if column == "Stance":
+        moves = world.rows("Desired moves and memory conflicts")
+        rows = [row | more for row, more in zip(rows, moves, strict=True)]
+    for row in rows:
         model, title = row["Model"], row[column]
         before = {unit: world.answer(world.before[model], unit) for unit in world.of(title)}
         after = {unit: world.answer(world.after[model], unit) for unit in before}
@@ -240,11 +244,11 @@ def test_shifts_open_the_answers_and_the_moves(world, beginning, column):
 
 def test_correlations_open_the_pairs_with_both_values(world):
     for model in MODELS:
-        for row in world.rows(f"Correlation of characteristics with context usage, {model}"):
-            values = world.values(row["Characteristic"])
-            both = [unit for unit in world.of(row["Stance"]) if world.uses(model, unit) and not np.isnan(values[unit])]
-            opened = [world.opened(row[cell]) for cell in ("Pairs", "Claims", "Spearman", "Pearson")]
-            assert opened == [both] * 4
+        for name in ("Spearman", "Pearson"):
+            for row in world.rows(f"{name} correlation of characteristics with context usage, {model}"):
+                values, here = world.values(row["Characteristic"]), world.of(row["Stance"])
+                both = [unit for unit in here if world.uses(model, unit) and not np.isnan(values[unit])]
+                assert [world.opened(row[cell]) for cell in ("Pairs", "Claims", name)] == [both] * 3
 
 
 def test_places_in_pictures_open_what_their_cells_do(world):
@@ -271,34 +275,39 @@ def test_every_link_leads_somewhere_and_what_is_stored_stays_modest(world):
     cells = [cell for table in REPORT.tables(world.result) for row in table.rows for cell in row]
     linked = {cell.figure for cell in cells if isinstance(cell, Linked)}
     assert len(linked) > 200 and all(world.behind(figure) is not None for figure in linked)
-    # Undefined characteristics are stored once, not again for every stance, source and model.
-    assert {one for one in world.result["behind"] if one.startswith(("value/", "both/"))} == set()
-    # About a dozen lists as long as the data for what they are, and as many for each model.
-    assert sum(map(len, world.result["behind"].values())) < 36 * N
-    words = "Flesch reading ease and Evidence length"
-    assert REPORT.units_behind(world.result["behind"], key("without", words)) == world.where(
+    # A column for what the data are and for each characteristic, and six for each model; none for a figure.
+    assert set(world.result["behind"]["columns"]) == {
+        *("source", "claim", "gold", "several", "conflict", "verdict", "relevance", "stance"),
+        *(f"pairable.{name}" for name in world.result["content"]["metrics"]),
+        *(f"of.{name}" for name in SOURCES),
+        *(f"value.{name}" for name in ("evidence_length", "evidence_flesch", "hedging", "claim_length")),
+        *(f"{name}{model}" for name in ("usage", "before", "after", "shift") for model in (0, 1)),
+        *(f"change{model}.{answer}" for model in (0, 1) for answer in ANSWERS),
+    }
+    wanted = Filter({"value.evidence_length": "undefined"})
+    assert REPORT.units_behind(world.result["behind"], wanted.encoded) == world.where(
         lambda unit: np.isnan(world.length[unit])
     )
 
 
-@pytest.mark.parametrize(
-    "figure", ["value/nothing", "both/x", "value", "without/Evidence length/label", "", "both/a/b/c"]
-)
+def test_claims_whose_evidence_is_split_open_all_of_it():
+    """Evidence of one claim comes from two sources: the claim counts under both, with its other evidence."""
+    planted = PlantedSource([0, 0, 1, 1], [["supports", "refutes", "supports", None]])
+    frame = planted.unit_frame
+    planted.unit_frame = lambda kind: frame(kind).assign(source=["a", "b", "b", "b"])
+    result = REPORT.compute(planted)
+    (conflicts,) = [one for one in REPORT.tables(result) if one.title.startswith("Claims with conflicting")]
+    opened = {
+        row[0]: [REPORT.units_behind(result["behind"], row[place].figure) for place in (1, 2, 3)]
+        for row in conflicts.rows
+    }
+    assert opened == {
+        "all": [[0, 1, 2, 3], [0, 1], [0, 1]],
+        "b": [[1, 2, 3], [0, 1], [0, 1]],
+        "a": [[0], [0, 1], [0, 1]],
+    }
+
+
+@pytest.mark.parametrize("figure", ["value=nothing", "value.hedging=yes", "stance=x", "usage7=defined"])
 def test_a_figure_that_there_is_not_opens_nothing(world, figure):
     assert REPORT.units_behind(world.result["behind"], figure) is None
-
-
-def test_equal_sets_are_stored_once_and_different_ones_never_under_one_key():
-    sets = UnitSets(np.array([7, 8, 9]))
-    sets.put(np.array([True, False, True]), "whole")
-    assert sets.add(np.array([True, False, True]), "part", "whole") == "whole"
-    assert sets.add(np.array([False, False, False]), "none", "whole") == ""
-    assert sets.add(np.array([True, False, False]), "part", "whole") == "part"
-    assert sets.behind == {"whole": [7, 9], "part": [7]}
-    with pytest.raises(ValueError, match="two sets of units would be called 'part'"):
-        sets.add(np.array([False, False, True]), "part", "whole")
-
-
-@pytest.mark.parametrize("names", [("a/b", "c"), ("50 %2F", "%", ""), ("", ""), ("å/ß", "%25/2F")])
-def test_a_key_falls_into_the_names_that_it_was_made_of(names):
-    assert parts_of(key(*names)) == list(names)

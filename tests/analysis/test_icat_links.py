@@ -2,8 +2,8 @@
 
 import pytest
 
+from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked, value_of
 from annotation.formats.records import response_aspect_key
 from annotation.models import Judgement, Unit
 from tests.analysis.planted import score, suggest
@@ -52,6 +52,7 @@ class World:
         baselines = score(self.project, "text-baselines", baseline_scores() | NOTHING)
         options = {"automatic": str(run.uuid), "baselines": str(baselines.uuid)}
         self.result = report_of(self.project, **options)
+        self.items = Items.from_json(self.result["behind"])
         self.key_of = dict(Unit.objects.filter(dataset=self.project.dataset).values_list("pk", "key"))
         self.of_machine = {str(run.uuid): units(by_machine), str(checker.uuid): dict.fromkeys(suggested, True)}
         del self.of_machine[str(run.uuid)][self.units[NOT_COVERED][0]]
@@ -59,17 +60,16 @@ class World:
         # The third person says of every first aspect that it is not covered, and is outvoted; of the others all agree.
         self.people = {key: one for key, one in units(by_people).items() if key != self.units[FEW][0]}
 
-    def behind(self, figure: str) -> list[str]:
-        found = KIND.units_behind(self.result["behind"], figure)
-        assert found is not None and KIND.in_words(self.project.type, figure) != figure, figure
-        return sorted(self.key_of[unit] for unit in found)
-
-    def opened(self, cell) -> list[str]:
-        return self.behind(cell.figure) if isinstance(cell, Linked) else []
+    def behind(self, wanted: Filter | None) -> list[str]:
+        return sorted(self.key_of[unit] for unit in self.items.units_of(wanted)) if wanted else []
 
     def rows(self, beginning: str) -> list[dict]:
-        table = next(one for one in KIND.tables(self.result) if one.title.startswith(beginning))
-        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        """Rows of a table by column: what each cell opens, and the value of those that can open nothing."""
+        table = next(one for one in KIND.page_of(self.result).tables() if one.title.startswith(beginning))
+        return [
+            {one.title: self.behind(one.items(row)) if one.items else one.value(row) for one in table.columns}
+            for row in table.rows
+        ]
 
     def aspects(self, answers) -> list[str]:
         return sorted(key for name in answers for key in self.units[name])
@@ -93,14 +93,14 @@ def world(django_db_setup, django_db_blocker):
 def test_means_open_the_aspects_of_answers_that_have_the_figure(world):
     for row in world.rows("Coverage by people"):
         mine = world.by(row["Model"])
-        assert world.opened(row["Answers"]) == world.aspects(mine)
-        assert world.opened(row["Coverage by people"]) == world.aspects(name for name in mine if name != FEW)
+        assert row["Answers"] == world.aspects(mine)
+        assert row["Coverage by people"] == world.aspects(name for name in mine if name != FEW)
     scored = {"Factuality": {NO_CLAIMS}, "Coverage by supported claims": {NOT_COVERED}}
     scored |= dict.fromkeys(("Answers with a score", "ICAT, beta 1"), {NO_CLAIMS, NOT_COVERED})
     for row in world.rows("Factuality, coverage and ICAT"):
         for column, without in scored.items():
             expected = world.aspects(name for name in world.by(row["Model"]) if name not in without)
-            assert world.opened(row[column]) == expected, column
+            assert row[column] == expected, column
 
 
 def test_correlations_and_dots_open_answers_with_both_values(world):
@@ -108,14 +108,14 @@ def test_correlations_and_dots_open_answers_with_both_values(world):
     for row in world.rows("Automatic coverage of answers"):
         machine = world.titles[row["Measure"]]
         both[machine] = [name for name in world.answers if name != FEW and world.has_machine(machine, name)]
-        assert world.opened(row["Answers"]) == world.opened(row["Correlation"]) == world.aspects(both[machine])
+        assert row["Answers"] == row["Correlation"] == world.aspects(both[machine])
     assert {len(mine) for mine in both.values()} == {58}
     for row in world.rows("Baselines"):
         expected = [] if row["Measure"] in ("METEOR", "BERTScore") else [name for name in world.answers if name != FEW]
-        assert world.opened(row["Answers"]) == world.aspects(expected)
+        assert row["Answers"] == world.aspects(expected)
     scatter = next(one for one in KIND.pictures(world.result) if one.name == "coverage-by-people-and-machine")
     assert len(scatter.points) == 58
-    assert all(world.behind(point.figure) == world.units[point.title] for point in scatter.points)
+    assert all(world.behind(Filter.decoded(point.figure)) == world.units[point.title] for point in scatter.points)
 
 
 def test_detection_opens_the_aspects_that_it_counts(world):
@@ -134,12 +134,12 @@ def test_detection_opens_the_aspects_that_it_counts(world):
                     "mean over answers": [key for key in known if key.rpartition("/a")[0] in answers],
                     "all aspects together": known if name == "F1" else counted,
                 }[of]
-                assert world.opened(row[name]) == sorted(expected)
+                assert row[name] == sorted(expected)
 
 
 def test_agreement_opens_aspects_by_their_labels(world):
     (row,) = world.rows("Agreement of the annotators")
     every = {key for name in world.answers for key in world.units[name]}
     several = sorted(every - {world.units[FEW][0], world.units[ONE_LABEL][3]})
-    assert [world.opened(row[name]) for name in ("Aspects", "With three labels or more", "Kappa")] == [several] * 3
-    assert value_of(row["Aspects"]) == len(several)
+    assert [row[name] for name in ("Aspects", "With three labels or more", "Kappa")] == [several] * 3
+    assert world.result["agreement"]["fleiss"]["n_pairable"] == len(several)

@@ -6,14 +6,14 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_difference import make_run, units_of
 from tests.analysis.test_spans_report import mark, marking_project
 from tests.analysis.world import items_of, make_rater, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 24
-ENDS = re.compile(r"^-?\d\.\d+ to -?\d\.\d+\b")  # a note on few units may follow
+INTERVAL = re.compile(r"^-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\]$")
 
 
 @pytest.fixture
@@ -47,13 +47,16 @@ def pages_of(project) -> dict[str, str]:
 @in_every_look
 def test_pages_whose_numbers_have_intervals_look_right(open_context, client, project, scheme, width):
     for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
+        unfold(page)
         if name == "difference":
-            row = page.get_by_role("region", name="Scores that both have").get_by_role("row").nth(1)
-            expect(row.locator("td").filter(has_text=ENDS)).to_have_count(4)
+            row = page.get_by_role("region", name="Scores of both runs").get_by_role("row").nth(1)
+            expect(row.locator("td").filter(has_text=INTERVAL)).to_have_count(4)
         if name == "spans":
             pairs = page.get_by_role("region", name="passages by pair of people")
-            expect(pairs.get_by_role("columnheader", name="Exact F1, low")).to_be_attached()
+            heads = pairs.get_by_role("columnheader").all_inner_texts()
+            cells = pairs.locator("tbody tr").first.locator("th, td").all_inner_texts()
+            assert INTERVAL.match(cells[heads.index("Character F1")]), cells
         if name == "touched":
-            expect(page.get_by_label("People's labels")).to_have_value("1")
+            expect(page.get_by_label("Labels that these checkers touched")).to_be_checked()
             expect(page.get_by_text("What people last said counts")).to_be_visible()
         is_fit_to_be_seen(page, f"intervals-{name}", scheme, width)

@@ -2,20 +2,24 @@
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import Figure
+from analysis.papers.leakage.show import AGREEMENT_RULES, MATCHED_RULES, NEXT, RETRIEVAL_RULES
+from analysis.papers.leakage.texts import Texts
 from analysis.releases import freezing
-from analysis.reports.figures import quickly
-from analysis.reports.leakage_texts import Texts
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.models import Claim, Evidence, Item, Judgement, RankedPassage
-from models_runtime.overlap import BertScored
+from models_runtime.texts.overlap import BertScored
 from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
 from tests.analysis.planted import decide, score, suggest
-from tests.analysis.world import make_rater, say
+from tests.analysis.world import make_rater, quickly, say
 from tests.factories import make_project
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +77,7 @@ def test_gold_evidence_is_found_where_documents_leak(pairs):
     ndcg = family["measures"]["ndcg@10"]["groups"]["unmatched"]["estimate"]
     assert ndcg == pytest.approx((1 / 3) / (1 + 1 / np.log2(3)))
     assert family["measures"]["recall@10"]["groups"]["unmatched"]["estimate"] == 0.5
-    assert len(result["behind"]["retrieval0/matched"]) == 20 * 4
+    assert Items.from_json(result["behind"]).count(Filter({"retrieval0.recall@5.matched": "yes"})) == 20 * 4
 
 
 def test_a_retrieval_without_documents_is_split_by_any_document_of_the_claim(pairs):
@@ -121,7 +125,7 @@ def test_automatic_matching_is_set_against_people_by_pair_and_by_document(datase
     assert by_document["kappa"]["estimate"] == pytest.approx((77 / 80 - expected) / (1 - expected))
     assert against_whole["people"].startswith("people, by documents") and against_whole["counts"]["people"] == 7
     assert people["counts"] == {"both": 39, "checker": 0, "people": 5, "neither": 36}
-    assert len(result["behind"][f"{by_document['figure']}/people"]) == 4  # two documents of two pairs
+    assert Items.from_json(result["behind"]).count(Filter({"comparison1": "people"})) == 4  # two documents of two pairs
     by_run = report(pairs, run=str(run.uuid), by="checker")
     assert by_run["generators"][0]["sides"]["checker"]["matched"] == 38 and by_run["by_title"] == "the run's labels"
 
@@ -167,7 +171,7 @@ def test_texts_are_compared_by_the_best_assignment(pairs):
 
 
 def test_what_a_comparison_of_texts_lacks_is_said(monkeypatch):
-    monkeypatch.setattr("models_runtime.overlap.Meteor.__init__", lambda self: setattr(self, "wordnet", ""))
+    monkeypatch.setattr("models_runtime.texts.overlap.Meteor.__init__", lambda self: setattr(self, "wordnet", ""))
     meteor = Texts("meteor")
     assert not meteor.is_on and "needs WordNet" in meteor.problem
     monkeypatch.setitem(Texts.LIMITS, "rouge-l", 3)
@@ -229,8 +233,9 @@ def test_page_parts_and_words_are_made_of_what_was_computed(pairs):
     tables, pictures = kind.tables(result), kind.pictures(result)
     assert "leakage-recall-5" in [picture.name for picture in pictures]
     figures = {cell.figure for table in tables for row in table.rows for cell in row if hasattr(cell, "figure")}
-    assert all(kind.units_behind(result["behind"], one) is not None for one in figures)
-    assert figures and all(kind.in_words(pairs.type, one) for one in figures)
+    items = Items.from_json(result["behind"])
+    assert figures and all(items.count(Filter.decoded(one)) for one in figures)
+    assert all(items.words(Filter.decoded(one)) for one in figures)
     said = kind.methods(result)
     assert "Mann-Whitney" in said and "trec_eval" in said and "ROUGE-L" in said and "pairs was judged" in said
     with quickly():
@@ -268,8 +273,8 @@ class FixedBertScore:
 
 @pytest.mark.parametrize(("measure", "title"), [("meteor", "METEOR"), ("bertscore", "BERTScore by MiniLM")])
 def test_the_best_assignment_counts_and_undefined_pairs_are_no_zeros(pairs, monkeypatch, measure, title):
-    monkeypatch.setattr("models_runtime.overlap.Meteor", FixedMeteor)
-    monkeypatch.setattr("models_runtime.overlap.BertScore", FixedBertScore)
+    monkeypatch.setattr("models_runtime.texts.overlap.Meteor", FixedMeteor)
+    monkeypatch.setattr("models_runtime.texts.overlap.BertScore", FixedBertScore)
     retrieve(pairs, 0)
     result = report(pairs, similarity=measure)
     (family,) = result["families"]
@@ -338,3 +343,48 @@ def test_files_of_two_projects_give_the_same_numbers_as_the_database(dataset, pa
     assert json.dumps(from_files, sort_keys=True) == json.dumps(found, sort_keys=True)
     with pytest.raises(ValueError, match="no release of"):
         kind.compute(source_of_files(tmp_path / pairs.slug), **options)
+
+
+def test_every_rule_of_the_answer_says_its_sentence(dataset, pairs):
+    """From a result in which all is known, each rule's case is made by hand."""
+    for repetition in REPETITIONS:
+        retrieve(pairs, repetition)
+    run = suggest(pairs, pair_labels(E, NO), "entailment")
+    kind = get_report("leakage")
+    whole = kind.read(report(pairs, run=str(run.uuid)))
+    unknown, with_ = Figure(estimate=None, undefined="nothing counts"), msgspec.structs.replace
+    generator, (compared, *_), (family,) = whole.generators[0], whole.comparisons, whole.families
+    nothing = with_(
+        whole, generators=[with_(generator, sides={"people": with_(generator.sides["people"], share=unknown)})]
+    )
+
+    def differing(estimate: float | None, low: float | None = None, high: float | None = None):
+        found = Figure(estimate=estimate, undefined="" if estimate else "one group", low=low, high=high)
+        measures = family.measures | {"recall@5": with_(family.measures["recall@5"], difference=found)}
+        return with_(whole, families=[with_(family, measures=measures)])
+
+    no_retrieval, no_checker = with_(whole, families=[]), with_(whole, run="")
+    cases = (
+        (MATCHED_RULES, "nothing decided", nothing, "is not known: none is decided by people's labels"),
+        (MATCHED_RULES, "one generator", whole, "a share of 0.487 ["),
+        (MATCHED_RULES, "several generators", with_(whole, generators=[generator] * 2), "most common in the gener"),
+        (AGREEMENT_RULES, "nothing to compare", with_(whole, comparisons=[]), ""),
+        (AGREEMENT_RULES, "nothing to compare", with_(whole, comparisons=[with_(compared, f1=unknown)]), ""),
+        (AGREEMENT_RULES, "compared", whole, "has an F1 of 1.000"),
+        (RETRIEVAL_RULES, "no retrieval", no_retrieval, ""),
+        (RETRIEVAL_RULES, "one group", differing(None), "there are not both groups of claims"),
+        (RETRIEVAL_RULES, "without interval", differing(0.5), "for matched and 0.000 for unmatched claims."),
+        (RETRIEVAL_RULES, "difference", differing(0.5, 0.2, 0.8), ": a difference of 0.500 [0.200, 0.800]"),
+        (RETRIEVAL_RULES, "no difference", differing(0.5, -0.2, 0.8), "is not shown (0.500 [-0.200, 0.800])"),
+        (NEXT, "nothing decided", nothing, "label pairs"),
+        (NEXT, "no checker", no_checker, "run a checker"),
+        (NEXT, "no retrieval", no_retrieval, "run a retrieval"),
+        (NEXT, "no verdicts", whole, "verdict"),
+    )
+    for rules, name, result, said in cases:
+        rule = next(rule for rule in rules if rule.applies(result))
+        assert rule.name == name and said in rule.says(result) and bool(said) == bool(rule.says(result)), name
+        assert kind.declares(result).answer.sentences
+    every = {rule.name for rules in (MATCHED_RULES, AGREEMENT_RULES, RETRIEVAL_RULES, NEXT) for rule in rules}
+    assert {name for _, name, *_ in cases} == every
+    assert first_that_applies(NEXT, with_(whole, verdict_run="verdict 1")) == ""

@@ -1,10 +1,12 @@
 """Who said what where the other said what, and several checkers at once, in a browser."""
 
+import re
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_beside import CHECKERS, errs, run_of
 from tests.analysis.world import items_of, make_rater, project_of, say
 
@@ -37,15 +39,19 @@ def test_pages_look_right(open_context, client, project, scheme, width):
     for name, page in opened(open_context, client, project.created_by, pages, scheme, width):
         if name == "several":
             table = page.get_by_role("region", name="Relevance: 3 checkers at once, accuracy")
+            expect(table).to_be_hidden()
+            unfold(page)
             expect(table.get_by_text("Cochran's Q", exact=True)).to_be_visible()
             is_fit_to_be_seen(page, name, scheme, width)
             continue
-        stance = page.locator("section", has=page.locator("#p-stance"))
-        table = stance.get_by_role("region", name="Stance: labels of Anna by labels of Ben")
+        title = "Stance: pairs of annotators"
+        table = page.get_by_role("region", name=f"{title}, label by label")
         expect(table).to_be_hidden()
-        stance.locator("summary", has_text="Anna and Ben").click()
+        page.locator("summary", has_text=title).click()
         expect(table).to_be_visible()
         is_fit_to_be_seen(page, name, scheme, width)
-        table.get_by_role("link", name="4 units: Refutes by Anna, Supports by Ben").click()
+        row = table.get_by_role("row").filter(has_text=re.compile(r"Anna.*Ben.*Refutes.*Supports"))
+        row.get_by_role("link", name="4", exact=True).click()
         expect(page.get_by_role("heading", name="4 units behind a figure")).to_be_visible()
-        expect(page.get_by_text("Refutes by Anna, Supports by Ben").first).to_be_visible()
+        words = "Annotator: Anna, Label: Refutes; a judgement with Question: Stance, Annotator: Ben, Label: Supports"
+        expect(page.get_by_text(words).first).to_be_visible()

@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Decision
-from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_drift_and_attention import START, truth
 from tests.analysis.test_prefill_trial import show
 from tests.analysis.test_selected import ask_for_more, draw
@@ -53,9 +53,13 @@ def pages_of(project) -> dict[str, str]:
 
 @in_every_look
 def test_pages_look_right(open_context, client, project, scheme, width):
-    headings = {"selection": "Without the choice of items", "time": "Over time", "planning": "The pilot"}
+    headings = {"selection": "Relevance: without the choice of items", "time": "Relevance: over time"}
     for name, page in opened(open_context, client, project.created_by, pages_of(project), scheme, width):
-        expect(page.get_by_role("heading", name=headings.get(name, "Answers compared")).first).to_be_visible()
+        if name == "planning":
+            expect(page.get_by_role("region", name="The pilot: labels so far")).to_be_visible()
+        else:
+            expect(page.get_by_role("heading", name=headings.get(name, "Answers compared")).first).to_be_visible()
+        unfold(page)
         is_fit_to_be_seen(page, name, scheme, width)
     page.goto(reverse("project_detail", args=[project.slug]))
     page.get_by_role("link", name="How many more labels?").click()

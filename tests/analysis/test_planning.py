@@ -7,11 +7,15 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import Figure
 from analysis.models import StoredReport
-from analysis.reports import planning
 from analysis.reports.metrics import get_report
+from analysis.reports.planning.planning import compute as planning
+from analysis.reports.planning.planning.result import NeededForAlpha, PlannedWidth, Planning, QuestionPlan, UnitsNeeded
+from analysis.reports.planning.planning.show import NEXT, RULES
+from annotation.jobs import lifecycle
 from annotation.models import Job, Membership, Suggestion
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions, make_user
 
@@ -128,13 +132,13 @@ def test_page_items_and_command(client, project, capsys):
     address = reverse("project_report", args=[project.slug, "planning"])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     report = StoredReport.objects.get()
     needed = of_dimension(report.result, "relevance")["needed"]["by_units"]
     assert str(needed["n_units"]) in page.replace(",", "") and "<svg" in page
     behind = reverse("project_behind", args=[project.slug, "planning"])
-    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance/shared"}).content.decode()
+    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance.shared=yes"}).content.decode()
     assert "60 units" in answer and "two or more labels" in answer
     call_command("report", project.slug, "planning", "--format", "json")
     assert json.loads(capsys.readouterr().out)["dimensions"] == report.result["dimensions"]
@@ -150,7 +154,7 @@ def test_the_overview_tells_a_researcher_how_many_more_from_the_plan_that_a_work
     assert not StoredReport.objects.exists()  # looking at the overview starts nothing
     client.get(reverse("project_report", args=[project.slug, "planning"]), {"target": "0.1"})
     [job] = Job.objects.filter(kind=Job.Kind.REPORT)
-    jobs.run_here(job)
+    lifecycle.run_here(job)
     needed = of_dimension(StoredReport.objects.get().result, "relevance")["needed"]["by_units"]
     page = client.get(overview).content.decode()
     assert f"Relevance {needed['more_units']} more units" in page and "to within 0.1" in page
@@ -162,3 +166,56 @@ def test_the_overview_tells_a_researcher_how_many_more_from_the_plan_that_a_work
     Membership.objects.create(project=project, user=reader, role="annotator")
     client.force_login(reader)
     assert "more units" not in client.get(overview).content.decode()
+
+
+def plan_of(more_units=12, undefined="", by_units=""):
+    width = PlannedWidth(n_units=50, n_raters=2, half_width=0.1, estimate=0.5, undefined="")
+    needed = UnitsNeeded(n_units=62, more_units=more_units, judgements=2, half_width=0.05, undefined=by_units)
+    return QuestionPlan(
+        dimension="d",
+        title="Stance",
+        level="nominal",
+        undefined=undefined,
+        n_labelled=50,
+        n_shared=50,
+        n_full=50,
+        n_labels=100,
+        cluster_size=1,
+        correlation=None,
+        alpha=Figure(estimate=0.5, undefined=""),
+        widths=[],
+        needed=None if undefined else NeededForAlpha(now=width, by_units=needed, by_judgements=needed),
+        rates=[],
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "says", "next_step"),
+    [
+        (plan_of(undefined="nobody labelled"), "no number of units can be planned yet: nobody labelled", "as a pilot"),
+        (plan_of(more_units=0), "the labels so far are enough", ""),
+        (plan_of(by_units="too many"), "no number of units is known: too many", ""),
+        (
+            plan_of(),
+            "62 units with 2 judgements each are needed, 12 more than there are",
+            "have 12 more units labelled",
+        ),
+    ],
+)
+def test_the_page_begins_with_the_number(project, plan, says, next_step):
+    result = Planning(
+        report="planning",
+        project="p",
+        task_type="t",
+        target=0.05,
+        judgements=2,
+        run="",
+        checker="",
+        touched=False,
+        n_units=50,
+        n_studies=500,
+        dimensions=[plan],
+        notes=[],
+    )
+    assert says in first_that_applies(RULES, (result, plan))
+    assert next_step in first_that_applies(NEXT, (result, plan))

@@ -8,10 +8,10 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.models import StoredReport
-from analysis.reports import planning
 from analysis.reports.metrics import get_report
+from analysis.reports.planning.planning import compute as planning
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
 from tests.analysis.test_planning import NO, YES, pilot
 from tests.analysis.world import of_dimension
 
@@ -55,7 +55,7 @@ def test_the_grid_is_on_the_page_in_a_picture_of_each_label_and_in_every_form(cl
     address = reverse("project_report", args=[project.slug, "planning"])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     report = StoredReport.objects.get()
     assert "Relevance: expected half width of the interval of each label&#x27;s share" in page

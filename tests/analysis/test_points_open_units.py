@@ -1,15 +1,18 @@
 """Points of pictures and rows of thresholds that are about a set of units open exactly these."""
 
 import re
+from urllib.parse import quote, unquote
 
 import pytest
 from django.urls import reverse
 
+from analysis.figures.items import Items
 from analysis.models import StoredReport
 from analysis.pictures import from_dict
+from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
 from tests.analysis.study import run_of, study
 from tests.analysis.world import of_dimension
 from tests.world import client_of
@@ -29,7 +32,7 @@ def stored():
         }
         suggestion.save()
     client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), {"run": run})
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     return StoredReport.objects.get()
 
 
@@ -48,7 +51,7 @@ def test_every_point_of_the_reliability_picture_opens_its_bin(stored):
     bins = [row for row in of_dimension(stored.result, "stance")["probabilities"]["bins"] if row["n"]]
     assert len(series.figures) == len(bins) > 2
     for row, figure in zip(bins, series.figures, strict=True):
-        assert f"figure={figure.replace('/', '%2F')}" in drawn["svg"]
+        assert f"figure={quote(figure, safe='')}" in drawn["svg"]
         assert len(opened(stored, figure)) == row["n"]
 
 
@@ -58,19 +61,20 @@ def test_what_a_threshold_takes_opens_the_units_that_reach_it_and_is_stored_once
     shown = client_of(stored.project.created_by).get(
         reverse("project_comparison", args=[stored.project.slug]), {"run": stored.parameters["run"]}
     )
-    links = set(re.findall(r"figure=(stance/taken/[^\"&]+)", shown.content.decode()))
+    links = set(map(unquote, re.findall(r"figure=(stance.probability[^\"&]+)", shown.content.decode())))
     found = of_dimension(stored.result, "stance")["probabilities"]
     for label in found["labels"]:
-        counted = stored.behind[f"stance/taken/{label['label']}/order"]
+        counted = Items.from_json(stored.behind).units_of(filters.of_people("stance", "label"))
+        thresholds = [row["threshold"] for row in label["thresholds"]]
         for row in label["thresholds"]:
-            figure = f"stance/taken/{label['label']}/{row['n_taken']}"
+            figure = filters.reaching("stance", label["label"], thresholds, row["threshold"]).encoded
             if not row["n_taken"]:
                 continue
             assert label["f1"]["undefined"] or figure in links
-            reaching = {unit for unit in counted if given[unit][label["label"]] >= row["threshold"]}
+            reaching = {unit for unit in counted if unit in given and given[unit][label["label"]] >= row["threshold"]}
             assert opened(stored, figure) == reaching and len(reaching) == row["n_taken"]
     assert links
-    assert sum("/taken/" in key for key in stored.behind) == len(found["labels"])
+    assert sum(".probability." in name for name in stored.behind["columns"]) == len(found["labels"])
     units_behind = get_report("comparison").units_behind
-    for wrong in (f"stance/taken/supports/{len(given) + 1}", "stance/taken/supports/x", "stance/taken/nothing/1"):
+    for wrong in ("stance.probability.supports=0.51", "stance.probability.nothing=0.5", "nothing=0.5"):
         assert units_behind(stored.behind, wrong) is None

@@ -2,24 +2,38 @@
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.figures.items import JUDGEMENTS, Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import EffectFigure, Figure, from_json
+from analysis.figures.tables import ends_of
 from analysis.models import StoredReport
-from analysis.reports.intervals import estimate
+from analysis.reports.effects import no_effect
 from analysis.reports.metrics import get_report
+from analysis.reports.people.prefill_trial.result import AgreementStratum, AlphaStratum, TrialQuestion
+from analysis.reports.people.prefill_trial.show import EVERYBODY_SAW, NEXT, NOBODY_SAW, RULES, WRONG
 from analysis.reports.tabular import Missing
 from analysis.stats import clustered_mean, suggestion_effect
+from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Job, Suggestion
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
+
+
+def estimate(figure: dict) -> tuple:
+    """The three cells of a figure in files."""
+    return ends_of(
+        from_json(figure, EffectFigure if isinstance(figure["interval"].get("n_clusters"), list) else Figure)
+    )
 
 
 def other(label: str) -> str:
@@ -108,8 +122,11 @@ def test_shares_effects_and_the_items_behind_them_are_those_of_the_answers():
         for figure in ("difference", "within", "odds_ratio", "marginal"):
             found, one = row[figure], getattr(expected.strata[name], figure)
             assert (found["estimate"], found["low"]) == pytest.approx((one.estimate, one.low))
-        ids = report["behind"][f"relevance/{name}/seen/differ"]
-        assert len(ids) == len(set(item[where & seen & ~agrees].tolist()))
+        of = {"side": "seen", "agrees": "no"} | ({} if name == "all" else {"right": name})
+        wanted = Filter(judgements=({"dimension": "relevance"} | of,))
+        items = Items.from_json(report["behind"])
+        assert items.count(wanted) == len(set(item[where & seen & ~agrees].tolist()))
+        assert items.count(wanted, JUDGEMENTS) == (where & seen & ~agrees).sum()
     assert dimension["contrast"]["estimate"] == pytest.approx(expected.contrast.estimate)
     # Seeing halves the time, so the ratio of geometric means is a half for everybody.
     time = by_stratum(report["time"]["strata"])["all"]
@@ -173,7 +190,8 @@ def test_answers_changed_after_the_suggestion_appeared_are_compared_with_themsel
             show(first, run, "after")
             if number < 2 + place:
                 say(item, person, YES, shown=True)
-    dimension = of_dimension(report_of(run, reference="others"), "relevance")
+    report = report_of(run, reference="others")
+    dimension = of_dimension(report, "relevance")
     revised = dimension["revised"]
     assert (revised["n"], revised["n_changed"], revised["n_to_suggestion"]) == (24, 9, 9)
     row = by_stratum(revised["strata"])["all"]
@@ -182,6 +200,10 @@ def test_answers_changed_after_the_suggestion_appeared_are_compared_with_themsel
     assert row["difference"]["estimate"] == pytest.approx(9 / 24)
     assert row["difference"]["interval"]["n_clusters"] == [3, 8]
     assert -1 <= row["difference"]["low"] < 9 / 24 < row["difference"]["high"] <= 1  # as a difference of shares must
+    items = Items.from_json(report["behind"])
+    for outcome, n in (("kept", 15), ("followed", 9), ("changed", 0)):
+        wanted = Filter(judgements=({"dimension": "relevance", "revised": outcome},))
+        assert items.count(wanted, JUDGEMENTS) == n
     # None of these saw the suggestion before the first answer.
     assert by_stratum(dimension["strata"])["all"]["n_seen"] == 0
 
@@ -197,6 +219,16 @@ def test_whose_trace_is_lost_and_who_saw_another_runs_suggestion_is_left_out():
     report = report_of(run, run=str(run.uuid))
     assert (report["n_seen"], report["n_unseen"]) == (6, 6)
     assert (report["n_unknown"], report["n_other_run"], report["n_labels_of_slots"]) == (1, 1, 1)
+    items = Items.from_json(report["behind"])
+    why = {one["rater"]: one["counts"] for one in items.judgements_on(item.anchor_id)}
+    assert sorted(why.values()) == [
+        "given by nobody in particular",
+        "given with another run's suggestion in view",
+        "nobody knows whether a suggestion was seen",
+        "yes",
+        "yes",
+    ]
+    assert why[slot.pseudonym] == "given by nobody in particular"
     # Without being asked for, the trial is of the run that people saw most, not of the newest.
     assert report_of(run)["run"] == str(run.uuid)
 
@@ -242,6 +274,81 @@ def test_where_nobody_or_everybody_saw_suggestions_it_says_so_and_what_to_do(see
     assert not [note for note in report["notes"] if "0 people" in note]
 
 
+def effect_of(estimate=None, low=None, high=None, undefined=""):
+    """An effect as given; without an estimate, undefined."""
+    nothing = no_effect(undefined)
+    ends = msgspec.structs.replace(nothing.interval, undefined="" if low is not None else undefined or "too few")
+    return msgspec.structs.replace(nothing, estimate=estimate, low=low, high=high, interval=ends)
+
+
+def question(effect, wrong=None, n: int = 10) -> TrialQuestion:
+    """A question with this effect of seeing suggestions, and this one of wrong ones."""
+    share, nothing = effect_of(0.8, 0.7, 0.9), effect_of(undefined="there are no such answers")
+    strata = [
+        AgreementStratum(
+            stratum=name,
+            n_seen=n,
+            n_seen_agree=n,
+            seen=share,
+            n_unseen=n,
+            n_unseen_agree=n,
+            unseen=share,
+            difference=difference or nothing,
+            within=nothing,
+            odds_ratio=nothing,
+            marginal=nothing,
+        )
+        for name, difference in (("all", effect), ("right", wrong), ("wrong", wrong))
+    ]
+    return TrialQuestion(
+        dimension="relevance",
+        title="Relevance",
+        level="nominal",
+        n_without_suggestion=0,
+        n_without_reference=0,
+        strata=strata,
+        contrast=nothing,
+        alpha=[AlphaStratum(stratum="all", level="nominal", difference=nothing)],
+        revised=None,
+        derived_from=None,
+    )
+
+
+UP, DOWN, OPEN = effect_of(0.2, 0.1, 0.3), effect_of(-0.2, -0.3, -0.1), effect_of(0.1, -0.1, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "of_wrong", "next_step"),
+    [
+        (question(OPEN, n=0), "no first answer has a suggestion", "", ""),
+        (
+            question(no_effect()),
+            "the suggestion with it in view, and 0.800 [0.700, 0.900] without it.",
+            "",
+            "",
+        ),
+        (question(effect_of(undefined=NOBODY_SAW)), f"cannot be estimated: {NOBODY_SAW}", "", "choose a run whose"),
+        (question(effect_of(undefined=EVERYBODY_SAW)), EVERYBODY_SAW, "", "withhold suggestions for some"),
+        (question(effect_of(0.2)), "a difference of 0.200 without an interval: too few", "", "adjudicate or import"),
+        (question(effect_of(0.2), effect_of(0.1)), "without an interval", "", "have more people answer"),
+        (
+            question(UP, UP),
+            "the suggested label more often when they see it, by 0.200 [0.100, 0.300] (95 % intervals).",
+            "Wrong suggestions are taken over: the difference is 0.200 [0.100, 0.300]",
+            "read the labels of relevance that equal a wrong suggestion",
+        ),
+        (question(DOWN, DOWN), "less often when they see it, by -0.200", "are given less often when seen", ""),
+        (question(OPEN, OPEN), "is not shown (difference 0.100 [-0.100, 0.300]", "taken over is not shown", ""),
+        (question(UP), "more often", "", "to tell right suggestions from wrong ones"),
+    ],
+)
+def test_the_page_begins_with_its_answer(asked, says, of_wrong, next_step):
+    assert says in first_that_applies(RULES, asked)
+    for rules, words in ((WRONG, of_wrong), (NEXT, next_step)):
+        found = first_that_applies(rules, asked)
+        assert words in found and bool(words) == bool(found)
+
+
 def test_page_items_and_command(client, capsys):
     run, _ = trial(12, followers)
     project = run.project
@@ -249,16 +356,17 @@ def test_page_items_and_command(client, capsys):
     address = reverse("project_report", args=[project.slug, "prefill-trial"])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     stored = StoredReport.objects.get()
     row = of_dimension(stored.result, "relevance")["strata"][0]
     assert f"{row['difference']['estimate']:.3f}" in page and "only if chance decided" in page
     assert "clustered in two ways" in page and ">the one that people saw most</option>" in page
     behind = reverse("project_behind", args=[project.slug, "prefill-trial"])
-    figure = "relevance/wrong/seen/agree"
+    figure = Filter(judgements=({"dimension": "relevance", "side": "seen", "right": "wrong", "agrees": "yes"},)).encoded
     answer = client.get(behind, {"report": stored.parameters_hash, "figure": figure}).content.decode()
-    assert "a wrong suggestion which the answer equals, given with the suggestion in view" in answer
+    words = "First answer: with the suggestion in view, Suggestion: wrong, Against the suggestion: equal to it"
+    assert f"a judgement with Question: Relevance, {words}" in answer
     call_command("report", project.slug, "prefill-trial", "--reference", "imported", "--format", "json")
     assert json.loads(capsys.readouterr().out)["dimensions"] == stored.result["dimensions"]
     for form in ("table", "md", "csv", "latex", "methods"):

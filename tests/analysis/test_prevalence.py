@@ -7,12 +7,16 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
-from analysis.reports.powered import Judged, means
+from analysis.reports.rates.prevalence.powered import Judged, means
+from analysis.reports.rates.prevalence.result import LabelShare, Mean, Question
+from analysis.reports.rates.prevalence.show import NEXT, RULES
 from analysis.stats import prediction_powered_mean
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
 
@@ -70,7 +74,8 @@ def test_a_question_that_is_not_asked_has_none_of_its_labels(run):
     assert supports["powered"]["estimate"] == pytest.approx(relevant["powered"]["estimate"])
     nobody = next(row for row in stance["labels"] if row["label"] == "refutes")["people"]
     assert nobody["estimate"] == 0 and nobody["low"] is None and "none has" in nobody["interval"]["undefined"]
-    assert len(report["behind"]["stance/others"]) == N - BY_PEOPLE
+    items = Items.from_json(report["behind"])
+    assert items.count(Filter({"stance.judged": "others"})) == N - BY_PEOPLE
 
 
 def test_labels_that_the_checker_touched_count_only_when_asked(run):
@@ -92,9 +97,9 @@ def test_a_checker_that_said_nothing_or_too_little_has_no_interval():
     nothing, every = np.zeros(3, dtype=bool), np.ones(3, dtype=bool)
     cases = ((nothing, None, "nothing has the checker's label"), (np.arange(3) == 0, 1.0, "fewer than two"))
     for by_checker, estimate, reason in cases:
-        found = means(np.zeros(3), np.ones(3), Judged(every, by_checker, np.arange(3)), "by {} none has")["checker"]
-        assert (found["estimate"], found["low"]) == (estimate, None) and reason in found["interval"]["undefined"]
-        assert bool(found["undefined"]) == (estimate is None)
+        found = means(np.zeros(3), np.ones(3), Judged(every, by_checker, np.arange(3)), "by {} none has").checker
+        assert (found.estimate, found.low) == (estimate, None) and reason in found.interval.undefined
+        assert bool(found.undefined) == (estimate is None)
 
 
 def test_page_and_command(client, run, capsys):
@@ -103,21 +108,23 @@ def test_page_and_command(client, run, capsys):
     address = reverse("project_prevalence", args=[project.slug])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
     stored = StoredReport.objects.get()
     powered = of_dimension(stored.result, "relevance")["labels"][0]["powered"]
-    assert f"{100 * powered['estimate']:.2f}" in page and f"--run {run.uuid}" in page
+    assert f"{powered['estimate']:.3f}" in page and f"--run {run.uuid}" in page
     alone = of_dimension(stored.result, "relevance")["labels"][0]["checker"]
-    assert f"{100 * alone['low']:.2f} to {100 * alone['high']:.2f}" in page
+    assert f"[{alone['low']:.3f}, {alone['high']:.3f}]" in page
     call_command("report", project.slug, "prevalence", "--run", "first", "--format", "json")
     assert json.loads(capsys.readouterr().out) == stored.result
     for form in ("table", "md", "csv", "latex"):
         call_command("report", project.slug, "prevalence", "--format", form)
         assert "Relevant" in capsys.readouterr().out
     behind = reverse("project_behind", args=[project.slug, "prevalence"])
-    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/others"}).content.decode()
-    assert f"{N - BY_PEOPLE} units" in answer and "by the checker only" in answer
+    answer = client.get(
+        behind, {"report": stored.parameters_hash, "figure": "relevance.judged=others"}
+    ).content.decode()
+    assert f"{N - BY_PEOPLE} units" in answer and "Relevance: labelled by the checker only" in answer
     with pytest.raises(CommandError, match="run is one of first 1"):
         call_command("report", project.slug, "prevalence", "--run", "nobody")
 
@@ -126,4 +133,49 @@ def test_without_a_run_the_page_says_so(client):
     project = project_of(2)
     client.force_login(project.created_by)
     page = client.get(reverse("project_prevalence", args=[project.slug])).content.decode()
-    assert "Nothing to work with yet" in page
+    assert "has no finished checker run that gives labels" in page
+    assert reverse("project_runs", args=[project.slug]) in page.partition('id="main"')[2]
+
+
+def question(estimates, by_people=20, n_both=20) -> Question:
+    """A question whose labels have these estimates, each with the interval by both and by people alone."""
+
+    def mean(value, width):
+        ends = {} if value is None else {"low": value - width, "high": value + width}
+        return Mean(estimate=value, undefined="" if ends else "too few", n=n_both, n_others=9, n_clusters=None, **ends)
+
+    return Question(
+        dimension="d",
+        title="Stance",
+        derived_from=None,
+        responses=None,
+        n_both=n_both,
+        n_others=9,
+        n_people=0,
+        n_neither=0,
+        n_tied=0,
+        labels=[
+            LabelShare(
+                label=str(place),
+                title=f"label {place}",
+                n_by_people=by_people,
+                powered=mean(value, together),
+                people=mean(value, 0.1),
+                checker=mean(value, 0.1),
+            )
+            for place, (value, together) in enumerate(estimates)
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "next_step"),
+    [
+        (question([(None, 0)], n_both=0), "cannot be estimated: too few", "label units that the checker has labelled"),
+        (question([(0.2, 0.05), (0.6, 0.05)]), "label 1, with an estimated share of 0.600 [0.550, 0.650]", ""),
+        (question([(0.6, 0.2)], by_people=4), "does not make the interval narrower", "fewer than ten by people"),
+    ],
+)
+def test_the_page_begins_with_its_answer(asked, says, next_step):
+    assert says in first_that_applies(RULES, asked)
+    assert next_step in first_that_applies(NEXT, asked) and bool(next_step) == bool(first_that_applies(NEXT, asked))

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from msgspec import to_builtins
 
+from analysis.figures.items import Filter, Items
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
-from analysis.reports.prevalence_responses import of_responses
-from analysis.reports.tables import tables_of
+from analysis.reports.rates.prevalence.responses import response_shares
 from analysis.stats import prediction_powered_mean
+from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from annotation.services import jobs
 from annotation.task_types import task_type
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
@@ -35,10 +36,15 @@ def frame(pieces, clusters):
     )
 
 
+def shares(units, people, checker) -> tuple[dict, Items]:
+    items = Items(units["unit"].tolist())
+    return to_builtins(response_shares(items, DIMENSION, units, people, checker)), items
+
+
 def found_of(pieces, clusters, people, checker):
     units = frame(pieces, clusters)
     asked = np.zeros(len(units), dtype=bool)
-    return of_responses(DIMENSION, units, (np.array(people), asked), (np.array(checker), asked))
+    return shares(units, (np.array(people), asked), (np.array(checker), asked))
 
 
 def test_by_hand():
@@ -47,7 +53,7 @@ def test_by_hand():
     e, n, c, no = CODE[E], CODE[N], CODE[C], -1
     people = [c, e, c, e, n, e, c, no, no, no]
     checker = [c, c, c, e, c, no, c, n, c, e]
-    found, behind = found_of([2, 1, 2, 1, 2, 1, 1], [0, 0, 1, 1, 2, 2, 3], people, checker)
+    found, items = found_of([2, 1, 2, 1, 2, 1, 1], [0, 0, 1, 1, 2, 2, 3], people, checker)
     assert {name: found[f"n_{name}"] for name in ("both", "others", "people", "neither", "partly")} == {
         "both": 3, "others": 3, "people": 1, "neither": 0, "partly": 1
     }  # fmt: skip
@@ -71,10 +77,9 @@ def test_by_hand():
     assert any_of["checker"]["estimate"] == pytest.approx(5 / 6)
     nobody = found["labels"][CODE[N]]["any"]
     assert nobody["people"]["estimate"] == pytest.approx(1 / 4) and not nobody["people"]["undefined"]
-    assert behind["entailment/responses-partly"] == [6, 7]
-    assert behind["entailment/responses-people"] == [5]
-    assert behind["entailment/responses-both"] == [0, 1, 2, 3, 4]
-    assert behind["entailment/responses-others"] == [6, 7, 8, 9]
+    assert items.units_of(Filter({"entailment.partly": "yes"})) == [6, 7]
+    by = {side: items.units_of(Filter({"entailment.responses": side})) for side in ("people", "both", "others")}
+    assert by == {"people": [5], "both": [0, 1, 2, 3, 4], "others": [6, 7, 8, 9]}
 
 
 def planted(rng, n, n_labelled):
@@ -102,7 +107,7 @@ def test_planted_rates_are_found_though_the_checker_alone_is_far_off(measure):
     rng, hits, narrower, off, runs = np.random.default_rng(1), 0, [], [], 120
     for _ in range(runs):
         units, people, checker, _ = planted(rng, 1500, 210)
-        row = of_responses(DIMENSION, units, people, checker)[0]["labels"][WORST][measure]
+        row = shares(units, people, checker)[0]["labels"][WORST][measure]
         powered, alone = row["powered"], row["people"]
         hits += powered["low"] <= truth <= powered["high"]
         narrower.append((powered["high"] - powered["low"]) / (alone["high"] - alone["low"]))
@@ -116,7 +121,8 @@ def test_units_that_are_responses_or_belong_to_none_have_no_such_figures(db):
     run = make_suggestions(project, checker="first")
     report = get_report("prevalence").compute(project, run=str(run.uuid))
     assert [dimension["responses"] for dimension in report["dimensions"]] == [None, None]
-    assert len(tables_of(report)) == 2
+    titles = [table.title for table in get_report("prevalence").tables(report)]
+    assert len(titles) == 4 and not [title for title in titles if "response" in title]  # shares and counts
 
 
 @pytest.fixture
@@ -155,13 +161,13 @@ def test_report_page_files_and_command(client, run, capsys):
     address = reverse("project_prevalence", args=[project.slug])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
-    assert "Mean over responses of the share of their triplets with each label" in page
-    assert f'<td class="num">{100 * row["share"]["people"]["estimate"]:.2f}</td>' in page
+    assert "mean share of a response&#x27;s triplets" in page
+    assert f'<td class="num">{row["share"]["people"]["estimate"]:.3f} <span' in page
     stored = StoredReport.objects.get()
     behind = reverse("project_behind", args=[project.slug, "prevalence"])
-    figure = {"report": stored.parameters_hash, "figure": f"{E}/responses-partly"}
+    figure = {"report": stored.parameters_hash, "figure": f"{E}.partly=yes"}
     answer = client.get(behind, figure).content.decode()
     assert "2 units" in answer and "in responses labelled by people in part" in answer
     call_command("report", project.slug, "prevalence", "--run", "first", "--format", "json")

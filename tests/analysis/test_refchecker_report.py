@@ -9,16 +9,20 @@ from statistics import fmean
 
 import pytest
 from django.core.management import call_command
+from msgspec import structs
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import Answer
+from analysis.figures.results import to_json
+from analysis.papers.refchecker.checkers import pieces
+from analysis.papers.refchecker.columns import PieceItems
+from analysis.papers.refchecker.data import study_of
+from analysis.papers.refchecker.models import rankings
+from analysis.papers.refchecker.result import RefChecker
+from analysis.papers.refchecker.texts import copying
 from analysis.releases import freezing
-from analysis.reports import refchecker
-from analysis.reports.figures import quickly
 from analysis.reports.metrics import get_report
-from analysis.reports.refchecker_checkers import pieces
-from analysis.reports.refchecker_data import study_of
-from analysis.reports.refchecker_models import rankings
-from analysis.reports.refchecker_texts import copying
-from analysis.reports.tabular import Linked, Table
+from analysis.reports.tabular import Table
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.selection import SelectedSource, Selection
@@ -46,6 +50,7 @@ SETTINGS, MODELS, QUESTIONS, PIECES = ("accurate_context", "zero_context"), ("a"
 CONTRADICTED = {"a": 0.0, "b": 0.2, "c": 0.4, "d": 0.7}
 
 pytestmark = pytest.mark.django_db
+REPORT = get_report("refchecker")
 
 
 def planted(seed: int = 0) -> tuple[Project, dict[int, str]]:
@@ -121,8 +126,8 @@ def run_of(project: Project, checker: str, labels: dict[int, str]):
 
 
 def compute(project: Project, **options) -> dict:
-    with quickly():  # without intervals, which single parts are asked for
-        result = refchecker.compute(DatabaseSource(project), **options)
+    """Without intervals, which single parts are asked for."""
+    result = REPORT.compute(DatabaseSource(project), quick=True, **options)
     json.dumps(result, allow_nan=False)
     check_parts(result)
     return result
@@ -137,19 +142,15 @@ def codes(project: Project, run=None) -> tuple:
 
 
 def check_parts(result: dict) -> None:
-    """Rows fit their columns, links lead somewhere and say where, pictures can be described."""
-    kind, report = task_type(result["task_type"]), get_report("refchecker")
-    for part in refchecker.body(result):
+    """Rows fit their columns, pictures can be described, and the page begins with an answer."""
+    for part in REPORT.body(result):
         if not isinstance(part, Table):
             assert part.to_dict() and part.table().rows
             continue
-        for row in part.rows:
-            assert len(row) == len(part.columns), part.title
-            for cell in row:
-                if isinstance(cell, Linked) and cell.value:
-                    assert report.units_behind(result["behind"], cell.figure), cell.figure
-                    assert "triplets" in refchecker.in_words(kind, cell.figure)
-    assert refchecker.methods(result).endswith(".")
+        assert all(len(row) == len(part.columns) for row in part.rows), part.title
+    answer = REPORT.page_of(result).answer
+    assert answer.sentences and all(sentence.endswith(".") for sentence in answer.sentences)
+    assert REPORT.methods(result).endswith(".")
 
 
 def of_setting(rows: list[dict], setting: str) -> dict:
@@ -218,7 +219,7 @@ def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
     good, poor = result["checkers"]
     assert (good["title"], poor["title"]) == ("good 1", "noisy 1")
     assert good["pieces"]["mean"]["accuracy"]["estimate"] == good["pieces"]["mean"]["macro_f1"]["estimate"] == 1
-    mean = pieces(*codes(project, run))["mean"]["accuracy"]
+    mean = to_json(pieces(*codes(project, run), quick=False))["mean"]["accuracy"]
     assert mean["interval"]["n_clusters"] == 2 * QUESTIONS
     assert mean["low"] < 0.8 < mean["high"]  # 0.7 and a third of 0.3
     by_setting = [row["accuracy"]["estimate"] for row in poor["pieces"]["settings"]]
@@ -228,13 +229,16 @@ def test_a_planted_checker_is_measured_piece_by_piece_and_answer_by_answer():
         assert figures == pytest.approx([1, 1, 1])
         assert row["n_factual"] == row["n_predicted_factual"]
         assert (row["n"], row["n_abstained"], row["n_responses"]) == (75, 5, 80)
-    [table, _] = [one for one in refchecker.body(result) if one.title.endswith("checkers against people, answers")]
+    [table, _] = [one for one in REPORT.tables(result) if one.title.endswith("accuracy over answers")]
     of_noisy = dict(zip(table.columns, table.rows[1], strict=True))
     assert of_noisy["Strict macro-F1"].value == poor["answers"][0]["strict_macro_f1"]["estimate"] < 1
     for row in poor["answers"]:
         assert row["accuracy"]["estimate"] < 0.95 and 0.3 < row["pearson"]["estimate"] < 0.98
-    units = [unit for setting in SETTINGS for unit in result["behind"][f"checker/{poor['run']}/cell/{C}/{E}/{setting}"]]
+    units = Items.from_json(result["behind"]).units_of(Filter({"c1.people": C, "c1": E}))
     assert sorted(units) == sorted(unit for unit in labels if (labels[unit], noisy[unit]) == (C, E))
+    [*_, checkers, ranking] = REPORT.page_of(result).answer.sentences
+    assert checkers.startswith("Of 2 checkers, good 1 agrees best with people over triplets: macro-F1 1.000")
+    assert "Spearman's correlation 1.000 with people's, without an interval" in ranking
 
 
 def test_checkers_rank_models_as_people_do_or_the_other_way_round():
@@ -243,7 +247,7 @@ def test_checkers_rank_models_as_people_do_or_the_other_way_round():
     upside_down = {unit: {E: C, C: E, N: N}[label] for unit, label in labels.items()}
     runs = run_of(project, "same", labels), run_of(project, "opposite", upside_down)
     compute(project)
-    same, opposite = (rankings(*codes(project, run)) for run in runs)
+    same, opposite = (to_json(rankings(*codes(project, run), quick=False)) for run in runs)
     for found, expected in ((same, 1), (opposite, -1)):
         for setting in found["settings"]:
             [of] = [row for row in setting["labels"] if row["label"] == C]
@@ -268,7 +272,7 @@ def test_a_setting_in_which_no_answer_counts_has_no_picture_of_rates():
     label_all(project, {unit: labels[unit] for unit in here})
     result = compute(project)
     assert [one["rules"][0]["n_counted"] for one in result["rates"]] == [0, 75]
-    captions = [one.caption for one in get_report("refchecker").pictures(result) if one.name.startswith("label-rates")]
+    captions = [one.caption for one in REPORT.pictures(result) if one.name.startswith("label-rates")]
     assert len(captions) == 1 and f"{SETTINGS[1]}, 75 answers" in captions[0]
 
 
@@ -326,7 +330,8 @@ def test_bad_triplets_and_half_labelled_answers():
 def test_copied_triplets_are_entailed_more_often():
     project, labels = planted()
     label_all(project, labels)
-    for one in copying(*codes(project))[0]["settings"]:
+    study, people = codes(project)
+    for one in to_json(copying(study, PieceItems(study, ""), people, quick=False))["settings"]:
         copied = {row["label"]: row["all"]["estimate"] for row in one["labels"]}
         # All of its 1- to 4-grams are in the passage; of the others not one word is.
         assert copied == pytest.approx({E: 1, N: 0, C: 0})
@@ -425,18 +430,75 @@ def test_a_release_s_files_give_the_same(tmp_path):
     Suggestion.objects.filter(run=knows).delete()
     make_scores(knows, "knows", {unit: {C: 1.0, E: -1.0, N: 0.0}[label] for unit, label in labels.items()})
     freezing.write_release(project, tmp_path / "release")
-    report, files = get_report("refchecker"), source_of_files(tmp_path / "release")
-    found = [report.compute(source, **report.values(source, {})) for source in (files, DatabaseSource(project))]
+    files = source_of_files(tmp_path / "release")
+    found = [REPORT.compute(source, **REPORT.values(source, {})) for source in (files, DatabaseSource(project))]
     for result in found:
         result.pop("made_from")
-        result["behind"] = {name: len(units) for name, units in result["behind"].items()}
+        result["behind"].pop("units")  # they are numbered otherwise
     assert json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
     assert found[0]["copying"] and found[0]["knowledge"] and found[0]["checkers"][0]["n_labels_untouched"] == 560
 
 
+def ranked(result: RefChecker, *, low: float | None, high: float | None) -> RefChecker:
+    """The same with this interval of the correlation of rankings, mean of settings."""
+    [one] = result.checkers
+    figure = structs.replace(one.rankings.mean[C], low=low, high=high)
+    rankings = structs.replace(one.rankings, mean=one.rankings.mean | {C: figure})
+    return structs.replace(result, checkers=[structs.replace(one, rankings=rankings)])
+
+
+def test_the_page_begins_with_what_is_known():
+    project, labels = planted()
+    before = REPORT.read(compute(project))
+    assert answer_of(before).sentences == ("No rate can be given yet: no answer has a label that counts.",)
+    assert answer_of(before).next == "label the 150 answers without a label that counts"
+    label_all(project, labels)
+    alone = REPORT.read(compute(project))
+    [rates] = answer_of(alone).sentences
+    assert rates.startswith("The mean share of an answer's triplets labelled contradiction, averaged over models, is ")
+    assert ", and" not in rates and "By model it runs from 0.000 (a) to " in rates and "(d) in zero_context" in rates
+    assert answer_of(alone).next == "start a checker, to compare it with people"
+    assert answer_of(alone).n == "n = 150 answers of 160, by 4 models; 600 of 600 triplets have a label by people"
+    run_of(project, "good", labels)
+    known = REPORT.read(compute(project))
+    _, checkers, _ = answer_of(known).sentences
+    assert checkers == "good 1 is measured over triplets: macro-F1 1.000, accuracy 1.000, mean of settings."
+    assert answer_of(known).next.startswith("add answers of more models")
+    said = {
+        (None, None): "has Spearman's correlation 1.000 with people's, without an interval.",
+        (
+            -0.1,
+            1.0,
+        ): "That it ranks models as people do by contradiction rate is not shown: Spearman's correlation 1.000 "
+        "[-0.100, 1.000].",
+        (0.5, 1.0): "It ranks models by contradiction rate as people do: Spearman's correlation 1.000 [0.500, 1.000].",
+        (-1.0, -0.5): "It ranks models by contradiction rate in the opposite order of people's: Spearman's correlation "
+        "1.000 [-1.000, -0.500].",
+    }
+    for (low, high), words in said.items():
+        assert answer_of(ranked(known, low=low, high=high)).sentences[-1].endswith(words)
+        assert words in REPORT.said(ranked(known, low=low, high=high))
+
+
+def test_the_page_of_one_model_of_no_answers_and_of_a_checker_that_says_nothing_here():
+    project, labels = planted()
+    Response.objects.exclude(model="b").update(model="b")
+    label_all(project, labels)
+    run_of(project, "silent", {})
+    [rates, checkers] = answer_of(REPORT.read(compute(project))).sentences
+    assert "averaged over models" in rates and "By model" not in rates
+    assert checkers == "Checkers cannot be measured: no triplets count that they and people label."
+    empty = make_project(make_dataset(), "triplets/-/1", overlap=1)
+    assert answer_of(REPORT.read(compute(empty))).next == "import answers with triplets"
+
+
+def answer_of(result: RefChecker) -> Answer:
+    return REPORT.declares(result).answer
+
+
 def test_only_pieces_of_answers_fit():
-    assert refchecker.fits(task_type("triplets/-/1")) == refchecker.fits(task_type("triplets/sub-sentences/1")) == ""
-    assert "pieces of models' answers" in refchecker.fits(task_type("claim-evidence/six-way/1"))
+    assert REPORT.fits(task_type("triplets/-/1")) == REPORT.fits(task_type("triplets/sub-sentences/1")) == ""
+    assert "pieces of models' answers" in REPORT.fits(task_type("claim-evidence/six-way/1"))
     other = make_project(make_dataset(), "claim-evidence/six-way/1")
     with pytest.raises(ValueError, match="pieces of models' answers"):
         compute(other)
@@ -489,7 +551,6 @@ def test_the_public_files_have_the_published_figures():
         answers = of_setting(checker["answers"], setting)
         assert (answers["n"], answers["n_factual"]) == six
     zero = SelectedSource(DatabaseSource(project), Selection(source="zero_context"))
-    with quickly():
-        [alone] = refchecker.compute(zero)["rates"]
+    [alone] = REPORT.compute(zero, quick=True)["rates"]
     assert 100 * alone["abstained"]["mean"]["estimate"] == pytest.approx(12.43, abs=0.005)
     assert (alone["n_responses"], alone["n_abstained"]) == (700, 87)

@@ -9,14 +9,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.figures.results import PENDING
 from analysis.models import StoredReport
 from analysis.reports import stored
-from analysis.reports.figures import PENDING
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.selection import SelectedSource, Selection
+from annotation.jobs import lifecycle
 from annotation.models import Claim, Job, Judgement
-from annotation.services import jobs
 from tests.analysis.study import in_arm
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
@@ -148,7 +148,7 @@ def test_the_address_says_which_labels_and_the_command_gives_the_same(project, c
     client = client_of(project.created_by)
     address = f"{reverse('project_agreement', args=[project.slug])}?source=south.example"
     client.get(address)
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     shown = client.get(address).content.decode()
     assert "only units of the source south.example count" in shown
     assert f"report {project.slug} agreement --only-source south.example" in shown
@@ -156,7 +156,7 @@ def test_the_address_says_which_labels_and_the_command_gives_the_same(project, c
     call_command("report", project.slug, "agreement", only_source="south.example", format="json")
     assert json.loads(capsys.readouterr().out) == report.result
     behind = reverse("project_behind", args=[project.slug, "agreement"])
-    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance/agree"})
+    answer = client.get(behind, {"report": report.parameters_hash, "figure": "relevance=agree"})
     assert answer.context["page"].paginator.count == 4
     assert "source=south.example" in answer.content.decode()  # the way back
     assert "<dt>Anna</dt><dd>Relevant" in answer.content.decode()
@@ -173,8 +173,8 @@ def test_numbers_come_before_their_intervals(project, monkeypatch):
         pages.append(client.get(address).content.decode())
         return whole(source, **options)
 
-    monkeypatch.setattr("analysis.reports.agreement.compute", looked_at)
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    monkeypatch.setattr("analysis.reports.agreement.agreement.compute.compute", looked_at)
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     before, first = pages
     assert "Krippendorff" not in before
     alpha = of_name(relevance(project)["figures"], "krippendorff_alpha_nominal")["estimate"]
@@ -187,7 +187,7 @@ def test_numbers_come_before_their_intervals(project, monkeypatch):
 def test_single_tables_are_files_too(project):
     client = client_of(project.created_by)
     client.get(reverse("project_agreement", args=[project.slug]))
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     report = StoredReport.objects.get()
     address = reverse("project_report_tables", args=[project.slug, "agreement"])
     tables = get_report("agreement").tables(report.result)
@@ -196,7 +196,7 @@ def test_single_tables_are_files_too(project):
     assert found.count(r"\begin{tabular}") == 1 and "Krippendorff" in found
     assert client.get(address, query).content.decode().count(r"\begin{tabular}") == len(tables)
     gone = client.get(address, query | {"table": "relevance-agreement-9"})
-    assert gone.status_code == 404 and "table is one of relevance-agreement, " in gone.content.decode()
+    assert gone.status_code == 404 and "relevance-agreement, " in gone.content.decode()
     assert client.get(address, query | {"format": "pdf"}).status_code == 404
 
 
@@ -210,7 +210,7 @@ def test_a_single_table_is_that_of_the_page_though_the_report_has_other_tables_b
         return dict(re.findall(r'data-copy-from="([^"]+)" aria-label="Copy (?:numbers of )?([^"]+) as CSV"', shown))
 
     client.get(page)
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     for address, title in copies().items():
         assert html.unescape(title) in client.get(html.unescape(address)).content.decode().splitlines()[1]
     before = list(copies())
@@ -218,7 +218,7 @@ def test_a_single_table_is_that_of_the_page_though_the_report_has_other_tables_b
     project.raters.update(kind="slot", user=None)
     say(items_of(project)[0], make_rater(project), YES)
     client.get(page)
-    jobs.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").get())
+    lifecycle.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").get())
     answers = [client.get(html.unescape(address)) for address in before]
     assert {answer.status_code for answer in answers} == {410} and "load their page again" in answers[
         0
@@ -232,5 +232,5 @@ def test_a_source_that_no_unit_has_is_told_with_those_that_there_are(project, ca
     client = client_of(project.created_by)
     address = reverse("project_agreement", args=[project.slug])
     client.get(address, {"source": "nrth.example"})
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     assert "no unit has the source" in client.get(address, {"source": "nrth.example"}).content.decode()

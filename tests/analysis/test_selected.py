@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
+from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, Job
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
@@ -134,14 +134,14 @@ def test_page_command_and_the_items_behind(client, people_of_three, capsys):
     address = reverse("project_agreement", args=[project.slug])
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     page = client.get(address).content.decode()
-    assert "Without the choice of items" in page and "weighted by the inverse chance" in page
+    assert "without the choice of items" in page and "weighted by the inverse chance" in page
     call_command("report", project.slug, "agreement", "--format", "md")
     assert "random share" in capsys.readouterr().out
     call_command("report", project.slug, "agreement", "--format", "methods")
     assert "Horvitz and Thompson" in capsys.readouterr().out
     stored = StoredReport.objects.get()
     behind = reverse("project_behind", args=[project.slug, "agreement"])
-    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance/chosen"}).content.decode()
+    answer = client.get(behind, {"report": stored.parameters_hash, "figure": "relevance.chosen=yes"}).content.decode()
     assert "5 units" in answer and "chosen for more than one judgement" in answer

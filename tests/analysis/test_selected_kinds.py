@@ -5,13 +5,14 @@ import json
 import pytest
 from django.db.models import F
 
+from analysis.figures.items import Items
 from analysis.releases import freezing
-from analysis.reports.figures import quickly
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.selection import SelectedSource, Selection
 from annotation.models import Rater
+from tests.analysis.world import quickly
 from tests.kinds import IDENTIFIERS, answer_all, make_kind_project
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def numbers(report, source) -> str:
             result = report.compute(source, **report.values(source, {}))
     except ValueError as error:
         return str(error)
-    result["behind"] = {name: len(units) for name, units in result.get("behind", {}).items()}
+    result["behind"] |= {"units": len(Items.from_json(result["behind"]).units)}
     return json.dumps({name: part for name, part in result.items() if name != "made_from"}, sort_keys=True)
 
 

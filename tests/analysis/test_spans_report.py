@@ -3,9 +3,20 @@
 import numpy as np
 import pytest
 
+from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
+from analysis.reports.tabular import Person
 from annotation.task_types import TASK_TYPES
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.analysis.world import (
+    in_order_of_keys,
+    items_of,
+    make_rater,
+    of_dimension,
+    of_name,
+    project_of,
+    say,
+    units_behind,
+)
 from tests.factories import make_claim_evidence, make_dataset, make_project
 
 pytestmark = pytest.mark.django_db
@@ -94,17 +105,16 @@ def test_labels_are_told_apart_and_open_the_units_behind_them():
     mark(one_sided, y, 0, 0)
     stance, result, report = found(project)
     assert stance["outcomes"] == {"same": 2, "overlap": 0, "apart": 1, "one": 1, "none": 0, "single": 0}
-    assert result["behind"]["stance/same"] == in_order_of_keys([same, other_label])
-    assert result["behind"]["stance/apart"] == [apart.anchor_id]
-    assert result["behind"]["stance/label/refutes"] == [other_label.anchor_id]
+    assert units_behind(result, "stance.same=yes") == in_order_of_keys([same, other_label])
+    assert units_behind(result, "stance.apart=yes") == [apart.anchor_id]
+    assert units_behind(result, "stance.label.refutes=yes") == [other_label.anchor_id]
     assert value(stance["figures"], "character_f1") == pytest.approx((1 + 1 + 0 + 0) / 4)
     by_label = {row["label"]: row["figures"] for row in stance["labels"]}
     assert value(by_label["supports"], "exact_f1") == pytest.approx(1 / 4)
     assert value(by_label["refutes"], "exact_f1") == 0
     assert (stance["n_answers"], stance["n_marking"], stance["n_spans"]) == (8, 7, 7)
-    kind = project.type
-    assert "refutes" in report.in_words(kind, "stance/label/refutes").lower()
-    assert all(report.in_words(kind, key) != key for key in result["behind"])
+    items = Items.from_json(result["behind"])
+    assert items.words(Filter({"stance.label.refutes": "yes"})) == "Stance: a passage under Refutes"
 
 
 def test_people_can_be_compared_where_they_gave_one_label_or_marked_something():
@@ -154,6 +164,7 @@ def test_tables_and_words_say_what_was_computed():
     for place, item in enumerate(items_of(project)):
         mark(item, x, place, place + 20)
         mark(item, y, place + 5, place + 25)
+    people = tuple(Person(rater.name, rater.pseudonym) for rater in (x, y))
     stance, result, report = found(project)
     tables = {table.title: table for table in report.tables(result)}
     title = stance["title"]
@@ -163,7 +174,8 @@ def test_tables_and_words_say_what_was_computed():
     # All are moved alike, so no measure of these varies, which the tables say below.
     for name in ("agreement on passages", "passages by label", "passages by pair of people"):
         assert "Without an interval: every resample gives the same" in tables[f"{title}: {name}"].below
-    assert tables[f"{title}: passages by pair of people"].plain().rows[0][:3] == ("Xenia", "Yves", 6)
+    assert tables[f"{title}: passages by pair of people"].rows[0][:2] == people
+    assert tables[f"{title}: passages by pair of people"].plain().rows[0][2] == 6
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
     (picture,) = report.pictures(result)
@@ -175,7 +187,8 @@ def test_tables_and_words_say_what_was_computed():
 
 
 def test_a_first_pass_has_numbers_without_intervals_and_no_gamma():
-    from analysis.reports.figures import PENDING, quickly
+    from analysis.figures.results import PENDING
+    from tests.analysis.world import quickly
 
     project = marking_project(3)
     x, y = make_rater(project), make_rater(project)
@@ -226,3 +239,47 @@ def test_projects_without_marks_and_unknown_choices_are_refused():
         report.compute(marking_project(1), who="nobody")
     with pytest.raises(ValueError, match="raters is one of"):
         report.compute(marking_project(1), raters="some")
+
+
+def test_the_page_begins_with_its_answer():
+    project = marking_project(9)
+    report = get_report("spans")
+    x, y = make_rater(project), make_rater(project)
+    for item in items_of(project):
+        mark(item, x, 0, 0)
+    begins = report.page_of(report.compute(project)).answer
+    assert begins.sentences == ("Stance: nobody has marked a passage.",) and "two people" in begins.next
+    for place, item in enumerate(items_of(project)):
+        mark(item, x, place, place + 20)
+    begins = report.page_of(report.compute(project)).answer
+    assert begins.sentences[0].startswith("Stance: u-alpha is undefined: ") and "a second person" in begins.next
+    for place, item in enumerate(items_of(project)):
+        mark(item, y, place + place % 4, place + 20)
+    result = report.compute(project)
+    begins, u_alpha = report.page_of(result).answer, of_name(of_dimension(result, "stance")["figures"], "u_alpha")
+    said = f"{u_alpha['estimate']:.3f} [{u_alpha['low']:.3f}, {u_alpha['high']:.3f}]"
+    assert f"= {said}, over 9 units that two people or more looked at, beyond chance." in begins.sentences[0]
+    assert "Two people share" in begins.sentences[0] and begins.picture and not begins.next
+    assert f"stance {said}" in report.methods(result)
+
+
+@pytest.mark.parametrize(
+    ("low", "estimate", "high", "says"),
+    [
+        (-0.1, 0.1, 0.3, "Agreement beyond chance is not shown: the interval includes zero."),
+        (-0.5, -0.3, -0.1, "People mark the same passages less often than by chance."),
+        (None, 0.5, None, "It has no interval: one cluster."),
+    ],
+)
+def test_what_an_interval_shows_is_said(low, estimate, high, says):
+    project = marking_project(2)
+    for rater in (make_rater(project), make_rater(project)):
+        for item in items_of(project):
+            mark(item, rater, 0, 10)
+    report = get_report("spans")
+    result = report.compute(project)
+    of_name(of_dimension(result, "stance")["figures"], "u_alpha").update(
+        low=low, estimate=estimate, high=high, undefined="", interval={"undefined": "one cluster"}
+    )
+    [sentence] = report.page_of(result).answer.sentences
+    assert f"{estimate:.3f}" in sentence and sentence.endswith(says)

@@ -14,9 +14,9 @@ from analysis.sources import splits
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.selection import SelectedSource, Selection
+from annotation.datasets.kinds import KIND_NAMED
+from annotation.jobs import lifecycle
 from annotation.models import Claim, Evidence, Job
-from annotation.services import jobs
-from annotation.services.content_kinds import KIND_NAMED
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
 from tests.kinds import IDENTIFIERS, answer_all, make_kind_project
@@ -115,7 +115,7 @@ def test_what_is_not_there_is_refused_with_what_is(project, split, message):
     if "there is no" not in message:
         assert answer.status_code == 404
         return
-    job = jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    job = lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     assert (job.state, message.partition(";")[0] in job.message) == ("failed", True)
 
 
@@ -131,14 +131,13 @@ def test_the_page_offers_what_there_is_and_the_command_gives_the_same(project, c
     page = reverse("project_agreement", args=[project.slug])
     address = f"{page}?split=evidence.article"
     client.get(address)
-    jobs.run_here(Job.objects.get(kind=Job.Kind.REPORT))
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     html = client.get(address).content.decode()
     assert '<option value="evidence.article" selected>article of the evidence</option>' in html
     assert '<option value="claim.verdict">verdict of the claim</option>' in html
-    assert "<h3>By article of the evidence</h3>" in html and "Sea &amp; land" in html
+    assert "Relevance: by article of the evidence</h2>" in html and "Sea &amp; land" in html
     assert '<label for="s-source">Article</label>' in html and "By source" not in html
-    assert 'href="?split=evidence.article&amp;source=Sea%20%26%20land"' in html  # its figures alone
-    assert "All labels, as they are now, by article of the evidence" in html
+    assert "Filters: none, all labels count, by article of the evidence" in html
     assert "with the article of the evidence in the place of the source" in html
     assert f"report {project.slug} agreement --split evidence.article --format json" in html
     report = StoredReport.objects.get()

@@ -1,9 +1,14 @@
 """Sufficient context: autoraters, answers by sufficiency, curves and contains-answer, with effects planted by hand."""
 
+import msgspec
 import pytest
 
+from analysis.figures.items import Filter, Items
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import Figure
+from analysis.papers.sufficiency.grades import contains_answer
+from analysis.papers.sufficiency.show import AUTORATER_RULES, CONTEXT_RULES, CURVE_RULES, MODEL_RULES, NEXT
 from analysis.reports.metrics import get_report
-from analysis.reports.sufficiency_grades import contains_answer
 from analysis.sources.database import DatabaseSource
 from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
 from annotation.models import Judgement, Question, Response
@@ -105,8 +110,9 @@ def test_outcomes_by_sufficiency_are_the_planted_ones(sufficiency, grades):
     assert (
         everything["groups"]["all"]["correct"]["n"] == 50 and everything["groups"]["all"]["correct"]["n_units"] == 120
     )
-    units = result["behind"][f"{bold['figure']}/insufficient/hallucinate"]
-    assert len(units) == 16
+    place = result["systems"].index(bold)
+    wanted = Filter({f"system{place}.hallucinate": "yes", "context": "insufficient"})
+    assert Items.from_json(result["behind"]).count(wanted) == 16
 
 
 def test_data_sets_have_their_own_shares(sufficiency, grades):
@@ -152,7 +158,7 @@ def test_an_autorater_is_held_against_people_with_thresholds_chosen_out_of_fold(
     (swept,) = row["thresholds"]
     assert swept["f1"]["estimate"] == pytest.approx(36 / 42) and set(swept["chosen"]) == {0.15}
     assert swept["roc_auc"]["estimate"] == pytest.approx((18 * 16 + (18 * 4 + 2 * 16) / 2) / 400)
-    assert len(result["behind"][f"{row['figure']}/missed"]) == 2
+    assert Items.from_json(result["behind"]).count(Filter({f"rated.{run.uuid}": "missed"})) == 2
     split = report(sufficiency, reference="imported", by="checker", run=str(run.uuid))
     assert (split["n_sufficient"], split["n_insufficient"]) == (22, 18)
 
@@ -215,7 +221,9 @@ def test_contains_answer_is_set_against_the_judge(sufficiency, grades):
     assert everybody["judged"]["n_pairable"] > everybody["judged"]["interval"]["n_clusters"]
     # Shares of yes 0.6 and 0.8: agreement by chance 0.56.
     assert row["kappa"]["estimate"] == pytest.approx((0.8 - 0.56) / 0.44)
-    assert len(result["behind"][f"{row['figure']}/judge"]) == 4
+    place = next(place for place, one in enumerate(result["systems"]) if one["title"] == "bold / rag")
+    wanted = Filter({f"system{place}.judge": "yes", "context": "sufficient"})
+    assert Items.from_json(result["behind"]).count(wanted) == 4
 
 
 @pytest.mark.parametrize(
@@ -280,5 +288,73 @@ def test_page_parts_and_words_are_made_of_what_was_computed(sufficiency, grades)
     assert any(table.title == "Answers by sufficiency, graded by people" for table in tables)
     assert "graded by people" in kind.methods(result) and "withholds answers by fake" in kind.methods(result)
     figures = {cell.figure for table in tables for row in table.rows for cell in row if hasattr(cell, "figure")}
-    assert all(kind.units_behind(result["behind"], one) is not None for one in figures)
-    assert figures and all(kind.in_words(sufficiency.type, one) for one in figures)
+    items = Items.from_json(result["behind"])
+    assert figures and all(items.count(Filter.decoded(one)) for one in figures)
+    assert all(items.words(Filter.decoded(one)) for one in figures)
+
+
+def test_every_rule_of_the_answer_says_its_sentence(sufficiency, grades):
+    """From a result in which all is known, each rule's case is made by hand."""
+    for n in range(2):
+        suggest(sufficiency, {f"q{n:02}": "sufficient" for n in range(N)}, "sufficiency",
+                {f"q{n:02}": {"sufficient": n / N} for n in range(N)})  # fmt: skip
+    kind = get_report("sufficiency")
+    whole = kind.read(report(sufficiency, reference="imported", grades=grades.slug, withhold="confidence"))
+    unknown = Figure(estimate=None, undefined="nothing counts")
+
+    def with_(part, **values):
+        return msgspec.structs.replace(part, **values)
+
+    def over(low: float | None, high: float | None) -> Figure:
+        return Figure(estimate=None if low is None else (low + high) / 2, undefined="", low=low, high=high)
+
+    def models(figure: Figure, correct=None):
+        first = whole.systems[0]
+        everything = with_(first.groups.all, correct=correct or first.groups.all.correct)
+        groups, difference = with_(first.groups, all=everything), with_(first.difference, correct=figure)
+        return with_(whole, systems=[with_(first, groups=groups, difference=difference)])
+
+    def gains(figure: Figure):
+        return with_(whole, curves=[with_(whole.curves[0], gain=figure)])
+
+    ungraded = with_(whole.systems[0].groups.all.correct, estimate=None)
+    nothing = with_(whole, share_sufficient=unknown)
+    no_raters, no_answers = with_(whole, autoraters=[]), with_(whole, systems=[])
+    no_curves = with_(whole, curves=[])
+    cases = (
+        (CONTEXT_RULES, "nothing decided", nothing, "is not known: no question is decided"),
+        (CONTEXT_RULES, "decided", whole, "suffices for a share of 0.500 ["),
+        (AUTORATER_RULES, "nothing to compare", no_raters, ""),
+        (AUTORATER_RULES, "one autorater", with_(whole, autoraters=whole.autoraters[:1]), "has an F1 of 0.667 ["),
+        (AUTORATER_RULES, "several autoraters", whole, "Of 2 autoraters, the one that agrees best"),
+        (MODEL_RULES, "no answers", no_answers, ""),
+        (MODEL_RULES, "nothing graded", models(unknown, ungraded), "No answer is graded by people yet."),
+        (MODEL_RULES, "one context", models(unknown), "cannot be compared, since there are not both"),
+        (MODEL_RULES, "without interval", models(Figure(estimate=0.5, undefined="")), "hallucinated ones"),
+        (MODEL_RULES, "difference", models(over(0.2, 0.4)), ": a difference of 0.300 [0.200, 0.400]"),
+        (MODEL_RULES, "no difference", models(over(-0.1, 0.4)), "is not shown (0.150 [-0.100, 0.400])"),
+        (CURVE_RULES, "no curve", no_curves, ""),
+        (CURVE_RULES, "no curve", gains(unknown), ""),
+        (CURVE_RULES, "gain", gains(over(0.1, 0.3)), "gains 0.200 [0.100, 0.300] in mean accuracy"),
+        (CURVE_RULES, "loss", gains(over(-0.3, -0.1)), "is worse than at random"),
+        (CURVE_RULES, "nothing shown", gains(over(-0.1, 0.3)), "is not shown (0.100 [-0.100, 0.300])"),
+        (NEXT, "nothing decided", nothing, "label whether the context suffices"),
+        (NEXT, "no autorater", no_raters, "run a checker on this project"),
+        (NEXT, "no answers", no_answers, "choose the project that grades"),
+        (NEXT, "nothing graded", models(unknown, ungraded), f"grade answers in {grades.slug}"),
+        (NEXT, "no curve", no_curves, "gives a score to withhold answers by"),
+    )
+    for rules, name, result, said in cases:
+        rule = next(rule for rule in rules if rule.applies(result))
+        assert rule.name == name and said in rule.says(result) and bool(said) == bool(rule.says(result)), name
+        assert kind.declares(result).answer.sentences
+    every = {rule.name for rules in (CONTEXT_RULES, AUTORATER_RULES, MODEL_RULES, CURVE_RULES, NEXT) for rule in rules}
+    assert {name for _, name, *_ in cases} == every
+    assert first_that_applies(NEXT, whole) == ""
+
+
+def test_the_first_pass_has_an_answer_without_intervals(sufficiency, grades):
+    kind = get_report("sufficiency")
+    quick = kind.compute(DatabaseSource(sufficiency), quick=True, reference="imported", grades=grades.slug)
+    said = " ".join(kind.page_of(quick).answer.sentences)
+    assert "0.500" in said and "[" not in said

@@ -5,10 +5,21 @@ import io
 
 import pytest
 
-from analysis.reports.figures import PENDING
-from analysis.reports.intervals import estimate, intervals
+from analysis.figures.results import PENDING, Figure, from_json
+from analysis.figures.tables import Column, ends_of
 from analysis.reports.tabular import Missing, Table, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
+
+
+def estimate(figure: dict | None) -> tuple:
+    """The three cells of a figure in files."""
+    return ends_of(None if figure is None else from_json(figure, Figure))
+
+
+def intervals(*names: str) -> tuple[str, ...]:
+    """Three columns for each of these figures."""
+    return tuple(title for name in names for title in Column(name, None, interval=True).titles)
+
 
 ODD = Table(
     "A_title & more",
@@ -32,7 +43,8 @@ def test_latex_escapes_what_would_be_a_command():
     assert rows == [r"{}[blog] & {}[1] \\", r"{}* &  \\"]
 
 
-NOTED = {"estimate": 0.5, "low": 0.0, "high": 1.0, "interval": {"undefined": "", "note": "rests on only 2 units"}}
+NOTED = {"estimate": 0.5, "undefined": "", "low": 0.0, "high": 1.0}
+NOTED["interval"] = {"undefined": "", "note": "rests on only 2 units"}
 
 
 def test_what_an_interval_rests_on_is_in_every_rendering():

@@ -10,8 +10,8 @@ from django.urls import reverse
 from analysis.models import StoredReport
 from analysis.releases import freezing
 from analysis.reports import stored
+from annotation.jobs import lifecycle
 from annotation.models import Decision, Job, Project
-from annotation.services import jobs
 from tests.analysis.planted import decide
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
 from tests.factories import join, make_dataset, make_project, make_user
@@ -36,14 +36,17 @@ def page_of(client, project, **query):
 
 def compute():
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
 
 
 def files_of(report, picture):
     project, asked = report.project.slug, {"report": report.parameters_hash}
     yield reverse("project_report_tables", args=[project, "sufficiency"]), asked
     yield reverse("project_picture", args=[project, "sufficiency", picture, "svg"]), asked
-    yield reverse("project_behind", args=[project, "sufficiency"]), asked | {"figure": "system0/sufficient/correct"}
+    yield (
+        reverse("project_behind", args=[project, "sufficiency"]),
+        asked | {"figure": "system0.correct=yes&context=sufficient"},
+    )
 
 
 def test_only_who_may_see_both_projects_sees_what_joins_them(client, both):
@@ -101,7 +104,7 @@ def test_a_release_is_joined_with_the_last_one_before_it(both, tmp_path, setting
     first, second = both
 
     def freeze(project):
-        jobs.run_here(freezing.start_freezing(project, project.created_by).job)
+        lifecycle.run_here(freezing.start_freezing(project, project.created_by).job)
 
     def hits(subject):
         out = io.StringIO()

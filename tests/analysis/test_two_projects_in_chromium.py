@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
 from tests.analysis.leaked import leaked, pair_labels, retrieve
 from tests.analysis.planted import decide, suggest
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
@@ -51,7 +51,7 @@ def test_the_page_is_readable_in_light_and_dark(open_context, client, make):
     client.force_login(project.created_by)
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     for scheme in ("light", "dark"):
         page = open_context(project.created_by, color_scheme=scheme).new_page()
         page.goto(address)

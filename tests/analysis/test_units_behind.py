@@ -5,18 +5,17 @@ from itertools import combinations
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from analysis.reports.agreement import compute as agreement
-from analysis.reports.figures import quickly
+from analysis.figures.items import Filter
+from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
-from analysis.reports.opened import name_of, part_of
 from analysis.sources.database import DatabaseSource
-from analysis.templatetags.pairs import label_by_label, pair_rows
-from annotation.models import Judgement, Response, Suggestion
+from annotation.models import Judgement, Project, Response, Suggestion
 from tests.analysis.leaked import leaked, pair_labels
 from tests.analysis.planted import decide, suggest
 from tests.analysis.study import PEOPLE, run_of, study
 from tests.analysis.test_behind import opened
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
+from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.analysis.world import units_behind as units
 from tests.factories import make_project
 
 pytestmark = pytest.mark.django_db
@@ -27,12 +26,6 @@ STANCE = "Stance: pairs of annotators"
 def report(name: str, project, **options) -> dict:
     with quickly():
         return get_report(name).compute(DatabaseSource(project), **options)
-
-
-def units(result: dict, figure: str) -> list[int]:
-    found = get_report(result["report"]).units_behind(result["behind"], figure)
-    assert found is not None, figure
-    return found
 
 
 def said(project, dimension: str) -> dict[int, dict[str, str]]:
@@ -59,6 +52,11 @@ def studied(db):
     return study()
 
 
+def of_two(dimension: str, a: dict[str, str], b: dict[str, str], pair: str = "") -> str:
+    """The filter of units with two such judgements."""
+    return Filter({}, tuple({"dimension": dimension, **side} for side in (a, b)), pair).encoded
+
+
 def test_pairs_of_annotators_open_what_both_label_and_where_they_part(studied):
     result = report("agreement", studied)
     answers = said(studied, "stance")
@@ -69,24 +67,23 @@ def test_pairs_of_annotators_open_what_both_label_and_where_they_part(studied):
         assert (row["a_id"], row["b_id"]) == (a, b)
         both = {unit for unit, by in answers.items() if {a, b} <= set(by)}
         same = {unit for unit in both if answers[unit][a] == answers[unit][b]}
-        key = f"stance/pair/{a}/{b}"
-        assert units(result, f"{key}/both") == ordered(studied, both)
-        assert units(result, f"{key}/agree") == ordered(studied, same)
-        assert units(result, f"{key}/differ") == ordered(studied, both - same)
+        sides = {"rater": a}, {"rater": b}
+        assert units(result, of_two("stance", *sides)) == ordered(studied, both)
+        assert units(result, of_two("stance", *sides, "same")) == ordered(studied, same)
+        assert units(result, of_two("stance", *sides, "other")) == ordered(studied, both - same)
         assert (row["n_pairable"], row["n_agree"], row["n_differ"]) == (len(both), len(same), len(both - same))
         assert 0 < len(same) < len(both)
-    page = opened(studied, "agreement", f"stance/pair/{a}/{b}/differ").content.decode()
-    assert f"where {row['a']} and {row['b']} give different labels" in page
-    assert a not in page.partition('id="main"')[2].replace(f"pair%2F{a}", "")
-    kind = get_report("agreement")
+    page = opened(studied, "agreement", of_two("stance", *sides, "other"))
+    named = (f"a judgement with Question: Stance, Annotator: {row[who]}" for who in ("a", "b"))
+    assert page.context["figure"] == "; ".join((*named, "of these two different labels"))
     for wrong in (
-        f"{key}/never",
-        f"stance/pair/{a}/nobody/both",
-        "stance/nothing",
-        "nothing/paired",
-        "stance/source/x",
+        of_two("stance", *sides) + "&pair=never",
+        of_two("stance", sides[0], {"rater": "nobody"}),
+        "stance=nothing",
+        "nothing=agree",
+        "source=x",
     ):
-        assert kind.units_behind(result["behind"], wrong) is None
+        assert get_report("agreement").units_behind(result["behind"], wrong) is None
 
 
 def test_what_two_people_say_label_by_label_opens_its_units(studied):
@@ -104,63 +101,59 @@ def test_what_two_people_say_label_by_label_opens_its_units(studied):
         for of_a, counts in zip(labels, row["counts"], strict=True):
             for of_b, n in zip(labels, counts, strict=True):
                 wanted = {unit for unit, by in answers.items() if (by.get(a), by.get(b)) == (of_a, of_b)}
-                key = f"stance/pair/{a}/{b}/{of_a}/{of_b}"
                 assert len(wanted) == n
                 if wanted:
-                    assert units(result, key) == ordered(studied, wanted)
-                    some = key, f"{titles[of_a]} by {row['a']}, {titles[of_b]} by {row['b']}"
-                else:
-                    assert get_report("agreement").units_behind(result["behind"], key) is None
-    assert get_report("agreement").units_behind(result["behind"], f"stance/pair/{a}/nobody/{of_a}/{of_b}") is None
-    # Behind the pairs stand the lists of each person alone.
-    assert not any("/pair/" in name for name in result["behind"])
+                    figure = of_two("stance", {"rater": a, "label": of_a}, {"rater": b, "label": of_b})
+                    assert units(result, figure) == ordered(studied, wanted)
+                    some = (
+                        figure,
+                        *(
+                            f"Annotator: {row[who]}, Label: {titles[label]}"
+                            for who, label in (("a", of_a), ("b", of_b))
+                        ),
+                    )
+    # A table of judgements stands for all pairs.
+    assert not any(row["a_id"] in name for name in result["behind"]["columns"])
     (table,) = (one for one in get_report("agreement").tables(result) if one.title == f"{STANCE}, label by label")
-    assert sum(cells[-1] for cells in table.rows) == sum(row["n_pairable"] for row in found["pairs"])
-    key, words = some
-    assert words in opened(studied, "agreement", key).content.decode()
-
-
-def test_a_page_shows_the_tables_of_as_many_pairs_as_fit():
-    counts = [[3, 0], [1, 2000]]
-    labels = [{"label": "yes", "title": "Yes"}, {"label": "no", "title": "<No>"}]
-    pair = {"a": "Ann & co", "b": "Ben", "a_id": "p1", "b_id": "p2", "counts": counts}
-    dimension = {"dimension": "stance", "labels": labels, "pairs": [pair] * 600}
-    assert len(label_by_label(dimension)) == 500
-    assert label_by_label(dimension | {"pairs": [{"a": "computed before there were counts"}]}) == []
-    rows = pair_rows({"behind": "/behind/?report=1"}, dimension, pair)
-    assert rows.count("<tr>") == 2 and rows.count("<a ") == 3 and "<td>0</td>" in rows
-    assert 'href="/behind/?report=1&amp;figure=stance/pair/p1/p2/no/yes"' in rows
-    assert 'aria-label="2,000 units: &lt;No&gt; by Ann &amp; co, &lt;No&gt; by Ben">2,000</a>' in rows
+    counts = [cells[-1].value for cells in table.rows]
+    assert 0 not in counts and sum(counts) == sum(row["n_pairable"] for row in found["pairs"])
+    figure, *words = some
+    assert all(one in opened(studied, "agreement", figure).context["figure"] for one in words)
 
 
 def test_sources_arms_and_versions_open_their_units(studied):
-    result = agreement(DatabaseSource(studied))
+    result = get_report("agreement").compute(DatabaseSource(studied))
     found, answers = of_dimension(result, "relevance"), said(studied, "relevance")
     items = {item.anchor_id: item for item in items_of(studied)}
     paired = {unit for unit, by in answers.items() if len(by) > 1}
-    assert units(result, "relevance/paired") == ordered(studied, paired)
+    with_pair = "relevance=agree&relevance=disagree"
+    assert units(result, with_pair) == ordered(studied, paired)
     assert {row["source"] for row in found["by_source"]} == {"north.example", "south.example"}
     for row in found["by_source"]:
         mine = {unit for unit, item in items.items() if row["source"] in item.anchor.evidence.claim.source}
-        assert name_of(row["key"]) == row["source"]
-        assert units(result, f"source/{row['key']}") == ordered(studied, mine)
-        assert units(result, f"relevance/source/{row['key']}") == ordered(studied, mine & paired)
+        assert units(result, f"source={row['source']}") == ordered(studied, mine)
+        assert units(result, f"source={row['source']}&{with_pair}") == ordered(studied, mine & paired)
         assert row["n_units"] == len(mine) == 18
     for arm in found["by_arm"]:
         of_arm = {
             unit: item.annotations.filter(assignment__prefill_arm=arm["arm"]).count() for unit, item in items.items()
         }
-        assert units(result, f"relevance/arm/{arm['arm']}") == ordered(studied, {u for u, n in of_arm.items() if n})
+        side = {"arm": arm["arm"]}
+        once = Filter({}, ({"dimension": "relevance", **side},)).encoded
+        assert units(result, once) == ordered(studied, {u for u, n in of_arm.items() if n})
         pairs = {unit for unit, n in of_arm.items() if n > 1}
-        assert units(result, f"relevance/arm/{arm['arm']}/pair") == ordered(studied, pairs)
+        assert units(result, of_two("relevance", side, side)) == ordered(studied, pairs)
         assert arm["alpha_nominal"]["n_pairable"] == len(pairs) < arm["n_units"] == sum(n > 0 for n in of_arm.values())
     first = in_order_of_keys(items_of(studied)[:20])
-    assert units(result, "relevance/version/1/pair") == units(result, "relevance/version/1") == first
+    version = {"version": "1"}
+    assert units(result, of_two("relevance", version, version)) == first
+    assert units(result, Filter({}, ({"dimension": "relevance", **version},)).encoded) == first
 
 
 def test_the_page_of_an_arm_shows_the_answers_given_in_it(studied):
-    page = opened(studied, "agreement", "relevance/arm/shown/pair")
-    assert "with a pair of labels given where suggestions were" in page.content.decode()
+    page = opened(studied, "agreement", of_two("relevance", {"arm": "shown"}, {"arm": "shown"}))
+    arm = Project.Prefill.SHOWN.label
+    assert page.context["figure"].count(f"a judgement with Question: Relevance, Suggestions were: {arm}") == 2
     for row in page.context["rows"]:
         in_arm = row.item.annotations.filter(assignment__prefill_arm="shown")
         people = [answer.name for answer in page.context["beside"].people[row.unit.pk]]
@@ -176,12 +169,20 @@ def test_members_and_raters_of_files_are_opened_apart():
         for rater in raters:
             say(item, rater, YES if rater.name.endswith("1") else NO)
     result = report("agreement", project)
-    assert units(result, "relevance/group/members/pair") == [both.anchor_id, members.anchor_id]
-    assert units(result, "relevance/group/imported/pair") == [both.anchor_id, imported.anchor_id]
+    of_members, of_files = (
+        of_two("relevance", {"group": group}, {"group": group}) for group in ("members", "imported")
+    )
+    assert units(result, of_members) == [both.anchor_id, members.anchor_id]
+    assert units(result, of_files) == [both.anchor_id, imported.anchor_id]
     found = of_dimension(result, "relevance")["members_against_imported"]
     assert (found["n_paired_members"], found["n_paired_imported"]) == (2, 2)
-    page = opened(project, "agreement", "relevance/group/imported/pair")
+    page = opened(project, "agreement", of_files)
     assert [one.name for one in page.context["beside"].people[both.anchor_id]] == ["File 1", "File 2"]
+
+
+def labelled_by(person: str, *, only: str = "", **said: str) -> str:
+    said = {"rater": person, "dimension": "relevance", **said, "counts": "yes"}
+    return Filter({only: "yes"} if only else {}, (said,)).encoded
 
 
 def test_annotators_open_their_units_and_where_they_stand_against_the_majority(studied):
@@ -195,13 +196,18 @@ def test_annotators_open_their_units_and_where_they_stand_against_the_majority(s
             for others in [list(answers[unit].values())]
             if others.count(answers[unit][row["id"]]) == 1 and len(others) == 3
         }
-        assert units(result, f"relevance/by/{row['id']}") == ordered(studied, mine)
-        assert units(result, f"relevance/by/{row['id']}/shared") == ordered(studied, mine)
-        assert units(result, f"relevance/by/{row['id']}/against") == ordered(studied, against)
+        assert units(result, labelled_by(row["id"])) == ordered(studied, mine)
+        assert units(result, labelled_by(row["id"], only="relevance.shared")) == ordered(studied, mine)
+        assert units(result, labelled_by(row["id"], against="yes")) == ordered(studied, against)
         assert (row["n_labels"], row["n_against"]) == (len(mine), len(against)) and against
     name = row["name"]
-    page = opened(studied, "annotators", f"relevance/by/{row['id']}/against").content.decode()
-    assert f"where {name} gives another label than the majority" in page
+    page = opened(studied, "annotators", labelled_by(row["id"], against="yes")).content.decode()
+    assert f"Annotator: {name}, Question: Relevance, which is not the majority" in page
+
+
+def units_of_tests(run: str, person: str = "", sides: tuple[str, ...] = ("checker", "person", "tied")) -> str:
+    by = {"rater": person} if person else {}
+    return Filter(judgements=({**by, "dimension": "relevance", f"test.{run}": sides},)).encoded
 
 
 def test_a_test_against_each_person_opens_its_units(studied):
@@ -209,17 +215,17 @@ def test_a_test_against_each_person_opens_its_units(studied):
     for row in of_dimension(result, "relevance")["checkers"]:
         every = set()
         for one in row["people"]:
-            found = units(result, f"relevance/{row['run']}/{one['id']}/units")
+            found = units(result, units_of_tests(row["run"], one["id"]))
             every |= set(found)
             assert found == ordered(studied, found) and len(found) == one["n_units"] > 0
-        assert units(result, f"relevance/{row['run']}") == ordered(studied, every)
+        assert units(result, units_of_tests(row["run"])) == ordered(studied, every)
         assert len(every) == row["advantage"]["n_pairable"]
     unseen, anna = run_of(studied, "unseen"), pseudonym(studied, "Anna")
-    assert units(result, f"relevance/{unseen}/{anna}/units") == ordered(studied, said(studied, "relevance"))
+    assert units(result, units_of_tests(unseen, anna)) == ordered(studied, said(studied, "relevance"))
     few = report("alternative-annotator", studied, min_units=37)
     [row] = [row for row in of_dimension(few, "relevance")["checkers"] if row["run"] == unseen]
     assert not row["people"] and len(row["left_out"]) == 3
-    assert units(few, f"relevance/{unseen}/{anna}/few") == units(result, f"relevance/{unseen}/{anna}/units")
+    assert units(few, units_of_tests(unseen, anna, ("few",))) == units(result, units_of_tests(unseen, anna))
 
 
 def majority_of(by: dict[str, str]) -> str | None:
@@ -234,9 +240,11 @@ def test_shares_open_the_units_that_people_gave_the_label(studied):
     labels = {unit: majority_of(by) for unit, by in said(studied, "relevance").items()}
     for row in of_dimension(result, "relevance")["labels"]:
         mine = {unit for unit, label in labels.items() if label == row["label"]}
-        assert units(result, f"relevance/label/{row['label']}") == ordered(studied, mine)
+        assert units(result, f"relevance={row['label']}") == ordered(studied, mine)
         assert len(mine) == row["n_by_people"] > 0
-    assert len(units(result, "relevance/by-people")) == sum(label is not None for label in labels.values())
+    assert len(units(result, "relevance.judged=both&relevance.judged=people")) == sum(
+        label is not None for label in labels.values()
+    )
 
 
 def test_a_comparison_opens_rows_columns_and_everybody_beside_everybody(studied):
@@ -247,23 +255,25 @@ def test_a_comparison_opens_rows_columns_and_everybody_beside_everybody(studied)
     checker = dict(rows.values_list("unit", "label"))
     for label in (YES, NO):
         by_people = {unit for unit, found in people.items() if found == label and unit in checker}
-        assert units(result, f"relevance/people/{label}") == ordered(studied, by_people)
+        assert units(result, f"relevance.people={label}&relevance.checker.has=label") == ordered(studied, by_people)
         by_checker = {unit for unit, found in checker.items() if found == label and people.get(unit)}
-        assert units(result, f"relevance/checker/{label}") == ordered(studied, by_checker)
+        assert units(result, f"relevance.checker={label}&relevance.people.has=label") == ordered(studied, by_checker)
     compared = {unit for unit in people if people[unit] and unit in checker}
-    assert units(result, "relevance/of/compared") == ordered(studied, compared)
+    assert units(result, "relevance.people.has=label&relevance.checker.has=label") == ordered(studied, compared)
     answers = said(studied, "relevance")
     for name in PEOPLE:
         person = pseudonym(studied, name)
         both = {unit for unit, by in answers.items() if person in by and unit in checker}
         same = {unit for unit in both if answers[unit][person] == checker[unit]}
-        assert units(result, f"relevance/pair/{run}/{person}/both") == ordered(studied, both)
-        assert units(result, f"relevance/pair/{run}/{person}/agree") == ordered(studied, same)
+        labels = [{f"relevance.by.{who}": (YES, NO) for who in (run, person)}]
+        labels += [{f"relevance.by.{who}": label for who in (run, person)} for label in (YES, NO)]
+        of_both, *of_same = (set(units(result, Filter(one).encoded)) for one in labels)
+        assert of_both == both and set.union(*of_same) == same
         against = {
             unit for unit in both if majority_of({who: one for who, one in answers[unit].items() if who != person})
         }
-        assert units(result, f"relevance/against/{person}") == ordered(studied, against)
-    stance = units(result, "stance/of/with-unasked")
+        assert units(result, filters.against_reference("relevance", person).encoded) == ordered(studied, against)
+    stance = units(result, filters.with_unasked("stance").encoded)
     figures = of_dimension(result, "stance")["with_unasked"]["figures"]
     assert [one["n_pairable"] for one in figures] == [len(stance)] * len(figures)
 
@@ -273,9 +283,9 @@ def test_two_runs_open_what_both_or_one_of_them_labels(studied):
     gone = items_of(studied)[:3]
     Suggestion.objects.filter(run__uuid=run, unit__in=[item.anchor_id for item in gone]).delete()
     result = report("difference", studied, run=run, other=other)
-    assert units(result, "relevance/only-before") == in_order_of_keys(gone)
-    assert units(result, "relevance/only-now") == []
-    assert units(result, "relevance/both") == in_order_of_keys(items_of(studied)[3:])
+    assert units(result, "relevance.labelled=first") == in_order_of_keys(gone)
+    assert units(result, "relevance.labelled=second") == []
+    assert units(result, "relevance.labelled=both") == in_order_of_keys(items_of(studied)[3:])
 
 
 def test_rates_open_the_pieces_of_each_model_with_each_label():
@@ -289,21 +299,24 @@ def test_rates_open_the_pieces_of_each_model_with_each_label():
     say(two, rater, labels={0: "contradiction"})
     result = report("rates", project)
     pieces = {item: [link.unit_id for link in item.item_units.order_by("index")] for item in (one, two, three)}
-    setting, a = part_of("no/context"), part_of("lab/a")
-    assert set(units(result, f"answers/{setting}/{a}")) == {*pieces[one], *pieces[two]}
-    everything = {*pieces[one], *pieces[two], *pieces[three], silent.anchor_id}
-    assert set(units(result, f"answers/{setting}")) == everything
-    assert units(result, f"abstained/{setting}") == units(result, f"abstained/{setting}/b") == [silent.anchor_id]
-    contradicted = {pieces[one][1], *pieces[two]}
-    for model in (a, "*"):
-        assert set(units(result, f"entailment/{setting}/{model}/contradiction")) == contradicted
+    here = {"setting": "no/context"}
+
+    def of(**more) -> str:
+        return Filter(here | more).encoded
+
+    assert set(units(result, of(model="lab/a"))) == {*pieces[one], *pieces[two]}
+    assert set(units(result, of())) == {*pieces[one], *pieces[two], *pieces[three], silent.anchor_id}
+    assert units(result, of(abstained="yes")) == units(result, of(abstained="yes", model="b")) == [silent.anchor_id]
+    contradicted = {"label.entailment": "contradiction"}
+    for filtered in (of(model="lab/a", **contradicted), of(**contradicted)):
+        assert set(units(result, filtered)) == {pieces[one][1], *pieces[two]}
     [found] = result["settings"]
     [of_a] = [row for row in found["models"] if row["name"] == "lab/a"]
     assert (of_a["n_units"], of_a["n_of"]["contradiction"], found["mean"]["n_units"]) == (3, 2, 5)
-    page = opened(project, "rates", f"entailment/{setting}/{a}/contradiction").content.decode()
-    assert "no/context, lab/a: " in page and "<h1>2 units behind a figure</h1>" in page
-    page = opened(project, "rates", f"abstained/{setting}/b").content.decode()
-    assert "answers without pieces of b" in page and silent.key in page
+    page = opened(project, "rates", of(model="lab/a", **contradicted)).content.decode()
+    assert "Setting: no/context; Model: lab/a; " in page and "<h1>2 units behind a figure</h1>" in page
+    page = opened(project, "rates", of(abstained="yes", model="b")).content.decode()
+    assert "Answers without pieces" in page and silent.key in page
 
 
 def test_matched_documents_and_claims_open_their_pairs():
@@ -315,24 +328,29 @@ def test_matched_documents_and_claims_open_their_pairs():
     rows = {item.anchor_id: item.anchor.pair for item in items_of(project)}
     entailed = {pair.response_id for pair in rows.values() if labels[pair.key] == "entailment"}
     mine = {unit for unit, pair in rows.items() if pair.response_id in entailed}
-    assert units(result, "all/people/documents/matched") == ordered(project, mine)
+    assert units(result, "document.people=matched") == ordered(project, mine)
     claims = {pair.response.claim_id for pair in rows.values() if pair.response_id in entailed}
     mine = {unit for unit, pair in rows.items() if pair.response.claim_id in claims}
-    assert units(result, "all/people/claims/matched") == ordered(project, mine)
-    of_sources = [units(result, f"{row['key']}/people/documents/matched") for row in result["sources"]]
-    assert sum(map(len, of_sources)) == len(units(result, "all/people/documents/matched"))
+    assert units(result, "claim.people=matched") == ordered(project, mine)
+    named = [{name: row[name] for name in ("method", "model", "setting")} for row in result["sources"]]
+    of_sources = [units(result, Filter(of | {"document.people": "matched"}).encoded) for of in named]
+    assert sum(map(len, of_sources)) == len(units(result, "document.people=matched"))
 
 
 def test_the_trial_and_the_plan_open_what_they_count(studied):
     trial = report("prefill-trial", studied, run=run_of(studied, "seen"))
     items = {item.anchor_id: item for item in items_of(studied)}
     seen = {unit: item.annotations.filter(assignment__prefill_arm="shown").count() for unit, item in items.items()}
-    assert units(trial, "relevance/all/seen") == ordered(studied, {unit for unit, n in seen.items() if n})
-    assert units(trial, "relevance/paired/all/seen") == ordered(studied, {unit for unit, n in seen.items() if n > 1})
+    assert units(trial, "1.dimension=relevance&1.side=seen") == ordered(
+        studied, {unit for unit, n in seen.items() if n}
+    )
+    assert units(trial, "relevance.paired.all.seen=yes") == ordered(
+        studied, {unit for unit, n in seen.items() if n > 1}
+    )
     [row] = [row for row in of_dimension(trial, "relevance")["alpha"] if row["stratum"] == "all"]
     assert row["n_seen"] == sum(n > 1 for n in seen.values())
     plan = report("planning", studied, judgements=3)
-    assert units(plan, "stance/full") == ordered(
+    assert units(plan, "stance.full=yes") == ordered(
         studied, {u for u, by in said(studied, "stance").items() if len(by) > 2}
     )
 
@@ -346,7 +364,10 @@ def test_pairs_who_marked_open_what_both_looked_at(studied):
         for row, (a, b) in zip(rows, combinations(PEOPLE, 2), strict=False):
             a, b = (pseudonym(studied, name) for name in (row["a"], row["b"]))
             both = {unit for unit, by in answers.items() if {a, b} <= set(by)}
+            sides = ({"rater": rater, "compared": "yes"} for rater in (a, b))
             if who == "same-label":
                 both = {unit for unit in both if answers[unit][a] == answers[unit][b]}
-            assert units(result, f"stance/pair/{row['a_id']}/{row['b_id']}") == ordered(studied, both)
+            assert units(result, of_two("stance", *sides, "same" if who == "same-label" else "")) == ordered(
+                studied, both
+            )
             assert row["figures"][-1]["n_pairable"] == len(both) > 0

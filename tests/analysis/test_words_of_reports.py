@@ -15,8 +15,8 @@ from analysis.reports import tabular
 from analysis.reports.methods import paragraph
 from analysis.reports.metrics import REPORTS
 from analysis.reports.text import as_text
+from annotation.jobs import lifecycle
 from annotation.models import Job, Project
-from annotation.services import jobs
 from tests.analysis.study import run_of, study
 from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_suggestions
@@ -117,7 +117,7 @@ def said_by(name: str, project: Project, options: dict) -> dict[str, str]:
     report, client = REPORTS[name], client_of(project.created_by)
     page = reverse(report.page, args=report.address(project.slug))
     client.get(page, options)
-    job = jobs.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").latest("pk"))
+    job = lifecycle.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").latest("pk"))
     assert job.state == "done", job.message
     result = StoredReport.objects.filter(name=name).latest("pk").result
     shown = re.sub(r"<svg.*?</svg>", "", shown_by(name, project, options), flags=re.S)
@@ -136,7 +136,7 @@ def said_by(name: str, project: Project, options: dict) -> dict[str, str]:
 def without_drawings(monkeypatch):
     """Captions stand beside drawings, and planning says as much of few simulated studies as of many."""
     monkeypatch.setattr("analysis.pictures.themed.themed", lambda picture, address: "<svg></svg>")
-    monkeypatch.setattr("analysis.reports.planning.STUDIES", 20)
+    monkeypatch.setattr("analysis.reports.planning.planning.compute.STUDIES", 20)
 
 
 @pytest.mark.parametrize(("name", "world"), [pytest.param(name, world, id=title) for title, name, world in worlds()])

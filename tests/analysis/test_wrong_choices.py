@@ -12,9 +12,10 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from analysis.sources.selection import NAMES
 from analysis.views.frame import command_of
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
 from tests.analysis.study import WORLDS, study
+from tests.analysis.world import project_of
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +66,7 @@ def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name, monkey
     for option in report.options:
         if said := TOLD_LATER.get((name, option.name)):
             client.get(page, others | {option.name: NONSENSE})
-            jobs.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").latest("pk"))
+            lifecycle.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").latest("pk"))
             answer = client.get(page, others | {option.name: NONSENSE})
             assert said in words(answer) and f'value="{NONSENSE}"' in answer.content.decode()
             StoredReport.objects.all().delete()
@@ -88,7 +89,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_computed():
     client = client_of(project.created_by)
     page = reverse("project_agreement", args=[project.slug])
     answer = client.get(page, {"raters": "x", "arm": "y", "annotator": project.raters.first().pseudonym})
-    assert "“Labels by” is one of" in words(answer) and "“Arm” is one of" in words(answer)
+    assert "“Labels of” is one of" in words(answer) and "“Arm” is one of" in words(answer)
     assert "without these choices" in words(answer) and not StoredReport.objects.exists()
     assert f'value="{project.raters.first().pseudonym}" selected' in answer.content.decode()  # in the form
 
@@ -130,7 +131,8 @@ def test_forms_say_what_to_start_first_where_there_is_nothing_to_choose():
         "refchecker": ["no other project on this data set judges pieces"],
         "leakage": ["judges gold evidence in generated documents", "no checker that gives labels"],
     }.items():
-        project, options = WORLDS[name]()
+        # RefChecker's world has another project whose pieces could be chosen.
+        project, options = (project_of(2, "triplets/-/1"), {}) if name == "refchecker" else WORLDS[name]()
         project.checker_runs.all().delete()
         page = reverse("project_report", args=[project.slug, name])
         answer = client_of(project.created_by).get(page, options)

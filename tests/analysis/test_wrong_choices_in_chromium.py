@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
-from tests.analysis.looks import in_every_look, is_fit_to_be_seen
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, unfold
 from tests.analysis.study import study
 from tests.analysis.world import items_of, make_rater, say
 from tests.kinds import answer_all, make_kind_project
@@ -24,7 +24,7 @@ def test_what_cannot_be_chosen_and_what_is_missing_look_right(open_context, sche
     expect(page.get_by_role("alert")).to_contain_text(
         "since (2026-06-02) is later than until (2026-06-01)", ignore_case=True
     )
-    expect(page.locator("#touched")).to_have_value("1")
+    expect(page.get_by_label("Labels that the checker touched")).to_be_checked()
     is_fit_to_be_seen(page, "refused", scheme, width)
     page.get_by_role("link", name="Show it without these choices").click()
     expect(page).to_have_url(f"{page.url.partition('/projects')[0]}{address}?touched=1")
@@ -33,6 +33,7 @@ def test_what_cannot_be_chosen_and_what_is_missing_look_right(open_context, sche
     answer_all(answers, people=1)
     page = open_context(answers.created_by, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
     page.goto(reverse("project_report", args=[answers.slug, "icat"]))
+    unfold(page)
     expect(page.get_by_text("start the checker “Facts and aspects (ICAT)” first")).to_be_visible()
     is_fit_to_be_seen(page, "nothing-to-choose", scheme, width)
 
@@ -45,7 +46,7 @@ def test_a_button_says_that_the_figures_have_changed(open_context, client):
     def compute():
         client.get(address)
         for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-            assert jobs.run_here(job).state == "done", job.message
+            assert lifecycle.run_here(job).state == "done", job.message
 
     compute()
     page = open_context(project.created_by, permissions=["clipboard-read", "clipboard-write"]).new_page()

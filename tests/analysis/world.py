@@ -1,9 +1,13 @@
 """Projects whose labels a test writes down itself: `say` stores what one rater says about one item."""
 
 import itertools
+from contextlib import contextmanager
+from unittest.mock import patch
 
 from django.db.models import F
 
+from analysis.reports.metrics import get_report
+from analysis.reports.report import Report
 from annotation.models import Annotation, Item, Judgement, Project, Rater, Revision, Score, Span
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
 
@@ -69,9 +73,22 @@ def in_order_of_keys(items: list[Item]) -> list[int]:
     return [item.anchor_id for item in sorted(items, key=lambda item: item.key)]
 
 
+def units_behind(result: dict, figure: str) -> list[int] | None:
+    """Units behind a figure of a computed report; None where there is no such figure."""
+    return get_report(result["report"]).units_behind(result["behind"], figure)
+
+
 def of_dimension(report: dict, slug: str) -> dict:
     return next(dimension for dimension in report["dimensions"] if dimension["dimension"] == slug)
 
 
 def of_name(figures: list[dict], name: str) -> dict:
     return next(figure for figure in figures if figure["name"] == name)
+
+
+@contextmanager
+def quickly():
+    """Reports computed inside give their first figures, as pages get them."""
+    whole = Report.compute
+    with patch.object(Report, "compute", lambda self, source, **options: whole(self, source, quick=True, **options)):
+        yield

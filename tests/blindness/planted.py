@@ -30,7 +30,7 @@ from annotation.models import (
     Triplet,
     Unit,
 )
-from annotation.services.raters import rater_of
+from annotation.projects.raters import rater_of
 from tests import factories
 from tests.kinds import answer_all, make_kind_project
 

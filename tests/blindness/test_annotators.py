@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from annotation.models import Claim, Decision, Evidence, Judgement, Response, Suggestion
-from annotation.queries import pages
+from annotation.work.queries import pages
 from tests import test_role_matrix as matrix
 from tests.blindness.planted import MARK, SEED, make_planted, marker, shown_markers
 from tests.factories import join
@@ -70,6 +70,8 @@ def work_through(person: Browser) -> str:
         first = first or payload["assignment"]
         person.post(payload["assignment"], "shown", {"at": "2026-01-01T00:00:00Z"})
         person.item(payload["assignment"])
+        for choice in range(3):
+            person.suggestions(payload, answers_to(payload, choice))
         ahead = person.next(ahead=1, after=payload["assignment"])
         if ahead["state"] == "item":
             person.post(ahead["payload"]["assignment"], "release")
@@ -112,7 +114,7 @@ def test_nothing_that_is_not_shown_on_purpose_reaches_an_annotator(identifier, s
         response = getattr(person.client, verb)(address, **(body if verb == "post" else {}))
         person.received.append(received(response).replace(address, ""))  # what they asked for, they knew
     foreign = planted.foreign.assignment.uuid
-    for what in ("submit", "skip", "shown", "release"):
+    for what in ("submit", "skip", "shown", "release", "suggestions"):
         person.post(foreign, what)
     person.item(foreign)
     shown = {mark for text in person.received for mark in FOUND.findall(text)}
@@ -140,7 +142,8 @@ CHANGING = re.compile(r'csrfmiddlewaretoken" value="\w+"|X-CSRFToken": "\w+"|dat
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_pages_are_the_same_whatever_others_said_and_whatever_is_gold(identifier):
-    """Labels, decisions, gold flags, models and verdicts have no markers that show: they are changed instead."""
+    """Labels, decisions, gold flags, models and verdicts have no markers that show: they are changed instead. Then the
+    decisions go, so that no item is an attention check any more."""
     planted = make_planted(identifier)
     project = planted.project
     person = Browser(planted.annotator, project)
@@ -160,6 +163,11 @@ def test_pages_are_the_same_whatever_others_said_and_whatever_is_gold(identifier
         texts.append(CHANGING.sub("", person.item(held[0]["assignment"]).content.decode()))
         return texts
 
+    def nothing_changed() -> None:
+        project.refresh_from_db()
+        for now, then in zip(look(), before, strict=True):
+            assert [*unified_diff(then.splitlines(), now.splitlines(), n=0)] == []
+
     before = look()
     for dimension in project.type.dimensions:
         for rows in (
@@ -172,9 +180,10 @@ def test_pages_are_the_same_whatever_others_said_and_whatever_is_gold(identifier
     Response.objects.update(model="another model", method="another method", context_setting="clean")
     if project.type.contents != "document":  # gold evidence is what that page shows
         Evidence.objects.update(is_gold=None)
-    project.refresh_from_db()
-    for now, then in zip(look(), before, strict=True):
-        assert [*unified_diff(then.splitlines(), now.splitlines(), n=0)] == []
+    nothing_changed()
+    assert Decision.objects.filter(project=project, method="imported").delete()[0] > 0
+    Decision.objects.filter(project=project).delete()
+    nothing_changed()
 
 
 @pytest.mark.parametrize("identifier", ("triplets/-/1", "aspect-coverage/-/1"))

@@ -7,16 +7,17 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from annotation.demo import making
+from annotation.demo.answers import FIXTURES, DemoAnswer
+from annotation.demo.sets import DATASETS, PROJECTS
 from annotation.formats import get_format
 from annotation.formats.records import RowError
-from annotation.formats.sources import Options, Source
+from annotation.formats.sources import Options, SourceFile
 from annotation.markdown import render
 from annotation.models import Dataset, Decision, Item, Judgement, Project
-from annotation.queries import pages
-from annotation.services import demo, item_making, projects
-from annotation.services.demo_answers import FIXTURES, Answer
-from annotation.services.demo_sets import DATASETS, PROJECTS
+from annotation.projects import item_making, managing
 from annotation.task_types import current_task_types, task_type
+from annotation.work.queries import pages
 
 SLUGS = [described.slug for described in PROJECTS]
 EACH_PROJECT = pytest.mark.parametrize("described", PROJECTS, ids=SLUGS)
@@ -26,10 +27,10 @@ EACH_SET = pytest.mark.parametrize("described", DATASETS, ids=[described.slug fo
 @pytest.fixture
 def people(db, settings):
     settings.DEMO = True
-    return demo.make_people()
+    return making.make_people()
 
 
-def both(answer: Answer) -> list[Answer]:
+def both(answer: DemoAnswer) -> list[DemoAnswer]:
     return [answer, answer.doubt] if answer.doubt else [answer]
 
 
@@ -58,7 +59,7 @@ def test_titles_can_be_told_apart_where_there_is_little_room():
 @EACH_SET
 def test_every_row_of_a_file_can_be_read(described):
     path = FIXTURES / described.file
-    records = list(get_format(described.format).read([Source(path, path.name)], Options()))
+    records = list(get_format(described.format).read([SourceFile(path, path.name)], Options()))
     assert records and not [record for record in records if isinstance(record, RowError)]
 
 
@@ -140,9 +141,9 @@ def test_there_is_an_answer_for_every_unit_and_its_quotes_stand_in_the_texts(des
 
 
 def project_without_labels(described, people) -> Project:
-    demo.import_set(next(one for one in DATASETS if one.slug == described.dataset), people["researcher"])
+    making.import_set(next(one for one in DATASETS if one.slug == described.dataset), people["researcher"])
     assert not Judgement.objects.exists() and not Decision.objects.exists()
-    project = projects.create_project(
+    project = managing.create_project(
         people["researcher"],
         title=described.title,
         dataset=Dataset.objects.get(slug=described.dataset),

@@ -43,7 +43,7 @@ def test_workers_do_it_otherwise():
         (("triplets", "fake-extractor", "--param", "most=few"), "'few' is not of type int"),
         (("triplets", "fake-extractor", "--param", "most=0"), "most"),
         (("triplets", "fake-extractor", "--queue", "llm"), "not of the queue 'llm'"),
-        (("triplets", "fake-extractor", "--user", "x@y"), "nobody with the address"),
+        (("triplets", "fake-extractor", "--user", "x@y"), "no account with the address"),
         (("stances", "fake-extractor"), "judges nothing that an extractor proposes"),
     ],
 )

@@ -2,8 +2,9 @@
 
 import pytest
 
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import extraction, extraction_job
 from annotation.models import Chunk, Draft, ExtractedSource, Job, Question, Response
-from annotation.services import extraction, extraction_job, jobs
 from models_runtime.contracts import ParameterError, PredictionError, UnavailableError
 from tests import factories
 from tests.drafts.world import (
@@ -44,7 +45,7 @@ def test_what_a_project_drafts_follows_from_what_it_judges(identifier, kind, sou
 @pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "triplets/sub-sentences/1", "answer-grade/-/1"])
 def test_other_projects_draft_nothing(identifier):
     project = make_drafting_project(identifier)
-    with pytest.raises(extraction.ExtractionError, match="nothing that an extractor proposes"):
+    with pytest.raises(extraction.RunError, match="nothing that an extractor proposes"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
 
 
@@ -79,24 +80,24 @@ def test_only_sources_without_pieces_are_asked_unless_all_are_wanted(monkeypatch
 
 def test_nothing_to_take_apart_is_said():
     project = make_drafting_project(texts=("",))
-    with pytest.raises(extraction.ExtractionError, match="no responses with words"):
+    with pytest.raises(extraction.RunError, match="no responses with words"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
     factories.make_responses_with_triplets(project.dataset, 1)
-    with pytest.raises(extraction.ExtractionError, match="has triplets already; ask for all"):
+    with pytest.raises(extraction.RunError, match="has triplets already; ask for all"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
 
 
 def test_the_same_run_is_recognised_and_another_one_is_not():
     project = make_drafting_project()
     run = extract(project)
-    with pytest.raises(extraction.SameExtraction) as same:
+    with pytest.raises(extraction.SameRun) as same:
         extract(project)
     assert same.value.run == run
     assert extract(project, again=True) != run
     assert extract(project, parameters={"seed": 7}) != run
     with pytest.raises(ParameterError):
         extract(project, parameters={"most": 0})
-    with pytest.raises(extraction.ExtractionError, match="has no extractor 'lexical'"):
+    with pytest.raises(extraction.RunError, match="has no extractor 'lexical'"):
         extract(project, "lexical")
 
 
@@ -116,10 +117,10 @@ def test_failures_are_counted_by_reason_and_tried_again(monkeypatch):
 
     script(monkeypatch, {text: [("x", "is", "y")] for text in ANSWERS})
     assert extraction.retry_failures(run) == 2  # an answer that is no piece would be one again
-    job = jobs.run_here(Job.objects.get(pk=run.job_id))
+    job = lifecycle.run_here(Job.objects.get(pk=run.job_id))
     assert (job.result["failed"], job.result["pieces"]) == (1, 2)
     assert extraction.retry_failures(run, include_permanent=True) == 1
-    assert jobs.run_here(Job.objects.get(pk=run.job_id)).result["failed"] == 0
+    assert lifecycle.run_here(Job.objects.get(pk=run.job_id)).result["failed"] == 0
     assert ExtractedSource.objects.filter(run=run).count() == 3
 
 
@@ -145,12 +146,12 @@ def test_workers_with_another_model_are_refused_and_another_device_is_noted(monk
     monkeypatch.setattr(extraction, "CHUNK_SIZES", {"cpu": 1})
     project = make_drafting_project()
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
-    assert run.job.chunks.exclude(index=jobs.FINISH_INDEX).count() == 3
+    assert run.job.chunks.exclude(index=lifecycle.FINISH_INDEX).count() == 3
     for number, described in enumerate(
         ({"model": "m", "device": "cpu"}, {"model": "m", "device": "cuda"}, {"model": "other", "device": "cpu"})
     ):
         script(monkeypatch, {}, described)
-        jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
+        lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
         assert ExtractedSource.objects.count() == min(number + 1, 2)
     run.refresh_from_db()
     run.job.refresh_from_db()
@@ -163,24 +164,24 @@ def test_a_cancelled_run_goes_on_where_it_stopped(monkeypatch):
     project = make_drafting_project()
     scripted = script(monkeypatch, {text: [("x", "is", "y")] for text in ANSWERS})
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
-    jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
-    jobs.request_cancel(run.job)
+    lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
+    lifecycle.request_cancel(run.job)
     run.job.refresh_from_db()
     assert run.job.state == "cancelled" and len(drafts(project)) == 1
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == "done"
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == "done"
     assert len(drafts(project)) == 3 and len(scripted.asked) == 3
 
 
 def test_a_chunk_whose_worker_lost_its_lease_stores_nothing(monkeypatch):
     project = make_drafting_project()
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
-    late = jobs.claim_chunk(run.job_id)
+    late = lifecycle.claim_chunk(run.job_id)
     Chunk.objects.filter(pk=late.chunk.pk).update(lease_expires_at="2020-01-01T00:00Z")
-    other = jobs.claim_chunk(run.job_id)
+    other = lifecycle.claim_chunk(run.job_id)
     extraction_job.HANDLER.run_chunk(other.chunk, other)
     stored = Draft.objects.count()
-    with pytest.raises(jobs.LeaseLost):
+    with pytest.raises(lifecycle.LeaseLost):
         extraction_job.HANDLER.run_chunk(late.chunk, late)
     assert Draft.objects.count() == stored > 0
 
@@ -189,7 +190,7 @@ def test_a_text_that_was_replaced_after_the_start_is_a_failure(monkeypatch):
     project = make_drafting_project(ASPECTS)
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
     Question.objects.filter(key="q0").update(superseded_at="2026-01-01T00:00Z")
-    assert jobs.run_here(run.job).result["failures"] == {"withdrawn": 1}
+    assert lifecycle.run_here(run.job).result["failures"] == {"withdrawn": 1}
 
 
 def test_a_server_that_is_away_is_no_texts_fault(monkeypatch, settings):
@@ -197,6 +198,6 @@ def test_a_server_that_is_away_is_no_texts_fault(monkeypatch, settings):
     project = make_drafting_project()
     script(monkeypatch, dict.fromkeys(ANSWERS, UnavailableError("nobody answers")))
     run = extraction.start_extraction(project, project.created_by, "fake-extractor", wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == "failed" and "Nobody answers" in job.message
     assert not run.sources.exists()

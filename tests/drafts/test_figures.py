@@ -2,10 +2,10 @@
 
 import pytest
 
+from annotation.machines.drafts import reviewing
+from annotation.machines.drafts.queries.drafts import figures_of
 from annotation.models import Draft, Response
-from annotation.queries.drafts import figures_of
-from annotation.services import draft_reviewing
-from annotation.services.draft_kinds import DRAFT_KINDS
+from annotation.projects.draft_kinds import DRAFT_KINDS
 from tests.drafts.world import ANSWERS, drafts, extract, make_drafting_project, script
 
 pytestmark = pytest.mark.django_db
@@ -14,16 +14,16 @@ TRIPLET = DRAFT_KINDS["triplet"]
 
 def accept(draft: Draft, **changed) -> None:
     words = (draft.edited or draft.parts) | changed
-    draft_reviewing.accept(draft, TRIPLET, draft.project.created_by, words, draft_reviewing.seen(draft))
+    reviewing.accept(draft, TRIPLET, draft.project.created_by, words, reviewing.seen(draft))
 
 
 def drop(draft: Draft) -> None:
-    draft_reviewing.drop(draft, draft.project.created_by, draft_reviewing.seen(draft))
+    reviewing.drop(draft, draft.project.created_by, reviewing.seen(draft))
 
 
 def add(project, key: str, *words: str) -> None:
     parts = dict(zip(TRIPLET.parts, words, strict=True))
-    draft_reviewing.add(project, TRIPLET, Response.objects.get(key=key), project.created_by, parts)
+    reviewing.add(project, TRIPLET, Response.objects.get(key=key), project.created_by, parts)
 
 
 @pytest.fixture

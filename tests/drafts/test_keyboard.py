@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
+from annotation.machines.drafts import reviewing
 from annotation.models import Draft
-from annotation.services import draft_reviewing
-from annotation.services.draft_kinds import DRAFT_KINDS
+from annotation.projects.draft_kinds import DRAFT_KINDS
 from tests.drafts.world import ANSWERS, drafts, extract, make_drafting_project, script, triplet
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 from tests.web.pages import eventually
@@ -131,7 +131,7 @@ def test_what_another_reviewer_decided_is_told_and_kept(open_context, project):
     draft = drafts(project)[0]
     page = open_context(project.created_by).new_page()
     page.goto(address_of(draft))
-    draft_reviewing.drop(draft, project.created_by, "proposed")
+    reviewing.drop(draft, project.created_by, "proposed")
     row = page.locator("#drafts > li").first
     row.get_by_role("button", name="Accept").click()
     expect(row.get_by_role("alert")).to_contain_text("Nothing of yours was stored")
@@ -159,9 +159,9 @@ def test_without_scripts_every_decision_is_a_button(open_context, project):
 def test_the_page_is_fit_to_be_seen(open_context, project, scheme):
     first, second, third, other, _ = drafts(project)
     user = project.created_by
-    draft_reviewing.drop(first, user, "proposed")
-    draft_reviewing.accept(second, KIND, user, second.parts | {"head": "Two ferries"}, "proposed")
-    draft_reviewing.accept(other, KIND, user, other.parts, "proposed")
+    reviewing.drop(first, user, "proposed")
+    reviewing.accept(second, KIND, user, second.parts | {"head": "Two ferries"}, "proposed")
+    reviewing.accept(other, KIND, user, other.parts, "proposed")
     run = first.run
     pages = {
         "source": address_of(first),

@@ -7,9 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import reviewing
+from annotation.machines.runs import suggesting
 from annotation.models import Assignment, DatasetGrant, Draft, ExtractionRun, Job, Membership, Project, Response
-from annotation.services import draft_reviewing, jobs, suggesting
-from annotation.services.draft_kinds import drafted_for
+from annotation.projects.draft_kinds import drafted_for
 from tests import factories
 from tests.drafts.world import (
     ANSWERS,
@@ -56,7 +58,7 @@ def page_of(draft: Draft) -> str:
 
 def decide(client: Client, draft: Draft, act: str, *, htmx: bool = False, **changed):
     """As the row that was shown sends it."""
-    given = {"seen": draft_reviewing.seen(draft), "act": act, **(draft.edited or draft.parts), **changed}
+    given = {"seen": reviewing.seen(draft), "act": act, **(draft.edited or draft.parts), **changed}
     headers = {"HX-Request": "true"} if htmx else {}
     return client.post(reverse("draft_decide", args=[draft.project.slug, draft.uuid]), given, headers=headers)
 
@@ -73,9 +75,9 @@ def test_the_whole_way_from_answers_to_labels_and_checkers(identifier):
     assert made.status_code == 302, text_of(made)
     project = Project.objects.get()
     kind = drafted_for(project.type)
-    jobs.run_here(project.jobs.get(kind=Job.Kind.ITEMS))
+    lifecycle.run_here(project.jobs.get(kind=Job.Kind.ITEMS))
     overview = client.get(made["Location"])
-    assert f"Extract {kind.several} first : there is nothing to judge before" in text_of(overview)
+    assert f"Extract {kind.several} first : there is nothing to judge yet" in text_of(overview)
     listing = f"/projects/{project.slug}/drafts/"
     assert f'href="{listing}"' in overview.content.decode()
     assert "Nothing is drafted yet" in text_of(client.get(listing))
@@ -83,7 +85,7 @@ def test_the_whole_way_from_answers_to_labels_and_checkers(identifier):
     started = client.post(f"{listing}extract/", {"extractor": "fake-extractor", "fake-extractor-seed": 1, **OTHERS})
     run = ExtractionRun.objects.get()
     assert started["Location"] == f"/extractions/{run.uuid}/"
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     assert "Review its drafts" in text_of(client.get(started["Location"]))
     first, *others = drafts(project)
     assert f"Review drafts of {kind.several} : 2 responses to go" in text_of(client.get(made["Location"]))
@@ -96,14 +98,14 @@ def test_the_whole_way_from_answers_to_labels_and_checkers(identifier):
     assert client.post(f"{listing}publish/", {"on_judged": "refuse"})["Location"] == listing
     job = Job.objects.get(kind=Job.Kind.DRAFTS)
     assert 'hx-get="/jobs/' in client.get(listing).content.decode()
-    assert jobs.run_here(job).state == "done"
+    assert lifecycle.run_here(job).state == "done"
     assert f"{len(others)} published" in text_of(client.get(listing)).replace("published ", f"{len(others)} published")
     annotator = factories.join(project, factories.make_user(), Membership.Role.ANNOTATOR)
     assert Assignment.objects.filter(project=project, state="open").exists()
     if identifier == TRIPLETS:
         label_one(project, annotator)
         lexical = suggesting.start_run(project, researcher, "lexical", wake_workers=False)
-        assert jobs.run_here(lexical.job).state == "done" and lexical.suggestions.exists()
+        assert lifecycle.run_here(lexical.job).state == "done" and lexical.suggestions.exists()
 
 
 OTHERS = {
@@ -234,7 +236,7 @@ def test_the_list_is_filtered_by_its_address(project, client):
     run = ExtractionRun.objects.get()
     run.sources.filter(response__key="q2/r0").update(reason="refused")
     assert keys(f"run={run.uuid}&failed=1") == keys("failed=1") == ["q2/r0"]
-    assert "None of these" in text_of(client.get("/projects/answers/drafts/?failed=1&state=published"))
+    assert "No matches" in text_of(client.get("/projects/answers/drafts/?failed=1&state=published"))
 
 
 def test_a_refused_publishing_says_why_on_the_page(project, client):
@@ -245,7 +247,7 @@ def test_a_refused_publishing_says_why_on_the_page(project, client):
     judged = Assignment.objects.filter(state="done").get().item.anchor.response
     client.post(reverse("draft_add", args=[project.slug, judged.pk]), {"head": "one", "relation": "more", "tail": "x"})
     client.post("/projects/answers/drafts/publish/", {"on_judged": "refuse"})
-    jobs.run_here(Job.objects.filter(kind=Job.Kind.DRAFTS).latest("pk"))
+    lifecycle.run_here(Job.objects.filter(kind=Job.Kind.DRAFTS).latest("pk"))
     said = text_of(client.get("/projects/answers/drafts/"))
     assert "already judged; nothing was published" in said and f"This is about {judged.key}" in said
 

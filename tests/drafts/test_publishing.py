@@ -3,10 +3,12 @@
 import pytest
 from django.utils import timezone
 
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import publishing, reviewing
 from annotation.models import Assignment, AtomicClaim, Chunk, ContentBatch, Draft, Item, Membership, Response, Triplet
-from annotation.queries import pages
-from annotation.services import assigning, draft_publishing, draft_reviewing, jobs
-from annotation.services.draft_kinds import drafted_for
+from annotation.projects.draft_kinds import drafted_for
+from annotation.work import assigning
+from annotation.work.queries import pages
 from tests import factories
 from tests.drafts.world import (
     ANSWERS,
@@ -29,12 +31,12 @@ pytestmark = pytest.mark.django_db
 def accept_all(project) -> None:
     for draft in Draft.objects.filter(project=project, state="proposed"):
         kind = drafted_for(project.type)
-        draft_reviewing.accept(draft, kind, project.created_by, draft.parts, draft_reviewing.seen(draft))
+        reviewing.accept(draft, kind, project.created_by, draft.parts, reviewing.seen(draft))
 
 
 def add(project, response, *words) -> Draft:
     parts = dict(zip(("head", "relation", "tail"), words, strict=True))
-    return draft_reviewing.add(project, drafted_for(project.type), response, project.created_by, parts)
+    return reviewing.add(project, drafted_for(project.type), response, project.created_by, parts)
 
 
 def triplets(project) -> dict[str, tuple[str, str, str]]:
@@ -60,9 +62,9 @@ def project(monkeypatch):
 def test_accepted_drafts_become_triplets_and_open_work(project):
     first, second, third = drafts(project)
     kind, user = drafted_for(project.type), project.created_by
-    draft_reviewing.accept(first, kind, user, first.parts, "proposed")
-    draft_reviewing.drop(second, user, "proposed")
-    draft_reviewing.accept(third, kind, user, {"head": "lighthouse", "relation": "built", "tail": "1856"}, "proposed")
+    reviewing.accept(first, kind, user, first.parts, "proposed")
+    reviewing.drop(second, user, "proposed")
+    reviewing.accept(third, kind, user, {"head": "lighthouse", "relation": "built", "tail": "1856"}, "proposed")
     assert not Assignment.objects.exists() and items(project)["q0/r0"].unit_count == 0
     job = publish(project)
     assert job.state == "done", job.message
@@ -92,8 +94,8 @@ def test_publishing_again_changes_nothing(project):
     accept_all(project)
     publish(project)
     before = triplets(project)
-    with pytest.raises(draft_publishing.PublishingProblem, match="No accepted draft waits"):
-        draft_publishing.start(project.created_by, project)
+    with pytest.raises(publishing.PublishingProblem, match="No accepted draft waits"):
+        publishing.start(project.created_by, project)
     assert triplets(project) == before and Triplet.objects.count() == 3
 
 
@@ -175,35 +177,35 @@ def test_a_key_that_another_source_has_is_a_problem_and_publishes_nothing(projec
 
 def test_two_at_once_get_one_job(project):
     accept_all(project)
-    draft_publishing.start(project.created_by, project, wake_workers=False)
-    with pytest.raises(draft_publishing.PublishingProblem, match="being published already"):
-        draft_publishing.start(project.created_by, project, wake_workers=False)
-    with pytest.raises(draft_reviewing.ReviewError, match="being published"):
+    publishing.start(project.created_by, project, wake_workers=False)
+    with pytest.raises(publishing.PublishingProblem, match="being published already"):
+        publishing.start(project.created_by, project, wake_workers=False)
+    with pytest.raises(reviewing.ReviewError, match="being published"):
         add(project, Response.objects.first(), "a", "b", "c")
 
 
 def test_a_worker_that_dies_between_staging_and_the_end_loses_nothing(project, monkeypatch):
     accept_all(project)
-    job = draft_publishing.start(project.created_by, project, wake_workers=False)
-    killed = jobs.claim_chunk(job.pk)
+    job = publishing.start(project.created_by, project, wake_workers=False)
+    killed = lifecycle.claim_chunk(job.pk)
 
     def die(*_):
         raise SystemExit  # as from outside: no handler of the job hears of it
 
     with monkeypatch.context() as patched:
-        patched.setattr(draft_publishing, "found_in", die)
+        patched.setattr(publishing, "found_in", die)
         with pytest.raises(SystemExit):
-            draft_publishing.HANDLER.run_chunk(killed.chunk, killed)
+            publishing.HANDLER.run_chunk(killed.chunk, killed)
     assert ContentBatch.objects.get(job=job).state == "staged" and Triplet.objects.count() == 3
     assert not triplets(project)
     Chunk.objects.filter(pk=killed.chunk.pk).update(lease_expires_at=timezone.now())
     with monkeypatch.context() as patched:
-        patched.setattr(draft_publishing, "make_items", die)
+        patched.setattr(publishing, "make_items", die)
         with pytest.raises(SystemExit):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     assert len(triplets(project)) == 3 and not Assignment.objects.exists()
-    job.chunks.filter(index=jobs.FINISH_INDEX).update(lease_expires_at=timezone.now())
-    job = jobs.run_here(job)
+    job.chunks.filter(index=lifecycle.FINISH_INDEX).update(lease_expires_at=timezone.now())
+    job = lifecycle.run_here(job)
     assert job.state == "done", job.message
     assert Triplet.objects.count() == 3 and Assignment.objects.count() == 2
     assert all(draft.published_key for draft in drafts(project))
@@ -211,18 +213,18 @@ def test_a_worker_that_dies_between_staging_and_the_end_loses_nothing(project, m
 
 def test_what_was_published_and_not_noted_is_not_published_twice(project, monkeypatch):
     accept_all(project)
-    job = draft_publishing.start(project.created_by, project, wake_workers=False)
+    job = publishing.start(project.created_by, project, wake_workers=False)
 
     def die(*_):
         raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(draft_publishing, "_note", die)
+        patched.setattr(publishing, "_note", die)
         with pytest.raises(SystemExit):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     assert len(triplets(project)) == 3 and not any(draft.published_key for draft in drafts(project))
-    job.chunks.filter(index=jobs.FINISH_INDEX).update(lease_expires_at=timezone.now())
-    jobs.request_cancel(job)
+    job.chunks.filter(index=lifecycle.FINISH_INDEX).update(lease_expires_at=timezone.now())
+    lifecycle.request_cancel(job)
     job = publish(project)
     assert (job.state, job.result["noted"]) == ("done", 3), job.message
     assert len(triplets(project)) == Triplet.objects.count() == 3
@@ -231,9 +233,9 @@ def test_what_was_published_and_not_noted_is_not_published_twice(project, monkey
 
 def test_a_cancelled_publishing_can_be_started_anew(project):
     accept_all(project)
-    job = draft_publishing.start(project.created_by, project, wake_workers=False)
-    jobs.work_on_chunk(job, jobs.claim_chunk(job.pk))
-    jobs.request_cancel(job)
+    job = publishing.start(project.created_by, project, wake_workers=False)
+    lifecycle.work_on_chunk(job, lifecycle.claim_chunk(job.pk))
+    lifecycle.request_cancel(job)
     job.refresh_from_db()
     assert job.state == "cancelled" and not Triplet.objects.exists()
     assert publish(project).state == "done" and Triplet.objects.count() == 3

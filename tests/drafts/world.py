@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from annotation.jobs import lifecycle
+from annotation.machines.drafts import extraction, publishing
 from annotation.models import Dataset, Draft, Evidence, ExtractionRun, Item, Job, Project, Question, Response, Unit
-from annotation.services import draft_publishing, extraction, jobs
-from annotation.services.draft_kinds import drafted_for
+from annotation.projects.draft_kinds import drafted_for
 from models_runtime.contracts import PredictionError, Usage
-from models_runtime.extraction import Extraction, Piece
+from models_runtime.extractors.contracts import Extraction, Piece
 from tests import factories
 
 TRIPLETS = "triplets/-/1"
@@ -45,14 +46,14 @@ def make_drafting_project(identifier: str = TRIPLETS, texts: Sequence[str] = ANS
 def extract(project: Project, extractor: str = "fake-extractor", **options) -> ExtractionRun:
     options.setdefault("parameters", {"omitted_share": 0.0})
     run = extraction.start_extraction(project, project.created_by, extractor, wake_workers=False, **options)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     run.refresh_from_db()
     return run
 
 
 def publish(project: Project, on_judged: str = "refuse") -> Job:
-    return jobs.run_here(draft_publishing.start(project.created_by, project, on_judged=on_judged, wake_workers=False))
+    return lifecycle.run_here(publishing.start(project.created_by, project, on_judged=on_judged, wake_workers=False))
 
 
 def drafts(project: Project, source=None) -> list[Draft]:

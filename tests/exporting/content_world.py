@@ -10,8 +10,8 @@ from pathlib import Path
 
 from django.core.management import call_command
 
+from annotation.decisions import adjudicating
 from annotation.models import Dataset, Project
-from annotation.services import adjudicating
 from tests.exporting.world import ROOT, files_in
 from tests.factories import make_project, make_user
 from tests.kinds import answer_all

@@ -182,7 +182,7 @@ def test_a_pair_of_two_roots_brings_its_response_on_a_line_before(tmp_path, data
 
 
 def test_what_a_project_asks_otherwise_stands_in_the_manifest_and_never_changes_a_label(tmp_path, dataset):
-    from annotation.services.project_options import set_options
+    from annotation.projects.options import set_options
 
     project = make_project(dataset, "answer-grade/-/1", slug="options")
     captions = {"grade": {"title": "Note", "labels": {"perfect": {"title": "Sehr gut"}}}}

@@ -14,6 +14,8 @@ from analysis.releases import freezing
 from analysis.releases.files import zipped
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from annotation.decisions import adjudicating
+from annotation.machines.runs import reuse, suggesting
 from annotation.models import (
     Decision,
     GuidelineAcknowledgement,
@@ -24,7 +26,7 @@ from annotation.models import (
     RunFailure,
     Suggestion,
 )
-from annotation.services import adjudicating, guidelines, run_reuse, suggesting
+from annotation.projects import guidelines
 from tests.analysis.test_old_releases import FROZEN
 from tests.analysis.test_releases import computed, lively
 from tests.exporting.world import ROOT, _empty_database, _environment
@@ -132,7 +134,7 @@ def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path)
     Suggestion.objects.update(input_hash="h")
     units = [unit for unit in copy.items.values_list("item_units__unit", flat=True) if unit]
     hashes = dict.fromkeys(units, "h")
-    assert run_reuse.find_answers(runs["lexical"], {}, hashes) == {}
+    assert reuse.find_answers(runs["lexical"], {}, hashes) == {}
     decided = [sorted(one.decisions.values_list("unit__key", "method", "number", "label")) for one in (project, copy)]
     assert decided[0] == decided[1]
 

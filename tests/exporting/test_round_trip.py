@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.decisions import adjudicating
 from annotation.models import Decision, Project
-from annotation.services import adjudicating
 from tests.analysis.world import items_of, make_rater, say
 from tests.exporting.world import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
 from tests.factories import make_project, make_user

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.formats import Options, Source, get_format
+from annotation.formats import Options, SourceFile, get_format
 from annotation.formats.records import RowError
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -19,14 +19,14 @@ DRUID_ROW = (
 )
 
 
-def put(tmp_path: Path, name: str, content: str | bytes) -> Source:
+def put(tmp_path: Path, name: str, content: str | bytes) -> SourceFile:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return Source(path, name)
+    return SourceFile(path, name)
 
 
-def read(slug: str, *sources: Source, **options) -> list:
+def read(slug: str, *sources: SourceFile, **options) -> list:
     return list(get_format(slug).read(list(sources), Options(**options)))
 
 

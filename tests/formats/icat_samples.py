@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from annotation.formats import Source
+from annotation.formats import SourceFile
 
 from .helpers import put
 
@@ -53,11 +53,11 @@ def lines(rows: list[dict]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def source(tmp_path: Path, name: str, rows: list[dict]) -> Source:
+def source(tmp_path: Path, name: str, rows: list[dict]) -> SourceFile:
     return put(tmp_path, name, lines(rows))
 
 
-def everything(tmp_path: Path) -> dict[str, Source]:
+def everything(tmp_path: Path) -> dict[str, SourceFile]:
     """By kind, with annotations of two models."""
     return {
         "annotations": source(

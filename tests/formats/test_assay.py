@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import FormatError, Source, assay, detect
+from annotation.formats import FormatError, SourceFile, detect
+from annotation.formats.content import assay
 from annotation.formats.records import AnnotationRecord, EvidenceRecord, JudgementRecord, SpanRecord
 from annotation.incoming import EARLIEST, LATEST
 
@@ -94,7 +95,7 @@ def test_writing_what_was_read_gives_the_same_bytes(tmp_path, made):
     path = tmp_path / "a.jsonl"
     assay.write(sorted(made, key=assay.sort_key), path)
     first = path.read_bytes()
-    again = list(assay.read_labels([Source(path)], assay.Options()))
+    again = list(assay.read_labels([SourceFile(path)], assay.Options()))
     assert sorted(made, key=assay.sort_key) == again
     assay.write(again, path)
     assert path.read_bytes() == first

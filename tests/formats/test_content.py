@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import FormatError, Source, assay, content, detect
+from annotation.formats import FormatError, SourceFile, detect
+from annotation.formats.content import assay, format
 from annotation.formats.records import (
     AnnotationRecord,
     AspectRecord,
@@ -383,15 +384,15 @@ def trees(draw):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 def test_what_is_written_is_read_as_it_was(tmp_path, tree):
     def objects(kind):
-        return [content.as_object(record, place) for place, record in enumerate(of(tree, kind))]
+        return [format.as_object(record, place) for place, record in enumerate(of(tree, kind))]
 
     response = objects(ResponseRecord)[0] | {"sub_sentences": objects(SubSentenceRecord)}
-    line = content.line_object(
+    line = format.line_object(
         objects(QuestionRecord)[0],
         passages=objects(EvidenceRecord),
         aspects=objects(AspectRecord),
         responses=[response],
     )
     path = tmp_path / "written.jsonl"
-    assert content.write([line], path) == 1
-    assert read("content", Source(path)) == tree
+    assert format.write([line], path) == 1
+    assert read("content", SourceFile(path)) == tree

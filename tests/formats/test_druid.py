@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import FormatError, Source, druid
+from annotation.formats import FormatError, SourceFile
+from annotation.formats.files.spreadsheets import needs_escape, unescape
 from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord
-from annotation.formats.spreadsheets import needs_escape, unescape
+from annotation.formats.studies import druid
 
 from .helpers import DRUID_HEADER, druid_line, druid_tsv, errors, of, put, read
 
@@ -200,7 +201,7 @@ def druid_rows(draw):
 def test_every_value_survives_writing_and_reading(tmp_path, kind, rows):
     path = tmp_path / f"round.{kind}"
     assert druid.write(rows, path) == len(rows)
-    again = list(druid.rows_of(read("druid", Source(path))))
+    again = list(druid.rows_of(read("druid", SourceFile(path))))
     assert [dataclasses.asdict(row) for row in again] == [dataclasses.asdict(row) for row in rows]
     first = path.read_bytes()
     druid.write(again, path)
@@ -229,7 +230,7 @@ def test_an_apostrophe_of_a_foreign_file_is_kept(tmp_path):
     (row,) = druid.rows_of(read("druid", source))
     assert (row.evidence, row.claim) == ("'-gate' and '=1", "'@home")
     druid.write([row], tmp_path / "ours.tsv")
-    assert list(druid.rows_of(read("druid", Source(tmp_path / "ours.tsv")))) == [row]
+    assert list(druid.rows_of(read("druid", SourceFile(tmp_path / "ours.tsv")))) == [row]
 
 
 def test_a_file_without_formulas_is_written_as_it_was_read(tmp_path):

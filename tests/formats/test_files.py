@@ -12,9 +12,10 @@ import zipfile
 
 import pytest
 
-from annotation.formats import FormatError, Limits, Source, detect, druid
+from annotation.formats import FormatError, Limits, SourceFile, detect
 from annotation.formats.records import EvidenceRecord
-from annotation.formats.table_mapping import preview
+from annotation.formats.studies import druid
+from annotation.formats.tables.mapping import preview
 
 from .helpers import DRUID_HEADER, druid_line, druid_tsv, errors, of, put, read
 
@@ -104,7 +105,7 @@ def test_progress_counts_bytes_on_disk_up_to_all_of_them(tmp_path):
 # --- what is refused ---
 
 
-def refused(slug: str, source: Source, **options) -> str:
+def refused(slug: str, source: SourceFile, **options) -> str:
     with pytest.raises(FormatError) as caught:
         read(slug, source, **options)
     return str(caught.value)
@@ -245,15 +246,15 @@ def test_rows_just_below_the_limit_follow_each_other(tmp_path):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    assert "there is no such file" in refused("druid", Source(tmp_path / "no.tsv"))
+    assert "there is no such file" in refused("druid", SourceFile(tmp_path / "no.tsv"))
 
 
 MEASURED = """
 import resource, sys
-from annotation.formats import FormatError, Options, Source, get_format
+from annotation.formats import FormatError, Options, SourceFile, get_format
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    for record in get_format("druid").read([Source(sys.argv[1])], Options()):
+    for record in get_format("druid").read([SourceFile(sys.argv[1])], Options()):
         pass
     print("read")
 except FormatError as error:
@@ -305,7 +306,7 @@ def test_preview_shows_columns_and_first_rows_of_every_kind(tmp_path):
         put(tmp_path, "d.tsv", druid_tsv(*[druid_line()] * 30)),
         put(tmp_path, "d.json", json.dumps(druid_objects(*["a"] * 30))),
         put(tmp_path, "d.csv.gz", gzip.compress(druid_tsv(*[druid_line()] * 30).replace("\t", ",").encode())),
-        Source(tmp_path / "d.parquet"),
+        SourceFile(tmp_path / "d.parquet"),
     ]
     for source in sources:
         shown = preview(source)

@@ -6,8 +6,6 @@ import json
 import pytest
 
 from annotation.formats import FORMATS, detect
-from annotation.formats.icat import write
-from annotation.formats.icat_files import guess_model
 from annotation.formats.records import (
     AnnotationRecord,
     AspectRecord,
@@ -17,6 +15,8 @@ from annotation.formats.records import (
     QuestionRecord,
     ResponseRecord,
 )
+from annotation.formats.studies.icat.files import guess_model
+from annotation.formats.studies.icat.format import write
 
 from .helpers import errors, of, put, read
 from .icat_samples import (
@@ -368,7 +368,7 @@ def test_what_was_read_is_written_and_read_again_the_same(tmp_path):
 
 
 def test_a_large_corpus_is_streamed_and_only_named_documents_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("annotation.formats.icat_qrels.required_text", _counting := _Counting())
+    monkeypatch.setattr("annotation.formats.studies.icat.qrels.required_text", _counting := _Counting())
     rows = [{"id": f"x{number}", "contents": "t" * 50} for number in range(5000)]
     files = everything(tmp_path)
     files["corpus"] = put(tmp_path, "corpus.jsonl", lines(rows[:2500] + CORPUS + rows[2500:]))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from annotation.formats import Source, climate_fever, detect, druid, refchecker
+from annotation.formats import SourceFile, detect
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -13,17 +13,18 @@ from annotation.formats.records import (
     RowError,
     TripletRecord,
 )
+from annotation.formats.studies import climate_fever, druid, refchecker
 
 from .helpers import of, read, real
 
 
-def refchecker_sources() -> list[Source]:
+def refchecker_sources() -> list[SourceFile]:
     folder = real("refchecker")
-    return [Source(path, path.relative_to(folder).as_posix()) for path in sorted(folder.glob("*/*.json"))]
+    return [SourceFile(path, path.relative_to(folder).as_posix()) for path in sorted(folder.glob("*/*.json"))]
 
 
 def test_climate_fever_has_its_claims_pairs_and_every_vote():
-    records = read("climate-fever", Source(real("climate_fever/climate-fever.jsonl")))
+    records = read("climate-fever", SourceFile(real("climate_fever/climate-fever.jsonl")))
     assert len(of(records, ClaimRecord)) == 1535
     assert len({record.key for record in of(records, EvidenceRecord)}) == 7675
     votes = Counter(record.item for record in of(records, AnnotationRecord))
@@ -38,7 +39,7 @@ def test_climate_fever_is_written_as_it_was_read(tmp_path):
     import json
 
     path = real("climate_fever/climate-fever.jsonl")
-    climate_fever.write(read("climate-fever", Source(path)), tmp_path / "again.jsonl")
+    climate_fever.write(read("climate-fever", SourceFile(path)), tmp_path / "again.jsonl")
     with open(path, encoding="utf-8") as before, open(tmp_path / "again.jsonl", encoding="utf-8") as after:
         assert [json.loads(line) for line in after] == [json.loads(line) for line in before]
 
@@ -71,7 +72,7 @@ def test_refchecker_has_its_responses_triplets_and_labels_per_setting():
 def test_refchecker_comes_back_equal_from_one_file_of_all_models(tmp_path):
     records = read("refchecker", *refchecker_sources())
     refchecker.write(refchecker.rows_of(records), tmp_path / "all.jsonl")
-    assert read("refchecker", Source(tmp_path / "all.jsonl")) == records
+    assert read("refchecker", SourceFile(tmp_path / "all.jsonl")) == records
 
 
 def test_refchecker_file_is_written_as_it_was_read(tmp_path):
@@ -89,9 +90,9 @@ def test_formats_of_the_real_files_are_recognised():
 
 
 def test_climate_fever_goes_through_druids_layout_and_back(tmp_path):
-    records = read("climate-fever", Source(real("climate_fever/climate-fever.jsonl")))
+    records = read("climate-fever", SourceFile(real("climate_fever/climate-fever.jsonl")))
     rows = list(druid.rows_of(record for record in records if not isinstance(record, AnnotationRecord)))
     for kind in ("tsv", "jsonl", "parquet"):
         druid.write(rows, tmp_path / f"out.{kind}")
-        again = read("druid", Source(tmp_path / f"out.{kind}"))
+        again = read("druid", SourceFile(tmp_path / f"out.{kind}"))
         assert list(druid.rows_of(again)) == rows

@@ -13,7 +13,7 @@ from annotation.formats.records import (
     ResponseRecord,
     TripletRecord,
 )
-from annotation.formats.refchecker import Names, RefCheckerRow, guess_names, write
+from annotation.formats.studies.refchecker import Names, RefCheckerRow, guess_names, write
 
 from .helpers import errors, of, put, read
 

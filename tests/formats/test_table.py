@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.formats import FormatError, Source
+from annotation.formats import FormatError, SourceFile
 from annotation.formats.records import (
     ClaimRecord,
     DecisionRecord,
@@ -13,7 +13,7 @@ from annotation.formats.records import (
     ResponseRecord,
     TripletRecord,
 )
-from annotation.formats.table import guess_mapping, preview, write
+from annotation.formats.tables.format import guess_mapping, preview, write
 
 from .helpers import errors, of, put, read
 
@@ -140,7 +140,7 @@ def test_what_is_written_reads_as_the_same_records(tmp_path, kind, layout):
     records = claims if layout == "claim-evidence" else responses
     path = tmp_path / f"t.{kind}"
     write(records, path, layout)
-    shown = preview(Source(path))
+    shown = preview(SourceFile(path))
     mapping = {column: column for column in shown.columns}
     assert guess_mapping(shown.columns, shown.rows).mapping == mapping
-    assert read("table", Source(path), mapping=mapping) == records
+    assert read("table", SourceFile(path), mapping=mapping) == records

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from annotation.formats import FormatError, Options, Source
+from annotation.formats import FormatError, Options, SourceFile
 from annotation.formats.records import DecisionRecord, PairRecord
-from annotation.formats.table import guess_mapping, preview, task_type_of, write
+from annotation.formats.tables.format import guess_mapping, preview, task_type_of, write
 
 from .helpers import errors, of, put, read
 
@@ -160,7 +160,7 @@ def test_what_is_written_reads_as_the_same_records(tmp_path, kind):
     ]
     path = tmp_path / f"t.{kind}"
     assert write(records, path, "pairs") == 3
-    shown = preview(Source(path))
+    shown = preview(SourceFile(path))
     mapping = {column: column for column in shown.columns}
     assert guess_mapping(shown.columns, shown.rows).mapping == mapping
-    assert read("table", Source(path), mapping=mapping) == records
+    assert read("table", SourceFile(path), mapping=mapping) == records

@@ -7,21 +7,21 @@ import time
 
 import pytest
 
-from annotation.formats import FormatError, Limits, Source, detect
+from annotation.formats import FormatError, Limits, SourceFile, detect
 from annotation.formats.records import ClaimRecord, EvidenceRecord
-from annotation.formats.table_mapping import preview
+from annotation.formats.tables.mapping import preview
 
 from .helpers import errors, of, put, read
 
 MAPPING = {"claim": "claim", "evidence": "evidence", "claim_date": "date"}
 
 
-def parquet(tmp_path, columns: dict, name="t.parquet", **how) -> Source:
+def parquet(tmp_path, columns: dict, name="t.parquet", **how) -> SourceFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table(columns), tmp_path / name, **how)
-    return Source(tmp_path / name)
+    return SourceFile(tmp_path / name)
 
 
 def rows(tmp_path, mapping=None, **columns):

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.formats.druid import COLUMNS
+from annotation.formats.studies.druid import COLUMNS
+from annotation.imports import importing
+from annotation.imports.importing import FileChoices, ImportRequest, ProjectWish
+from annotation.jobs import lifecycle
 from annotation.models import Dataset, Evidence, Job
-from annotation.services import importing, jobs
-from annotation.services.importing import FileChoices, ImportRequest, ProjectWish
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 CLIMATE_FEVER = SHARED / "climate_fever" / "climate-fever.jsonl"
@@ -86,7 +87,7 @@ def start(dataset: Dataset, path: Path, *, format: str = "druid", project: str =
 
 
 def run(dataset: Dataset, path: Path, **more) -> Job:
-    return jobs.run_here(start(dataset, path, **more))
+    return lifecycle.run_here(start(dataset, path, **more))
 
 
 def texts(dataset: Dataset) -> dict[str, str]:

@@ -5,9 +5,10 @@ import json
 
 import pytest
 
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest, ProjectWish
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Aspect, Job, Project, Question, Response, Unit
-from annotation.services import importing, jobs
-from annotation.services.importing import ImportRequest, ProjectWish
 from tests.factories import make_dataset, make_user
 from tests.importing.files import answer, command, run, write_refchecker
 
@@ -68,7 +69,7 @@ class Importing:
             importing.files_of_paths(files),
             project=ProjectWish("p", task_type=task_type) if task_type else None,
         )
-        return jobs.run_here(
+        return lifecycle.run_here(
             importing.start(self.dataset.owner, self.dataset, request, is_dry_run=is_dry_run, wake_workers=False)
         )
 

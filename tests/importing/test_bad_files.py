@@ -7,8 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.jobs import lifecycle
 from annotation.models import Dataset, Evidence, Job, Upload
-from annotation.services import jobs
 from tests.factories import make_dataset, make_user
 from tests.importing.files import command, druid_row, druid_rows, write_druid
 
@@ -96,7 +96,7 @@ def test_the_browser_says_what_is_wrong(tmp_path, name):
     file = SimpleUploadedFile(file_name, data)
     response = client.post(f"/datasets/{dataset.slug}/import/", {"files": [file], "format": "druid"})
     if response.status_code == 302:
-        jobs.run_here(Job.objects.get())
+        lifecycle.run_here(Job.objects.get())
         response = client.get(response["Location"])
     assert response.status_code == 200
     page = response.content.decode()

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotation.jobs import lifecycle
 from annotation.models import ColumnMapping, Dataset, DatasetGrant, Evidence, Job, Project, Unit, Upload
-from annotation.services import jobs
 from tests.factories import make_dataset, make_project, make_user
 from tests.importing.files import druid_row, druid_rows, run, texts, write_druid
 from tests.work.browser import Annotator
@@ -50,7 +50,7 @@ def looked_at(client, response):
     assert response.status_code == 302, response.content.decode()
     job = Job.objects.order_by("-pk").first()
     assert response["Location"] == f"/imports/{job.uuid}/"
-    jobs.run_here(job)
+    lifecycle.run_here(job)
     return job, client.get(response["Location"]).content.decode()
 
 
@@ -66,7 +66,7 @@ def test_from_the_upload_to_the_imported_project(client, dataset, tmp_path):
     response = client.post(f"/imports/{dry.uuid}/start/", sent)
     job, page = looked_at(client, response)
     assert job.state == "done", job.message
-    assert "All of it is imported" in page
+    assert "The file was imported" in page
     assert "/projects/river-stances/" in page
     assert len(texts(dataset)) == 4
     assert Project.objects.get().decisions.count() == 8
@@ -84,7 +84,7 @@ def test_progress_survives_a_reload_and_ends_with_the_result(client, dataset, tm
         assert "Cancel" in page
     fragment = client.get(f"/jobs/{job.uuid}/progress/")
     assert "HX-Refresh" not in fragment.headers
-    jobs.run_here(job)
+    lifecycle.run_here(job)
     assert client.get(f"/jobs/{job.uuid}/progress/").headers["HX-Refresh"] == "true"
     page = client.get(response["Location"]).content.decode()
     assert "hx-get" not in page
@@ -97,7 +97,7 @@ def test_cancel_and_try_again(client, dataset, tmp_path):
     page = client.post(f"/jobs/{job.uuid}/cancel/", follow=True).content.decode()
     assert "cancelled" in page
     client.post(f"/jobs/{job.uuid}/resume/")
-    assert jobs.run_here(job).state == "done"
+    assert lifecycle.run_here(job).state == "done"
 
 
 def test_bad_rows_are_listed_and_can_be_downloaded(client, dataset, tmp_path):
@@ -134,7 +134,7 @@ def test_judged_rows_need_a_choice(client, dataset, tmp_path):
         annotator.submit(annotator.next()["payload"])
     changed = druid(tmp_path, druid_rows(2, evidence="Changed."))
     dry, page = looked_at(client, send(client, dataset, "d.tsv", changed))
-    assert "2 changed rows judged already" in page
+    assert "2 changed rows already judged" in page
     assert druid_row(1)["id"] in page
     assert client.post(f"/imports/{dry.uuid}/start/").status_code == 422
     job, page = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", {"on_judged": "supersede"}))
@@ -154,7 +154,7 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     assert "Guessed from names" in page
     assert re.search(r'name="column-claim".*?<option value="0" selected>statement', page, re.S)
     refused = client.post(response["Location"], {"column-claim": "0"}).content.decode()
-    assert "Say which column holds this: evidence" in refused
+    assert "Choose the column for: evidence" in refused
     twice = client.post(response["Location"], {"column-claim": "0", "column-evidence": "0"}).content.decode()
     assert "already claim" in twice
     job, page = looked_at(client, client.post(response["Location"], {"column-claim": "0", "column-evidence": "1"}))

@@ -9,10 +9,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.releases.freezing import write_release
+from annotation.imports import uploads
+from annotation.jobs import lifecycle
 from annotation.models import Job, Project, Upload
-from annotation.services import guidelines, jobs, uploads
-from annotation.services.carried_settings import SettingsProblem, parse
-from annotation.services.project_options import set_options
+from annotation.projects import guidelines
+from annotation.projects.carried_settings import SettingsProblem, parse
+from annotation.projects.options import set_options
 from tests.exporting.world import make_rich_project
 from tests.factories import make_dataset, make_project, make_user
 
@@ -175,7 +177,7 @@ def send(client, dataset, path):
 def looked_at(client, response):
     assert response.status_code == 302, response.content.decode()
     job = Job.objects.order_by("-pk").first()
-    jobs.run_here(job)
+    lifecycle.run_here(job)
     return job, client.get(response["Location"]).content.decode()
 
 
@@ -257,5 +259,5 @@ def test_nothing_is_said_to_be_importable_where_the_files_are_gone(client, owner
     assert "Import now" in page
     uploads.path_of(Upload.objects.get()).unlink()
     page = client.get(f"/imports/{dry.uuid}/").content.decode()
-    assert "is no longer on the server; send it again" in page
+    assert "is no longer on the server; upload it again" in page
     assert "Import now" not in page and "can be imported" not in page

@@ -4,6 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
 from annotation.models import (
     Annotation,
     Aspect,
@@ -20,7 +21,6 @@ from annotation.models import (
     Response,
     Unit,
 )
-from annotation.services import jobs
 from tests.factories import make_dataset, make_user
 from tests.formats.icat_samples import COFFEE, annotation, everything, lines
 from tests.importing.files import command
@@ -101,12 +101,12 @@ def test_files_sent_together_in_the_browser_are_taken_for_icat(client, owner, tm
     files.append(SimpleUploadedFile("qrels.txt", b"1 1 d1 1\n1 0 d2 0\n2 2 d1 2\n"))
     response = client.post(reverse("import_new", args=[dataset.slug]), {"files": files})
     assert response.status_code == 302, response.content.decode()
-    dry = jobs.run_here(Job.objects.get())
+    dry = lifecycle.run_here(Job.objects.get())
     assert (dry.state, dry.parameters["format"]) == ("done", "icat"), dry.message
     html = client.get(response["Location"]).content.decode()
     assert "Import now" in html and "aspect-coverage" in html
     sent = {"with_project": "on", "project_title": "Web track", "task_type": "aspect-coverage/-/1"}
     client.post(reverse("import_start", args=[dry.uuid]), sent)
-    done = jobs.run_here(Job.objects.order_by("-pk").first())
+    done = lifecycle.run_here(Job.objects.order_by("-pk").first())
     assert done.state == "done", done.message
     assert Decision.objects.filter(project__slug="web-track").count() == 8 and Evidence.objects.count() == 3

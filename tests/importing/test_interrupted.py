@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.imports import external_labels, staging
+from annotation.imports.importing import ImportProblem
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Chunk, ContentBatch, Evidence, Item, Job, Project, Rater, Unit
-from annotation.services import external_labels, import_staging, jobs
-from annotation.services.importing import ImportProblem
 from tests.factories import make_dataset
 from tests.importing.files import druid_row, druid_rows, run, start, texts, write_druid
 
@@ -22,7 +23,7 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(import_staging, "BATCH_RECORDS", 20)
+    monkeypatch.setattr(staging, "BATCH_RECORDS", 20)
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def lease_runs_out(job):
 
 def test_nobody_sees_rows_while_they_are_staged(dataset, file, monkeypatch):
     seen = []
-    after(monkeypatch, import_staging, "insert_units", 5, lambda: seen.append(texts(dataset)))
+    after(monkeypatch, staging, "insert_units", 5, lambda: seen.append(texts(dataset)))
     assert run(dataset, file).state == "done"
     assert seen == [{}]
     assert len(texts(dataset)) == ROWS
@@ -71,14 +72,14 @@ def test_cancelling_in_the_middle_takes_everything_back(dataset, file, monkeypat
 
     def cancel():
         assert Evidence.objects.exists()
-        jobs.request_cancel(Job.objects.get(pk=job.pk))
+        lifecycle.request_cancel(Job.objects.get(pk=job.pk))
 
-    after(monkeypatch, import_staging, "insert_units", 3, cancel)
-    progress = jobs.Lease.progress
-    monkeypatch.setattr(jobs.Lease, "progress", lambda self, *args, **kw: progress(self, *args, force=True))
+    after(monkeypatch, staging, "insert_units", 3, cancel)
+    progress = lifecycle.Lease.progress
+    monkeypatch.setattr(lifecycle.Lease, "progress", lambda self, *args, **kw: progress(self, *args, force=True))
     # Cancelling is looked for when progress is reported; a small file is read in one go, so report at each batch.
-    monkeypatch.setattr(jobs.Lease, "beat", lambda self: _look(self))
-    job = jobs.run_here(job)
+    monkeypatch.setattr(lifecycle.Lease, "beat", lambda self: _look(self))
+    job = lifecycle.run_here(job)
     assert job.state == "cancelled"
     assert not Evidence.objects.exists()
     assert not Unit.objects.exists()
@@ -87,27 +88,27 @@ def test_cancelling_in_the_middle_takes_everything_back(dataset, file, monkeypat
 
 def _look(lease):
     if Job.objects.filter(pk=lease.chunk.job_id, cancel_requested=True).exists():
-        raise jobs.JobCancelled
+        raise lifecycle.JobCancelled
 
 
 def test_a_cancelled_import_can_be_resumed(dataset, file):
     job = start(dataset, file)
-    jobs.request_cancel(job)
+    lifecycle.request_cancel(job)
     assert job.state == "cancelled"
-    jobs.resume(job)
-    assert jobs.run_here(job).state == "done"
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).state == "done"
     assert len(texts(dataset)) == ROWS
 
 
 def test_a_killed_import_starts_again_cleanly(dataset, file, monkeypatch):
     job = start(dataset, file)
     with monkeypatch.context() as patch:
-        after(patch, import_staging, "insert_units", 4, kill)
+        after(patch, staging, "insert_units", 4, kill)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     assert texts(dataset) == {}
     lease_runs_out(job)
-    assert jobs.run_here(job).state == "done"
+    assert lifecycle.run_here(job).state == "done"
     assert len(texts(dataset)) == Evidence.objects.count() == ROWS
     assert Unit.objects.count() == ROWS
 
@@ -118,8 +119,8 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(dataset, file, monkeyp
     def take_over():
         Chunk.objects.filter(job=job, state=Chunk.State.LEASED).update(lease_token="0" * 32)
 
-    after(monkeypatch, import_staging, "insert_units", 3, take_over)
-    jobs.work_on(job.pk)
+    after(monkeypatch, staging, "insert_units", 3, take_over)
+    lifecycle.work_on(job.pk)
     batch = ContentBatch.objects.get(job=job)
     written = Evidence.objects.filter(batch=batch).count()
     assert 0 < written < ROWS
@@ -135,7 +136,7 @@ def test_a_second_import_is_refused_while_one_is_staging(dataset, file, tmp_path
             start(dataset, other)
         refused.append(str(problem.value))
 
-    after(monkeypatch, import_staging, "insert_units", 2, second)
+    after(monkeypatch, staging, "insert_units", 2, second)
     assert run(dataset, file).state == "done"
     assert "Another import into" in refused[0]
     assert "Wait for it, or cancel it" in refused[0]
@@ -144,8 +145,8 @@ def test_a_second_import_is_refused_while_one_is_staging(dataset, file, tmp_path
 def test_two_imports_started_at_once_do_not_mix(dataset, file, tmp_path, monkeypatch):
     first, second = start(dataset, file), start(dataset, write_druid(tmp_path / "o.tsv", druid_rows(4)))
     messages = []
-    after(monkeypatch, import_staging, "insert_units", 2, lambda: messages.append(jobs.run_here(second).message))
-    assert jobs.run_here(first).state == "done"
+    after(monkeypatch, staging, "insert_units", 2, lambda: messages.append(lifecycle.run_here(second).message))
+    assert lifecycle.run_here(first).state == "done"
     assert "Another import into" in messages[0]
     assert len(texts(dataset)) == ROWS
 
@@ -153,9 +154,9 @@ def test_two_imports_started_at_once_do_not_mix(dataset, file, tmp_path, monkeyp
 def test_what_a_failed_job_left_behind_does_not_block_the_next(dataset, file, monkeypatch):
     job = start(dataset, file)
     with monkeypatch.context() as patch:
-        after(patch, import_staging, "insert_units", 3, kill)
+        after(patch, staging, "insert_units", 3, kill)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     # The worker that marked it failed died before it had cleaned up.
     job.chunks.filter(state=Chunk.State.LEASED).update(state="failed", lease_token=None, lease_expires_at=None)
     Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED)
@@ -171,12 +172,12 @@ def test_killed_between_publishing_and_the_end_it_publishes_once_and_goes_on_wit
     with monkeypatch.context() as patch:
         after(patch, external_labels, "bulk_insert", 4, kill)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     project = Project.objects.get(slug="p")
     assert project.state == Project.State.PREPARING
     assert 0 < project.decisions.count() < 2 * ROWS
     lease_runs_out(job)
-    job = jobs.run_here(job)
+    job = lifecycle.run_here(job)
     assert job.state == "done", job.message
     project.refresh_from_db()
     assert (project.state, project.decisions.count(), project.items.count()) == ("open", 2 * ROWS, ROWS)
@@ -186,15 +187,15 @@ def test_killed_between_publishing_and_the_end_it_publishes_once_and_goes_on_wit
 def test_cancelled_while_the_project_is_filled_the_project_is_taken_back(dataset, file, monkeypatch):
     monkeypatch.setattr(external_labels, "BATCH", 30)
     job = start(dataset, file, project="p")
-    after(monkeypatch, external_labels, "bulk_insert", 4, lambda: jobs.request_cancel(Job.objects.get(pk=job.pk)))
-    monkeypatch.setattr(jobs.Lease, "beat", lambda self: _look(self))
-    job = jobs.run_here(job)
+    after(monkeypatch, external_labels, "bulk_insert", 4, lambda: lifecycle.request_cancel(Job.objects.get(pk=job.pk)))
+    monkeypatch.setattr(lifecycle.Lease, "beat", lambda self: _look(self))
+    job = lifecycle.run_here(job)
     assert job.state == "cancelled"
     assert not Project.objects.exists()
     assert not Item.objects.exists()
     assert not (Annotation.objects.exists() or Rater.objects.exists())
     assert len(texts(dataset)) == ROWS
     monkeypatch.undo()
-    jobs.resume(job)
-    assert jobs.run_here(job).state == "done"
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).state == "done"
     assert Project.objects.get().decisions.count() == 2 * ROWS

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from annotation.jobs import lifecycle
 from annotation.models import (
     Annotation,
     Aspect,
@@ -18,7 +19,6 @@ from annotation.models import (
     StagedChange,
     Unit,
 )
-from annotation.services import jobs
 from tests.factories import make_dataset, make_project
 from tests.importing.files import run, start
 from tests.kinds import answer_all
@@ -244,8 +244,8 @@ def test_what_nobody_judged_is_corrected_where_it_stands(tmp_path):
 def test_a_cancelled_import_leaves_no_units_of_any_kind(tmp_path):
     dataset = make_dataset()
     job = start(dataset, write(tmp_path), format="content")
-    lease = jobs.claim_chunk(job.pk)
-    jobs.work_on_chunk(job, lease)
+    lease = lifecycle.claim_chunk(job.pk)
+    lifecycle.work_on_chunk(job, lease)
     staged = Unit.objects.filter(dataset=dataset)
     assert set(staged.values_list("kind", flat=True)) == {
         "question",
@@ -257,7 +257,7 @@ def test_a_cancelled_import_leaves_no_units_of_any_kind(tmp_path):
         "pair",
     }
     assert not staged.published().exists()
-    jobs.request_cancel(job)
+    lifecycle.request_cancel(job)
     job.refresh_from_db()
     assert job.state == "cancelled"
     assert not Unit.objects.filter(dataset=dataset).exists() and not StagedChange.objects.exists()

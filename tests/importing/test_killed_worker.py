@@ -10,8 +10,8 @@ PAIRS = 20_000
 START = """
 from pathlib import Path
 from annotation.models import Dataset, User
-from annotation.services import importing
-from annotation.services.importing import ImportRequest
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest
 user = User.objects.create_superuser('admin', 'admin@example.org')
 dataset = Dataset.objects.create(slug='d', title='d', owner=user)
 importing.start(user, dataset, ImportRequest('druid', importing.files_of_paths([Path({path!r})])), is_dry_run=False)

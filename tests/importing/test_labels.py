@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest, ProjectWish
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Evidence, Judgement, Project, Rater, Revision, Span
-from annotation.services import importing, jobs
-from annotation.services.importing import ImportRequest, ProjectWish
 from tests.factories import make_dataset
 from tests.importing.files import druid_rows, write_druid
 
@@ -39,7 +40,7 @@ def bring(dataset, tmp_path):
         labels = tmp_path / "annotations.jsonl"
         labels.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
         request = ImportRequest("assay", importing.files_of_paths([content, labels]), project=ProjectWish("p"))
-        return jobs.run_here(
+        return lifecycle.run_here(
             importing.start(dataset.owner, dataset, request, is_dry_run=is_dry_run, wake_workers=False)
         )
 

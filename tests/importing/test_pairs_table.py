@@ -7,8 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.jobs import lifecycle
 from annotation.models import Decision, Job, Pair, Project, Unit
-from annotation.services import jobs
 from tests.factories import make_dataset, make_user
 from tests.importing.files import command
 
@@ -29,7 +29,7 @@ def client():
 
 def after_the_job(client, response):
     assert response.status_code == 302, response.content.decode()
-    job = jobs.run_here(Job.objects.order_by("-pk").first())
+    job = lifecycle.run_here(Job.objects.order_by("-pk").first())
     return job, client.get(f"/imports/{job.uuid}/").content.decode()
 
 

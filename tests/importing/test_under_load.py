@@ -12,10 +12,12 @@ import pytest
 from django.db import connection, connections
 
 from annotation.access import assignment_for
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import ContentBatch, Evidence, Job, Revision
-from annotation.queries import pages
-from annotation.services import annotating, assigning, jobs, suggesting
 from annotation.task_types import task_type
+from annotation.work import annotating, assigning
+from annotation.work.queries import pages
 from benchmarks.generate import write_druid_file
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 
@@ -98,7 +100,7 @@ def test_people_submit_while_a_large_file_comes_in_and_a_checker_runs(tmp_path):
     process = import_elsewhere(path, owner)
     for thread in threads:
         thread.start()
-    checked = jobs.run_here(run.job)
+    checked = lifecycle.run_here(run.job)
     out, _ = process.communicate(timeout=300)
     stop.set()
     for thread in threads:

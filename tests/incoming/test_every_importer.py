@@ -12,11 +12,13 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from annotation.datasets.kinds import KINDS
+from annotation.exports import releasing
 from annotation.formats import FORMATS, FormatError
+from annotation.imports import importing
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
+from annotation.jobs import lifecycle
 from annotation.models import ContentBatch, Job, Project
-from annotation.services import importing, jobs, releasing
-from annotation.services.content_kinds import KINDS
-from annotation.services.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from tests import factories
 from tests.formats import icat_samples
 from tests.importing.files import answer, druid_row
@@ -183,7 +185,7 @@ class Importer:
             self.count["refused rows"] += 1
             return
         self.count["imported"] += 1
-        done = jobs.run_here(importing.start(self.owner, dataset, request, is_dry_run=False, wake_workers=False))
+        done = lifecycle.run_here(importing.start(self.owner, dataset, request, is_dry_run=False, wake_workers=False))
         if done.state != Job.State.DONE:
             raise AssertionError(f"passed the dry run, then {done.state}: {done.message}")
         self.read_back(dataset)
@@ -196,7 +198,7 @@ class Importer:
         for project in Project.objects.filter(dataset=dataset):
             addresses += [f"/projects/{project.slug}/{page}" for page in ("", "items/", "agreement/")]
             addresses.append(f"/api/v1/projects/{project.slug}/annotations/")
-            done = jobs.run_here(releasing.start_export(project, self.owner))
+            done = lifecycle.run_here(releasing.start_export(project, self.owner))
             assert done.state == Job.State.DONE, done.message
         for address in addresses:
             assert self.page.get(address).status_code == 200, address

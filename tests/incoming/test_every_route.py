@@ -24,9 +24,10 @@ from hypothesis import strategies as st
 from analysis.releases import freezing
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
+from annotation.exports import releasing
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Draft, Guideline, Job, ProjectOptions, Revision
-from annotation.queries import pages
-from annotation.services import jobs, releasing
+from annotation.work.queries import pages
 from tests.incoming.hostile import (
     HEADERS,
     JSON_VALUES,
@@ -133,6 +134,9 @@ class Driver:
             "skip": {"reason": "no", "flag": True} | more,
             "shown": {"at": now, "suggestions": True},
             "release": {"x": 1},
+            "suggestions": {
+                "answers": [{name: one[name] for name in ("unit", "dimension", "label")} for one in judgements]
+            },
             "item": {"x": 1},
         }
 
@@ -216,7 +220,7 @@ class Driver:
         admin = self.world.people["admin"]
         Job.objects.filter(finished_at=None).update(state=Job.State.CANCELLED, finished_at=datetime.now(UTC))
         for made in (releasing.start_export(project, admin), freezing.start_freezing(project, admin).job):
-            done = jobs.run_here(made)
+            done = lifecycle.run_here(made)
             if done.state != Job.State.DONE:
                 self.faults.append(f"after {self.role} on {pattern}: {done.kind} {done.state}: {done.message}")
         source = DatabaseSource(project)
@@ -258,7 +262,7 @@ def test_every_field_of_what_the_labelling_page_sends_takes_no_hostile_value(set
     settings.ACCOUNT_RATE_LIMITS = False
     driver = Driver(make_world(), "annotator", Asked(monkeypatch))
     stored = 0
-    for action in ("submit", "skip", "shown"):
+    for action in ("submit", "skip", "shown", "suggestions"):
         address = f"/api/v1/assignments/{driver.world.assignment.uuid}/{action}"
         for path in list(paths_in(driver.bodies[action]))[1:]:
             for value in JSON_VALUES:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.conftest import PATIENCE_MS
 from tests.web.pages import PATIENT
@@ -53,15 +53,15 @@ def new_dataset(page: Page, title: str, slug: str) -> None:
     page.get_by_role("link", name="New data set").click()
     page.get_by_label("Title").fill(title)
     page.get_by_label("Address").fill(slug)
-    page.get_by_role("button", name="Make it and choose a file").click()
+    page.get_by_role("button", name="Create it and choose a file").click()
     expect(page.get_by_role("heading", name="Import a file")).to_be_visible()
 
 
 def look_at(page: Page, file: Path) -> dict[str, str]:
     """Upload for a dry run. Returns kind -> how many would be created, and that nothing else would happen."""
     page.get_by_label("Files").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
-    expect(page.get_by_role("heading", name="What is in the file")).to_be_visible(timeout=JOB_MS)
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.get_by_role("heading", name="Contents of the file")).to_be_visible(timeout=JOB_MS)
     expect(page.get_by_role("columnheader", name="would be created")).to_be_visible()
     page.wait_for_load_state()  # all rows
     found = {}
@@ -80,14 +80,14 @@ def import_now(page: Page) -> None:
     for _ in range(2):
         page.reload()
         progress = page.locator("#job-progress progress")
-        done = page.get_by_text("All of it is imported.")
+        done = page.get_by_text("The file was imported.")
         expect(progress.or_(done).first).to_be_visible()
     expect(done).to_be_visible(timeout=JOB_MS)
 
 
 def new_project(page: Page, title: str, dataset: str, task: str, guidelines: str) -> str:
     """Two judgements per item, suggestions after the first answer. Returns the project's address."""
-    page.get_by_role("link", name="To the data set").click()
+    page.get_by_role("link", name="Go to the data set").click()
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Title").fill(title)
     expect(page.get_by_label("Data set").locator("option:checked")).to_have_text(dataset)
@@ -192,13 +192,25 @@ def highlight(page: Page, words: int) -> None:
     expect(chips).to_have_count(before + 1)
 
 
-def figures(page: Page, heading: str) -> dict[str, list[str]]:
-    """The rows of the figures under a heading: measure -> the other cells."""
-    section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
+def section_of(page: Page, title: str) -> Locator:
+    """A section of a report's page, unfolded."""
+    section = page.locator("details.section").filter(has=page.get_by_role("heading", name=title, exact=True))
     expect(section).to_be_visible(timeout=JOB_MS)
     are_at_rest(page)
-    rows = section.locator("table").first.locator("tbody tr").all()
-    return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows}
+    section.evaluate("section => (section.open = true)")
+    return section
+
+
+def figures(page: Page, section: str) -> dict[str, list[str]]:
+    """The rows of a section's first table: measure -> the other cells; the first is a value, then its interval."""
+    rows = section_of(page, section).locator("table").first.locator("tbody tr").all()
+    found = {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows}
+    return {name: [*value_and_interval(value), *cells] for name, (value, *cells) in found.items()}
+
+
+def value_and_interval(cell: str) -> tuple[str, str]:
+    value, _, ends = cell.partition(" [")
+    return value, ends.removesuffix("]")
 
 
 def are_computed(page: Page) -> None:
@@ -212,12 +224,10 @@ def are_at_rest(page: Page) -> None:
     expect(page.locator("#state")).to_contain_text(re.compile("Computed|will be computed again soon"), timeout=JOB_MS)
 
 
-def stats(page: Page, heading: str) -> dict[str, str]:
-    are_at_rest(page)
-    section = page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
+def stats(page: Page, section: str) -> dict[str, str]:
     return {
         one.locator("dt").inner_text(): one.locator("dd").inner_text()
-        for one in section.locator("dl.stats > div").all()
+        for one in section_of(page, section).locator("dl.stats > div").all()
     }
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
+from annotation.imports import importing
+from annotation.imports.importing import FileChoices, ImportRequest
+from annotation.jobs import lifecycle
 from annotation.models import Annotation, Assignment, Item, Job, Judgement, Project, Revision, Span
-from annotation.services import importing, jobs
-from annotation.services.importing import FileChoices, ImportRequest
 from annotation.task_types import task_type
 from tests.exporting.world import arguments_for, files_in
 from tests.factories import join, make_dataset, make_project, make_user
@@ -40,7 +41,7 @@ def write_files(plan: Plan, folder: Path) -> list[Path]:
 def work_off() -> None:
     """What the workers have to do now."""
     while job := Job.objects.filter(state=Job.State.QUEUED).order_by("pk").first():
-        assert jobs.run_here(job).state == Job.State.DONE, job.message
+        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
 
 
 def begin(open_context, plan: Plan, folder: Path) -> Project:
@@ -48,7 +49,7 @@ def begin(open_context, plan: Plan, folder: Path) -> Project:
     dataset = make_dataset(make_user("researcher", is_staff=True))
     choices = FileChoices(mapping=MAPPING) if plan.format == "table" else FileChoices()
     request = ImportRequest(plan.format, importing.files_of_paths(write_files(plan, folder)), choices)
-    job = jobs.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
+    job = lifecycle.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
     assert job.state == Job.State.DONE, (job.message, job.result.get("errors"))
     return _staffed(plan, make_project(dataset, plan.task_type, overlap=plan.people, slug=plan.name))
 
@@ -59,21 +60,21 @@ def begin_in_the_browser(open_context, plan: Plan, folder: Path) -> Project:
     page.goto("/datasets/")
     browser.new_dataset(page, plan.name, f"{plan.name}-content")
     page.get_by_label("Files").set_input_files(write_files(plan, folder))
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Dry run").click()
     if plan.format == "table":
         page.get_by_role("link", name="Premises and hypotheses").click()
         for target, column in MAPPING.items():
             page.locator(f'select[name="column-{target}"]').select_option(label=column)
-        page.get_by_role("button", name="Look at it").click()
+        page.get_by_role("button", name="Dry run").click()
     page.wait_for_url("**/imports/*/")
     work_off()
-    expect(page.get_by_role("heading", name="What is in the file")).to_be_visible(timeout=browser.STEP_MS)
+    expect(page.get_by_role("heading", name="Contents of the file")).to_be_visible(timeout=browser.STEP_MS)
     looked_at = page.url
     page.get_by_role("button", name="Import now").click()
     page.wait_for_url(lambda address: "/imports/" in address and address != looked_at)
     work_off()
-    expect(page.get_by_text("All of it is imported.")).to_be_visible(timeout=browser.STEP_MS)
-    page.get_by_role("link", name="To the data set").click()
+    expect(page.get_by_text("The file was imported.")).to_be_visible(timeout=browser.STEP_MS)
+    page.get_by_role("link", name="Go to the data set").click()
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Title").fill(plan.name)
     page.get_by_label(task_type(plan.task_type).title, exact=True).check()

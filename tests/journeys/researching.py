@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from .browser import JOB_MS, are_computed
+from .browser import JOB_MS, are_computed, value_and_interval
 from .demo import Demo, manage
 
 ALPHA = re.compile("^Krippendorff's alpha, nominal")
@@ -31,13 +31,27 @@ def go(page: Page, study: Study, where: str) -> None:
     are_computed(page)
 
 
-def section_of(page: Page, heading: str) -> Locator:
-    return page.locator("section.card").filter(has=page.get_by_role("heading", name=heading, exact=True))
-
-
 def alpha_of(page: Page, heading: str) -> str:
     """Krippendorff's nominal alpha as the page writes it."""
-    return section_of(page, heading).get_by_role("row", name=ALPHA).locator("td").first.inner_text()
+    row = table_of(page, f"{heading}: agreement").get_by_role("row", name=ALPHA)
+    return value_of(row.locator("td").first.inner_text())
+
+
+def value_of(cell: str) -> str:
+    """Without the interval that stands in the same cell."""
+    return value_and_interval(cell)[0]
+
+
+def table_of(page: Page, title: str | re.Pattern) -> Locator:
+    """A table by its title, with all sections of the page unfolded."""
+    page.locator("details.section").evaluate_all("sections => sections.forEach((one) => (one.open = true))")
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def choose(page: Page, option: str, **choice: str | int) -> None:
+    """Choose an option of a report, in its panel where it has one."""
+    page.locator("details.options").evaluate_all("panels => panels.forEach((one) => (one.open = true))")
+    page.get_by_label(option, exact=True).select_option(**choice)
 
 
 def column(table: Locator, place: int) -> dict[str, str]:
@@ -97,14 +111,13 @@ def train(page: Page, study: Study, **choices: str | bool) -> str:
 
 
 def set_beside(page: Page, dimension: str, **choice) -> Locator:
-    """Choose another run on the page of a comparison. Returns the paragraph of the tests between the two."""
-    page.get_by_label("Beside", exact=True).select_option(**choice)
-    table = page.get_by_role("region", name=f"{dimension}: two runs against the same people")
-    expect(table).to_be_visible(timeout=JOB_MS)
+    """Choose another run on the page of a comparison. Returns the p value of McNemar's test between the two."""
+    choose(page, "Compare with", **choice)
+    tests = page.get_by_role("region", name=f"{dimension}: tests of the difference", exact=True, include_hidden=True)
+    expect(tests).to_have_count(1, timeout=JOB_MS)
     are_computed(page)
-    tests = section_of(page, dimension).locator("p", has_text="McNemar").first
-    expect(tests).to_be_visible()
-    return tests
+    expect(table_of(page, re.compile(f"^{dimension}: .* and .* against the same people$")).first).to_be_visible()
+    return tests.get_by_role("row", name=re.compile("McNemar")).locator("td").first
 
 
 def open_an_item(page: Page, cell: Locator) -> str:

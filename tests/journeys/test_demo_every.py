@@ -4,8 +4,8 @@ others need stands beside it."""
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.services.checker_inputs import why_not
-from annotation.services.demo_sets import PROJECTS, DemoProject
+from annotation.demo.sets import PROJECTS, DemoProject
+from annotation.machines.runs.checker_inputs import why_not
 from annotation.task_types import task_type
 
 from .browser import JOB_MS, person
@@ -32,8 +32,8 @@ def researcher(chromium, demo):
 def test_one_click_runs_what_can_run_and_says_what_the_others_need(demo: Demo, researcher: Page, project: DemoProject):
     page = researcher
     page.goto(f"{demo.address}/projects/{project.slug}/runs/")
-    page.get_by_role("button", name="Run every checker that can run here").click()
-    answer = page.get_by_role("status").filter(has=page.get_by_role("heading", name="What was started"))
+    page.get_by_role("button", name="Run all available checkers").click()
+    answer = page.get_by_role("status").filter(has=page.get_by_role("heading", name="Started runs"))
     rows = answer.locator("tbody tr")
     expect(rows).to_have_count(len(task_type(project.task_type).checkers))
     of = {slug: answer.locator(f"[data-checker={slug}]") for slug in task_type(project.task_type).checkers}
@@ -47,7 +47,7 @@ def test_one_click_runs_what_can_run_and_says_what_the_others_need(demo: Demo, r
         page.goto(demo.address + address)
         expect(page.locator("#run-progress .badge.ok")).to_have_text("done", timeout=JOB_MS)
     page.goto(f"{demo.address}/projects/{project.slug}/runs/")
-    page.get_by_role("button", name="Run every checker that can run here").click()
+    page.get_by_role("button", name="Run all available checkers").click()
     expect(page.locator("tr[data-checker]").filter(has_text="used again")).to_have_count(len(runs) + 1)
 
 

@@ -4,8 +4,8 @@ beside it, and its figures are there, with people who differ and a checker to co
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.demo.sets import PROJECTS, DemoProject
 from annotation.models import Project
-from annotation.services.demo_sets import PROJECTS, DemoProject
 from annotation.task_types import task_type
 
 from .browser import figures, person
@@ -104,7 +104,7 @@ def test_its_guidelines_are_one_key_away(demo: Demo, annotator: Page, project: D
 def test_its_annotators_agree_and_differ(demo: Demo, researcher: Page, project: DemoProject):
     researcher.goto(f"{demo.address}/projects/{project.slug}/agreement/")
     for dimension in task_type(project.task_type).dimensions:
-        found = figures(researcher, dimension.title)
+        found = figures(researcher, f"{dimension.title}: coefficients")
         assert 0 < float(found["Krippendorff's alpha, nominal"][0]) < 1
 
 
@@ -112,10 +112,10 @@ def test_its_annotators_agree_and_differ(demo: Demo, researcher: Page, project: 
 def test_a_checker_can_be_compared_with_them(demo: Demo, researcher: Page, project: DemoProject):
     researcher.goto(f"{demo.address}/projects/{project.slug}/comparison/")
     for dimension in task_type(project.task_type).dimensions:
-        assert 0 < float(figures(researcher, dimension.title)["Accuracy"][0]) < 1
+        assert 0 < float(figures(researcher, f"{dimension.title}: agreement with people")["Accuracy"][0]) < 1
 
 
 def test_what_follows_from_a_grade_has_figures_of_its_own(demo: Demo, researcher: Page):
     researcher.goto(f"{demo.address}/projects/demo-grades/agreement/")
-    outcome = figures(researcher, "Outcome, derived from Grade")
+    outcome = figures(researcher, "Outcome, derived from Grade: coefficients")
     assert 0 < float(outcome["Krippendorff's alpha, nominal"][0]) < 1

@@ -21,7 +21,11 @@ from .demo import ROOT, START_SECONDS, free_port, heed_every_signal, processes_o
 pytestmark = pytest.mark.slow
 
 BLOCK = re.compile(r"^```(?:sh|bash|shell|console)\b *(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
+]
 # `.ci/run` begins with it; and the demo is running already.
 INSTEAD = {"make test": "make -n test", "make demo": "make -n demo"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from annotation.formats.druid import COLUMNS
+from annotation.formats.studies.druid import COLUMNS
 from tests.conftest import CHROMIUMS, how_to_start_chromium
 
 from . import browser
@@ -157,15 +157,16 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
         mark("labelling")
 
         researcher.goto(f"{project}agreement/")
-        relevance, stance = browser.figures(researcher, "Relevance"), browser.figures(researcher, "Stance")
+        relevance, stance = (browser.figures(researcher, f"{of}: coefficients") for of in ("Relevance", "Stance"))
         mark("agreement")
         researcher.goto(f"{project}comparison/")
-        against = browser.figures(researcher, "Stance")
-        labels = browser.stats(researcher, "Stance")
+        against = browser.figures(researcher, "Stance: agreement with people")
+        labels = browser.stats(researcher, "Stance: agreement with people")
         # Numbers come first, pictures with the whole report.
         confusions = researcher.locator("svg.plot[aria-labelledby*=confusion]")
         expect(confusions).to_have_count(2, timeout=browser.JOB_MS)
-        matrices = [table.locator("td").all_text_contents() for table in researcher.locator("table.matrix").all()]
+        counts = researcher.locator(".table-wrap[aria-label$=': people (rows) and checker']")
+        matrices = [table.locator("tbody td").all_text_contents() for table in counts.all()]
         assert [len(cells) for cells in matrices] == [4, journey.stances**2]
         assert sum(map(int, matrices[0])) == 10
         mark("comparison")
@@ -178,10 +179,10 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
     assert (stance[agreement][0], stance[agreement][2]) == ("0.556", "9")
     seven = stance[f"{agreement}, with “not_applicable” as a label"]
     assert (seven[0], seven[2]) == ("0.600", "10")
-    assert all(" to " in interval for _, interval, *_ in stance.values())
+    assert all(", " in interval for _, interval, *_ in stance.values())
     assert labels["labels untouched by the checker"] == labels["labels in all"] == "18"
     # The answers before the suggestions count, of which two were other ones.
-    assert (labels["units with a reference"], labels["ties, excluded"]) == ("8", "1")
+    assert (labels["units with a reference label"], labels["ties, excluded"]) == ("8", "1")
     assert 1 <= int(against["Accuracy"][2]) <= 8  # where the checker found it relevant, too
     expected = ("annotations.jsonl", "claims.jsonl", "claims.parquet", "claims.tsv", "manifest.json")
     assert [file.name for file in files] == [f"{slug}-{name}" for name in expected]

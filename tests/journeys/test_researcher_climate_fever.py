@@ -9,11 +9,14 @@ import uuid
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from analysis.templatetags.figures import number, p_value
+from analysis.reports.checkers.comparison.filters import of_cell
+from analysis.reports.tabular import rounded
+from analysis.templatetags.figures import CELL_DIGITS, number
 from annotation.task_types import task_type
 
 from . import browser
@@ -145,23 +148,24 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
 
         # Agreement of the votes: as a whole, per label, and by article, since the claims name no source.
         steps.go(page, study, "agreement/?raters=imported")
-        stance, alpha = steps.section_of(page, "Stance"), steps.alpha_of(page, "Stance")
+        alpha = steps.alpha_of(page, "Stance")
         assert alpha == f"{PUBLISHED_ALPHA:.3f}"
-        per_label = steps.column(stance.get_by_role("region", name="Stance: each label against the rest"), 4)
+        table = steps.table_of(page, "Stance: each label against the rest")
+        per_label = {name: steps.value_of(cell) for name, cell in steps.column(table, 4).items()}
         assert len(per_label) == len(STANCES)
-        assert stance.get_by_role("region", name="Stance: by source").count() == 0
-        page.get_by_text("All labels, as they are now").click()
+        assert steps.table_of(page, "Stance: by source").count() == 0
+        page.get_by_text("Filters: none").click()
         page.get_by_label("By", exact=True).select_option("article of the evidence")
         page.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_url(f"**split={SPLIT}**")
         browser.are_computed(page)
         assert steps.alpha_of(page, "Stance") == alpha
-        table = stance.get_by_role("region", name="Stance: by article of the evidence")
+        table = steps.table_of(page, "Stance: by article of the evidence")
         sizes = Counter(one["article"] for one in evidence.values())
         by_article = {name: int(n) for name, n in steps.column(table, 1).items()}
         assert by_article == dict(sorted(sizes.items(), key=lambda row: (-row[1], row[0]))[:50])
-        alphas = steps.column(table, 4)
-        expect(stance.get_by_text(f"{ARTICLES - 50:,} more, with fewer units, are not listed")).to_be_visible()
+        alphas = {name: steps.value_of(cell) for name, cell in steps.column(table, 4).items()}
+        expect(page.get_by_text(f"{ARTICLES - 50:,} more, with fewer units, are not listed")).to_be_visible()
         assert "with the article of the evidence in the place of the source" in page.locator("#methods").inner_text()
         latex = steps.download_figures(page, tmp_path)
         assert r"\caption{Stance: by article of the evidence}" in latex and r"\toprule" in latex
@@ -169,22 +173,20 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
 
         # Two checkers beside each other, and what lies behind a cell of their confusion with people.
         steps.go(page, study, f"comparison/?run={embedding}")
-        tests = steps.set_beside(page, "Stance", value=lexical).inner_text()
-        mcnemar = re.search(r"McNemar[^:]*: p = (\S+)", tests)[1]
-        accuracy = steps.column(steps.section_of(page, "Stance").get_by_role("region", name="Stance: figures"), 1)[
-            "Accuracy"
-        ]
-        cell = steps.section_of(page, "Stance").locator("svg a[href$='figure=stance%2Frefutes%2Fsupports']")
-        key = steps.open_an_item(page, cell)
+        mcnemar = steps.set_beside(page, "Stance", value=lexical).inner_text()
+        accuracy = steps.value_of(steps.column(steps.table_of(page, "Stance: embedding against people"), 1)["Accuracy"])
+        cell = quote(of_cell("stance", "refutes", "supports").encoded, safe="")
+        key = steps.open_an_item(page, page.locator(f"svg a[href$='figure={cell}']"))
         expect(page.get_by_text(evidence[key]["evidence"], exact=True)).to_be_visible()
         assert key in judged or votes_of(evidence[key]).most_common(1)[0][0] == "refutes"
         mark("comparison")
 
         # May the trained one stand in for a person?
         steps.go(page, study, "alternative-annotator/")
-        trained = page.get_by_role("region", name="Stance: checkers").get_by_role("row", name=re.compile("^trained"))
-        winning_rate = trained.locator("td").nth(1).inner_text()
-        assert 0 <= float(winning_rate) <= 1 and trained.locator("td").nth(5).inner_text() == str(len(PEOPLE))
+        tested = steps.table_of(page, re.compile("^Stance: alternative annotator test"))
+        trained = tested.get_by_role("row", name=re.compile("^trained"))
+        winning_rate = steps.value_of(trained.locator("td").nth(1).inner_text())
+        assert 0 <= float(winning_rate) <= 1 and trained.locator("td").nth(3).inner_text() == str(len(PEOPLE))
         mark("alternative annotator")
 
         # How many more labels? Then freeze those that there are.
@@ -207,7 +209,9 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
     assert {row["title"]: number(row["alpha"]["estimate"]) for row in votes["per_label"]} == per_label
     compared = steps.of_dimension(comparison, "stance")
     assert number(compared["accuracy"]["estimate"]) == accuracy
-    assert [p_value(one["p_value"]) for one in compared["versus"]["tests"] if "McNemar" in one["name"]] == [mcnemar]
+    assert [
+        rounded(one["p_value"], CELL_DIGITS, "p") for one in compared["versus"]["tests"] if "McNemar" in one["name"]
+    ] == [mcnemar]
     row = next(
         one for one in steps.of_dimension(alternative, "stance")["checkers"] if one["checker"].startswith("trained")
     )

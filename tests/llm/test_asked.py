@@ -11,12 +11,13 @@ import pytest
 from models_runtime import STANCE, CheckerInput, load, registry
 from models_runtime.contracts import SpaceError
 from models_runtime.llm import client, prompts
-from models_runtime.scorers.asked import QUESTIONS
+from models_runtime.scorers import model_knowledge, source_reference, verdict
 from tests.models_runtime.samples import UNREADABLE, pair, triplet
 
 from .server import completion, picked
 
 EVIDENCE = "A study of 2019 says so."
+QUESTIONS = {one.INFO.slug: one.QUESTION for one in (source_reference, model_knowledge, verdict)}
 # letter -> the score that it stands for, in the order of the prompt
 VALUES = {"source-reference": (1.0, 0.0), "model-knowledge": (1.0, -1.0, 0.0), "verdict": (1.0, -1.0, 0.0)}
 SLUGS = list(VALUES)

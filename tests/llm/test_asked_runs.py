@@ -8,8 +8,9 @@ import json
 import pytest
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import Job, Score, Suggestion
-from annotation.services import jobs, suggesting
 from annotation.task_types import TASK_TYPES
 from tests.kinds import ANSWER, ASPECTS, RESPONSES, make_kind_project
 
@@ -34,7 +35,7 @@ def test_a_run_stores_the_answers_and_its_page_shows_them(client, serve, kind, c
     serve(lambda request, n: completion("?") if n == 1 else picked("B", shares), max_in_flight=1)
     project = make_kind_project(identifier_of(kind))
     run = suggesting.start_run(project, project.created_by, checker, {"wait_seconds": 0}, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     values = list(Score.objects.filter(run=run, name=score).values_list("value", flat=True))
     assert set(values) == ({0.0} if checker == "source-reference" else {-1.0})
@@ -59,7 +60,7 @@ def test_aligned_aspects_are_suggested_with_the_sentence_that_covers_them(client
     server = serve(answer)
     project = make_kind_project(identifier_of("aspect-coverage"))
     run = suggesting.start_run(project, project.created_by, "aspect-alignment", {"wait_seconds": 0}, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     said = Suggestion.objects.filter(run=run).select_related("unit__aspect", "unit__response")
     answered = [one for one in said if one.unit.response.text == ANSWER]

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotation.machines.runs import suggesting
 from annotation.models import CheckerRun, Score, Suggestion, Unit
-from annotation.services import suggesting
 from models_runtime import registry
 from tests import factories
 

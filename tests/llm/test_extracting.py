@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from models_runtime import load_extractor, registry
 from models_runtime.contracts import ModelError, ParameterError, UnavailableError
-from models_runtime.extraction import PARTS, Source
+from models_runtime.extractors.contracts import PARTS, ExtractionInput
 from models_runtime.extractors.llm import FORMS
 from models_runtime.llm import client, prompts
 from models_runtime.llm.endpoints import VARIABLE
@@ -40,7 +40,7 @@ def said(rows, kind="triplet", **settings):
 
 
 def source(text=ANSWER, question="Which lakes froze?", key="1"):
-    return Source(key, question, text)
+    return ExtractionInput(key, question, text)
 
 
 def extract(*sources, kind="triplet", **parameters):

@@ -8,8 +8,9 @@ import time
 import pytest
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import predicting, suggesting
 from annotation.models import CheckerRun, Job, RunFailure, Suggestion
-from annotation.services import jobs, run_predicting, suggesting
 from annotation.task_types import TASK_TYPES
 from models_runtime.llm.endpoints import VARIABLE
 from tests import factories
@@ -32,7 +33,7 @@ def project():
 
 def run_here(project, **parameters) -> tuple[CheckerRun, Job]:
     run = suggesting.start_run(project, project.created_by, "llm", FAST | parameters, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     run.refresh_from_db()
     return run, job
 
@@ -80,7 +81,7 @@ def test_a_run_is_started_from_the_page_with_an_endpoint_by_its_name(client, pro
     assert client.post(address, posted).status_code == 302
     run = CheckerRun.objects.get()
     assert run.parameters["endpoint"] == "lab" and run.job.queue == "llm"
-    assert jobs.run_here(run.job).state == Job.State.DONE, run.job.message
+    assert lifecycle.run_here(run.job).state == Job.State.DONE, run.job.message
     run.refresh_from_db()
     assert run.provenance["endpoint"] == "lab" and run.provenance["prompts"]["stance"][0]["name"] == "own"
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
@@ -124,8 +125,8 @@ def test_failures_are_counted_by_their_reason_and_no_label_is_made_up(project, s
 
 def test_a_slow_server_is_still_asked_for_several_at_a_time(project, serve, monkeypatch):
     """Slices shrink where answers are slow, and would leave a server with one request at a time."""
-    monkeypatch.setattr(run_predicting, "SLICE_SIZE", 1)
-    monkeypatch.setattr(run_predicting, "SLICE_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(predicting, "SLICE_SIZE", 1)
+    monkeypatch.setattr(predicting, "SLICE_SECONDS", (0.0, 0.0))
 
     def answer(request, n):
         time.sleep(0.05)
@@ -164,16 +165,16 @@ def test_a_server_that_stays_away_fails_the_job_and_it_goes_on_from_there(projec
 
     server = serve(by_letters)
     run = suggesting.start_run(project, project.created_by, "llm", FAST, wake_workers=False)
-    lease = jobs.claim_chunk(run.job_id)
-    jobs.work_on_chunk(run.job, lease)
+    lease = lifecycle.claim_chunk(run.job_id)
+    lifecycle.work_on_chunk(run.job, lease)
     before = list(Suggestion.objects.filter(run=run).order_by("pk").values_list("pk", "unit_id", "dimension"))
     assert len({unit for _, unit, _ in before}) == 4
     server.stop()
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.FAILED and "cannot be reached, and has been away for" in job.message
     assert not RunFailure.objects.filter(run=run).exists()
     server.start()
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     after = list(Suggestion.objects.filter(run=run).order_by("pk").values_list("pk", "unit_id", "dimension"))
     assert after[: len(before)] == before and len({unit for _, unit, _ in after}) == 12

@@ -9,7 +9,7 @@ import pytest
 from models_runtime import CheckerInput, load
 from models_runtime.contracts import ModelError, ParameterError, UnavailableError
 from models_runtime.llm import client
-from models_runtime.scorers.verdict_prompts import ANSWERS
+from models_runtime.scorers.probabilities.verdict_prompts import ANSWERS
 
 from .scripted_vllm import ScriptedVllm
 from .server import Reply

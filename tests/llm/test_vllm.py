@@ -11,8 +11,9 @@ import time
 import pytest
 from django.db import connections
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import Chunk, Job, RunFailure, Score, Suggestion
-from annotation.services import jobs, suggesting
 from models_runtime import ENTAILMENT, RELEVANCE, load
 from models_runtime.llm.endpoints import VARIABLE
 from tests import factories
@@ -131,7 +132,7 @@ def test_a_run_goes_on_after_the_server_was_killed_and_came_back(server, monkeyp
 
     disturber = threading.Thread(target=fall_over)
     disturber.start()
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     disturber.join()
     assert not problems and job.state == Job.State.DONE, job.message
     answered = list(

@@ -13,13 +13,13 @@ import pytest
 
 from models_runtime import CheckerInput, LabelSpace, load, load_extractor
 from models_runtime.contracts import UnavailableError
-from models_runtime.extraction import PARTS, Source
 from models_runtime.extractors import llm
+from models_runtime.extractors.contracts import PARTS, ExtractionInput
 from models_runtime.llm.alignment import Alignable, align
 from models_runtime.llm.asking import Server
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.llm.hypothetical import SETTINGS, hypothetical_documents
-from models_runtime.scorers.asked import QUESTIONS
+from models_runtime.scorers import model_knowledge, source_reference, verdict
 from tests.models_runtime.samples import TRIPLETS, pair, triplet
 
 from .test_vllm import brute_force
@@ -28,9 +28,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.services]
 
 COVERAGE = LabelSpace("coverage", "coverage", (("covered", 1.0), ("not_covered", 0.0)), span_field="evidence")
 TEXT = "Ice melts at {n} degrees. In 19{n:02} the harbour froze. Nobody skated."
-SOURCES = [Source(str(n), "When does ice melt?", TEXT.format(n=n)) for n in range(12)]
+SOURCES = [ExtractionInput(str(n), "When does ice melt?", TEXT.format(n=n)) for n in range(12)]
 PAIRS = [pair(f"Ice melts at {n} degrees", TEXT.format(n=n), str(n)) for n in range(12)]
 PIECES = [triplet(f"ice melts at {n}", "It is warm.", "Ice melts.", key=str(n)) for n in range(12)]
+QUESTIONS = {one.INFO.slug: one.QUESTION for one in (source_reference, model_knowledge, verdict)}
 SHORT = 12
 
 
@@ -74,7 +75,7 @@ def test_the_answer_gets_the_room_that_the_window_has(short):
     """4,096 tokens beside the prompt are more than the 2,048 of this model."""
     (found,) = load_extractor("llm-extractor", "aspect", {"most": 1}).extract(SOURCES[:1])
     assert not found.error and len(found.trace["prompt"]) == 2
-    (long,) = load_extractor("llm-extractor", "triplet").extract([Source("1", "", "Ice melts. " * 5000)])
+    (long,) = load_extractor("llm-extractor", "triplet").extract([ExtractionInput("1", "", "Ice melts. " * 5000)])
     assert long.error.reason == "context-too-long"
 
 
@@ -134,7 +135,7 @@ def test_made_up_documents_are_drawn_by_their_seeds():
 
 def test_all_of_them_go_on_after_the_server_was_killed_and_came_back(server, short):
     patience = {"wait_seconds": 10, "retries": 1}
-    many = [Source(str(n), "When does ice melt?", TEXT.format(n=n)) for n in range(40)]
+    many = [ExtractionInput(str(n), "When does ice melt?", TEXT.format(n=n)) for n in range(40)]
     pairs = [pair(f"Ice melts at {n} degrees", TEXT.format(n=n), str(n)) for n in range(150)]
     extractor = load_extractor("llm-extractor", "atomic_claim", {"most": 2, "max_tokens": 500} | patience)
     works = {

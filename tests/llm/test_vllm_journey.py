@@ -118,7 +118,7 @@ def test_extract_review_check_annotate_compare(demo, chromium, tmp_path, capsys)
         found = browser.look_at(researcher, file)
         assert (found["Questions"], found["Responses"]) == ("4", "4") and "Triplets" not in found
         browser.import_now(researcher)
-        researcher.get_by_role("link", name="To the data set").click()
+        researcher.get_by_role("link", name="Go to the data set").click()
         researcher.get_by_role("link", name="New project").click()
         researcher.get_by_label("Title").fill("Harbours judged")
         researcher.get_by_label("Claim-triplets", exact=False).first.check()

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 from models_runtime import CheckerInput, load, load_extractor
-from models_runtime.extraction import Source
+from models_runtime.extractors.contracts import ExtractionInput
 from models_runtime.llm.endpoints import VARIABLE
 from tests.models_runtime.samples import SPACES, TRIPLETS, pair, triplet
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.services]
 
 PAIRS = [pair(f"Ice melts at {n} degrees", f"It is {n * 7 % 40} degrees. The ice melts!", str(n)) for n in range(24)]
 PIECES = [triplet(f"ice melts at {n}", "It is warm.", "Ice melts.", key=str(n)) for n in range(12)]
-SOURCES = [Source(str(n), "When does ice melt?", f"Ice melts at {n} degrees.") for n in range(4)]
+SOURCES = [ExtractionInput(str(n), "When does ice melt?", f"Ice melts at {n} degrees.") for n in range(4)]
 ROUNDS = 3
 # By name: the checker, its questions, parameters and inputs.
 ASKED = {

@@ -11,7 +11,7 @@ import pytest
 
 from models_runtime import CheckerInput, load
 from models_runtime.llm.endpoints import VARIABLE
-from models_runtime.scorers.verdict_prompts import ANSWERS, read_prompts
+from models_runtime.scorers.probabilities.verdict_prompts import ANSWERS, read_prompts
 from tests.models_runtime.test_answer_probabilities import brute_force
 from tests.models_runtime.tiny import tiny_llama
 

@@ -10,12 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.training import training
 from annotation.models import CheckerRun, Job
-from annotation.services import jobs, training
-from models_runtime import allowed_models, registry
-from models_runtime.allowed_models import Allowed, parse_models
+from models_runtime import registry
 from models_runtime.contracts import ModelError, ParameterError
-from models_runtime.loading import find_folder, load_model
+from models_runtime.loading import allowed_models
+from models_runtime.loading.allowed_models import Allowed, parse_models
+from models_runtime.loading.models import find_folder, load_model
 from tests import factories
 
 from .tiny import voting_bert
@@ -39,7 +41,7 @@ def models(tmp_path):
     (folder / "link-out").symlink_to(tmp_path / "elsewhere")
     (folder / "link-in").symlink_to(folder / "good")
     (tmp_path / "link-from-outside").symlink_to(folder / "good")
-    allowed_models.restrict_to(parse_models(f"{folder}, somebody/fine, lab/*"))
+    registry.restrict_models(parse_models(f"{folder}, somebody/fine, lab/*"))
     return folder
 
 
@@ -82,11 +84,11 @@ def test_a_name_must_be_one_that_is_listed_or_that_assay_names(models, name, is_
 
 
 def test_by_default_there_is_what_assay_names_and_a_star_is_everything(tmp_path):
-    allowed_models.restrict_to(Allowed())
+    registry.restrict_models(Allowed())
     assert allowed_models.problem_of("/") and allowed_models.problem_of("gpt2")
     named = {one.default for info in registry.list_infos() for one in info.parameters if one.kind == "model"}
     assert len(named) >= 4 and not any(map(allowed_models.problem_of, named))
-    allowed_models.restrict_to(parse_models("*"))
+    registry.restrict_models(parse_models("*"))
     assert not allowed_models.problem_of(str(tmp_path)) and not allowed_models.described()
 
 
@@ -110,7 +112,7 @@ def test_a_setting_that_cannot_be_meant_is_told(raw):
 
 
 def test_a_model_that_is_too_large_is_not_loaded(models):
-    allowed_models.restrict_to(parse_models(str(models)), 1e-5)
+    registry.restrict_models(parse_models(str(models)), 1e-5)
     with pytest.raises(ModelError, match=r"has .* GB, and this site loads 1e-05 GB at most"):
         load_model("classification", str(models / "good"))
 
@@ -129,11 +131,11 @@ def test_a_model_that_is_too_large_is_not_fetched_and_a_revision_is_the_sites(mo
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: asked.append(options) or tmp_path)
-    allowed_models.restrict_to(parse_models("somebody/large@v2"), 2)
+    registry.restrict_models(parse_models("somebody/large@v2"), 2)
     with pytest.raises(ModelError, match="somebody/large has 3 GB, and this site loads 2 GB at most"):
         find_folder("somebody/large")
     assert asked == [("somebody/large", "v2")]
-    allowed_models.restrict_to(parse_models("somebody/large@v2"), 4)
+    registry.restrict_models(parse_models("somebody/large@v2"), 4)
     assert find_folder("somebody/large") == tmp_path and asked[-1]["revision"] == "v2"
     kept = tmp_path / "models--somebody--large" / "snapshots" / "v2"
     kept.mkdir(parents=True)
@@ -180,9 +182,9 @@ def test_the_worker_checks_it_again(client, project, models, tmp_path):
     run = CheckerRun.objects.get()
     (models / "good").rename(tmp_path / "moved")
     (models / "good").symlink_to(tmp_path / "elsewhere")
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.FAILED and "none of the models that this site allows" in job.message
     (models / "good").unlink()
     (tmp_path / "moved").rename(models / "good")
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == Job.State.DONE

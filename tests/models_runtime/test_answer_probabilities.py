@@ -9,8 +9,8 @@ import pytest
 
 from models_runtime import CheckerInput, load
 from models_runtime.contracts import ModelError, SpaceError
-from models_runtime.scorers.continuations import continuation_tokens
-from models_runtime.scorers.verdict_prompts import ANSWERS, read_prompts
+from models_runtime.scorers.probabilities.continuations import continuation_tokens
+from models_runtime.scorers.probabilities.verdict_prompts import ANSWERS, read_prompts
 
 from .tiny import byte_tokenizer, tiny_llama
 from .tiny_causal import plain_tokenizer, unigram_llama, voting_llama

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models_runtime.batching import Batcher
+from models_runtime.loading.batching import Batcher
 
 
 class OutOfMemoryError(RuntimeError):

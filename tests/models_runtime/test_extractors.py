@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from models_runtime import STANCE, load, load_extractor, registry
 from models_runtime.contracts import ParameterError, UnknownCheckerError
-from models_runtime.extraction import PARTS, Source
 from models_runtime.extractors import reading
+from models_runtime.extractors.contracts import PARTS, ExtractionInput
 
 from .test_fuzz import LONG, TEXT
 
@@ -25,7 +25,7 @@ EVERY = [
 
 
 def source(text="", question="Which lakes of Bavaria froze?", key="1"):
-    return Source(key, question, text)
+    return ExtractionInput(key, question, text)
 
 
 def texts(extraction):

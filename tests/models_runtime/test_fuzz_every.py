@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from models_runtime import STANCE, CheckerInput, LabelSpace, load, load_extractor, load_retriever, registry
-from models_runtime.extraction import PARTS, Source
+from models_runtime.extractors.contracts import PARTS, ExtractionInput
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.retrieval.contracts import Document, Query
 from models_runtime.training import Settings, store, train
@@ -205,7 +205,7 @@ def test_extractors(slug, kind, models):
     texts = [("When?", GOOD)]
     for text in HOSTILE.values():
         texts += [("When?", text), (text, GOOD), ("When?", GOOD)]
-    sources = [Source(f"source-{place}", question, text) for place, (question, text) in enumerate(texts)]
+    sources = [ExtractionInput(f"source-{place}", question, text) for place, (question, text) in enumerate(texts)]
     found = extractor.extract(sources)
     assert [one.id for one in found] == [one.id for one in sources]
     for source, one in zip(sources, found, strict=True):

@@ -101,8 +101,8 @@ def test_another_model_under_the_same_name_is_refused(tmp_path):
     name = str(voting_llama(tmp_path / "model", VOTES))
     trained = trained_on(examples(), name)
     voting_llama(tmp_path / "model", {"confirmed": "False", "refuted": "True"})
-    from models_runtime.loading import _load
-    from models_runtime.model_files import weights_hash
+    from models_runtime.loading.model_files import weights_hash
+    from models_runtime.loading.models import _load
 
     _load.cache_clear(), weights_hash.cache_clear()
     with pytest.raises(ModelError, match="trained on encoder revision"):

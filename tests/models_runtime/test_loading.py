@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from models_runtime import loading, model_files, registry
+from models_runtime import registry
 from models_runtime.contracts import ModelError
-from models_runtime.loading import load_model
+from models_runtime.loading import model_files, models
+from models_runtime.loading.models import load_model
 
 from .tiny import tiny_bert, tiny_deberta, tiny_llama
 
@@ -160,8 +161,8 @@ def test_a_device_that_is_not_there_is_refused():
     if torch.cuda.is_available():
         pytest.skip("this machine has a CUDA device")
     with pytest.raises(ModelError, match="no CUDA device"):
-        loading.choose_device("cuda")
-    assert loading.choose_device("auto") == "cpu" and loading.choose_dtype("auto", "cpu") == "float32"
+        models.choose_device("cuda")
+    assert models.choose_device("auto") == "cpu" and models.choose_dtype("auto", "cpu") == "float32"
 
 
 def test_windows_of_models_that_count_positions_from_behind_the_padding():
@@ -179,4 +180,4 @@ def test_windows_of_models_that_count_positions_from_behind_the_padding():
     class Unlimited:
         model_max_length = 10**30
 
-    assert loading._window(RobertaForSequenceClassification(config), Unlimited) == 12
+    assert models._window(RobertaForSequenceClassification(config), Unlimited) == 12

@@ -4,7 +4,7 @@ import pytest
 
 from models_runtime.contracts import CheckerInput, LabelPrediction, Prediction, PredictionError, Usage
 from models_runtime.registry import complete_parameters, get_info
-from models_runtime.scorers.masked import MaskedReference, masked
+from models_runtime.scorers.masked import build, masked
 
 
 class Recorder:
@@ -36,7 +36,7 @@ def scorer(monkeypatch):
     monkeypatch.setattr("models_runtime.checkers.nli.build", Recorder)
     monkeypatch.setattr(Recorder, "seen", [])
     info = get_info("masked-reference")
-    return lambda **given: MaskedReference(info, (), complete_parameters(info, given))
+    return lambda **given: build(info, (), complete_parameters(info, given))
 
 
 def item(name="1", **fields):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from models_runtime import matching
-from models_runtime.matching import (
+from models_runtime.texts import matching
+from models_runtime.texts.matching import (
     DUPLICATE,
     REPRODUCED,
     SENTENCIZER,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from models_runtime import ENTAILMENT, RELEVANCE, STANCE, CheckerInput, LabelSpace, load
 from models_runtime.contracts import ModelError, ParameterError
-from models_runtime.loading import load_model
+from models_runtime.loading.models import load_model
 
 from .samples import SIX, TRIPLETS, UNREADABLE, pair, triplet
 from .test_fuzz import FIELDS, LONG

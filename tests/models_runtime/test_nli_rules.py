@@ -6,15 +6,23 @@ import doctest
 
 import pytest
 
-from models_runtime import ENTAILMENT, STANCE, LabelSpace, nli_rules
+from models_runtime import ENTAILMENT, STANCE, LabelSpace
 from models_runtime.contracts import ModelError
-from models_runtime.nli_rules import Judged, LabelOrder, decide, knows_contradiction, label_of, read_label_order
+from models_runtime.labels import entailment as nli_rules
+from models_runtime.labels.entailment import (
+    LabelOrder,
+    NLIOutput,
+    decide,
+    knows_contradiction,
+    label_of,
+    read_label_order,
+)
 
 from .samples import SIX, TRIPLETS
 
 # Entailment, neutral, contradiction.
-E, N, C = Judged(0.7, 0.2, 0.1), Judged(0.2, 0.7, 0.1), Judged(0.1, 0.3, 0.6)
-WEAK_E, STRONG_C, NEARLY_C = Judged(0.4, 0.3, 0.3), Judged(0.01, 0.02, 0.97), Judged(0.1, 0.46, 0.44)
+E, N, C = NLIOutput(0.7, 0.2, 0.1), NLIOutput(0.2, 0.7, 0.1), NLIOutput(0.1, 0.3, 0.6)
+WEAK_E, STRONG_C, NEARLY_C = NLIOutput(0.4, 0.3, 0.3), NLIOutput(0.01, 0.02, 0.97), NLIOutput(0.1, 0.46, 0.44)
 TWO_WAY = LabelSpace("entailment", "entailment", (("entailment", 1.0), ("non-entailment", 0.0)))
 COVERED = LabelSpace("coverage", "coverage", (("covered", 1.0), ("not_covered", 0.0)))
 GRADE = LabelSpace(
@@ -57,10 +65,10 @@ def test_segments_merge(rule, threshold, segments, verdict, place):
     [
         ("refchecker", [C, N, STRONG_C], "neutral", 1),
         # Its own verdict is contradiction, though it has more of entailment.
-        ("refchecker", [Judged(0.45, 0.0, 0.55), WEAK_E], "entailment", 1),
+        ("refchecker", [NLIOutput(0.45, 0.0, 0.55), WEAK_E], "entailment", 1),
         ("max-entailment", [WEAK_E, STRONG_C, N], "neutral", 0),
-        ("refchecker", [Judged(0.4), Judged(0.6), Judged(0.55)], "entailment", 1),
-        ("refchecker", [Judged(0.5), Judged(0.3)], "neutral", 0),
+        ("refchecker", [NLIOutput(0.4), NLIOutput(0.6), NLIOutput(0.55)], "entailment", 1),
+        ("refchecker", [NLIOutput(0.5), NLIOutput(0.3)], "neutral", 0),
     ],
 )
 def test_where_there_is_no_contradiction_the_greatest_entailment_decides(rule, segments, verdict, place):
@@ -70,9 +78,9 @@ def test_where_there_is_no_contradiction_the_greatest_entailment_decides(rule, s
 
 def test_equals_are_neutral_before_contradiction_before_entailment():
     third = 1 / 3
-    assert Judged(third, third, third).verdict == "neutral"
-    assert Judged(0.4, 0.2, 0.4).verdict == "contradiction"
-    assert Judged(0.5).verdict == "neutral"
+    assert NLIOutput(third, third, third).verdict == "neutral"
+    assert NLIOutput(0.4, 0.2, 0.4).verdict == "contradiction"
+    assert NLIOutput(0.5).verdict == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -98,12 +106,12 @@ def test_labels_take_the_models_probabilities(space, verdict, judged, label, pro
 @pytest.mark.parametrize(
     ("judged", "stance"),
     [
-        (Judged(0.95, 0.03, 0.02), "supports"),  # support 0.93
-        (Judged(0.6, 0.3, 0.1), "insufficient-supports"),  # 0.5
-        (Judged(0.1, 0.85, 0.05), "insufficient-neutral"),  # 0.05
-        (Judged(0.05, 0.8, 0.15), "insufficient-contradictory"),  # -0.1
-        (Judged(0.1, 0.3, 0.6), "insufficient-refutes"),  # -0.5
-        (Judged(0.01, 0.04, 0.95), "refutes"),  # -0.94
+        (NLIOutput(0.95, 0.03, 0.02), "supports"),  # support 0.93
+        (NLIOutput(0.6, 0.3, 0.1), "insufficient-supports"),  # 0.5
+        (NLIOutput(0.1, 0.85, 0.05), "insufficient-neutral"),  # 0.05
+        (NLIOutput(0.05, 0.8, 0.15), "insufficient-contradictory"),  # -0.1
+        (NLIOutput(0.1, 0.3, 0.6), "insufficient-refutes"),  # -0.5
+        (NLIOutput(0.01, 0.04, 0.95), "refutes"),  # -0.94
     ],
 )
 def test_six_stances_follow_from_support(judged, stance):
@@ -116,7 +124,7 @@ def test_six_stances_follow_from_support(judged, stance):
 )
 def test_grades_follow_from_entailment_alone(entailment, grade):
     # Support 2 p - 1: 0.9, 0.6, -0.4, -1 on a scale with marks at 1, 0.6 and -1.
-    assert label_of(GRADE, "neutral", Judged(entailment, 0.0, 1 - entailment)).label == grade
+    assert label_of(GRADE, "neutral", NLIOutput(entailment, 0.0, 1 - entailment)).label == grade
 
 
 def test_which_questions_know_contradiction():

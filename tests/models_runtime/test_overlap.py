@@ -7,10 +7,11 @@ import json
 
 import pytest
 
-from models_runtime import CheckerInput, load, overlap, registry
+from models_runtime import CheckerInput, load, registry
 from models_runtime.checkers.embedding import packaged_model_folder
 from models_runtime.contracts import ModelError
-from models_runtime.overlap import BertScore, Bleu, Meteor, Rouge
+from models_runtime.texts import overlap
+from models_runtime.texts.overlap import BertScore, Bleu, Meteor, Rouge
 
 from .tiny import tiny_bert
 

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from models_runtime import quick_deberta, quick_linear
-from models_runtime.loading import load_model
+from models_runtime.loading import quick_deberta, quick_linear
+from models_runtime.loading.models import load_model
 from tests.models_runtime import tiny
 
 SHAPE = {
@@ -71,6 +71,30 @@ def test_a_quick_deberta_says_what_the_librarys_own_says(changes):
         assert wanted.std() > 0.1
         assert abs(logits_of(quick, lengths) - wanted).max() < 1e-3
         assert abs(logits_of(quick, lengths) - wanted).max() < 1e-4 * abs(wanted).max() + 1e-5
+
+
+def fail(*arguments):
+    raise TypeError("the library has changed")
+
+
+@pytest.mark.parametrize(
+    ("part", "broken"),
+    [
+        ("_all_scores", lambda positions, queries, keys, bias: bias.expand(*queries.shape[:3], keys.shape[2])),
+        ("_first_scores", lambda positions, queries, keys, bias: bias.expand(*queries.shape[:3], keys.shape[2])),
+        ("_attend", fail),
+        ("_last_layer", fail),
+    ],
+    ids=["distances", "distances of the first", "attention", "last layer"],
+)
+def test_where_it_says_something_else_the_librarys_own_stays(part, broken, monkeypatch, caplog):
+    own = deberta()
+    quick = copy.deepcopy(own)
+    monkeypatch.setattr(quick_deberta, part, broken)
+    assert not quick_deberta.quicken(quick)
+    assert "The quick DeBERTa is not used" in caplog.text
+    assert not any("forward" in vars(part) for part in quick.modules())
+    assert (logits_of(quick, [30, 7, 1]) == logits_of(own, [30, 7, 1])).all()
 
 
 def test_positions_matter_in_the_test_above():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import json
 import re
 import subprocess
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import models_runtime
-from models_runtime import RELEVANCE, STANCE, LabelSpace, load, matching, registry, text
+from models_runtime import RELEVANCE, STANCE, LabelSpace, load, registry
 from models_runtime.contracts import MissingPackageError, ModelError, ParameterError, SpaceError, UnknownCheckerError
+from models_runtime.texts import matching, splitting
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "sentence_transformers", "spacy", "sklearn", "pandas", "scipy", "numpy", "pyarrow")
@@ -29,7 +31,7 @@ def test_reading_the_registry_imports_nothing_heavy():
     assert json.loads(result.stdout) == []
 
 
-@pytest.mark.parametrize("module", [models_runtime, matching, text])
+@pytest.mark.parametrize("module", [models_runtime, matching, splitting])
 def test_examples_in_docstrings_hold(module):
     results = doctest.testmod(module)
     assert results.attempted > 0 and results.failed == 0
@@ -62,8 +64,8 @@ def test_a_choice_outside_the_list_is_refused():
 
 
 def test_a_missing_package_is_named_with_the_command(monkeypatch):
-    real = registry.importlib.util.find_spec
-    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None if name == "spacy" else real(name))
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "spacy" else real(name))
     with pytest.raises(MissingPackageError, match=r"pip install spacy==\d"):
         load("lexical", STANCE)
 

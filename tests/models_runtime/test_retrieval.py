@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import itertools
 import json
 import math
@@ -480,10 +481,9 @@ def test_what_is_no_retriever_or_has_wrong_parameters_is_refused(monkeypatch):
         with pytest.raises(ParameterError) as refusal:
             load_retriever("bm25", parameters)
         assert refusal.value.name == name
-    from models_runtime import registry
 
-    real = registry.importlib.util.find_spec
-    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
     with pytest.raises(MissingPackageError, match=r"pip install torch==\d"):
         load_retriever("bm25", {"reranker": "/some/where"})
 

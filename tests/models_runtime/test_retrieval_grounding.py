@@ -10,7 +10,7 @@ import pytest
 from models_runtime import CheckerInput, load, load_retriever
 from models_runtime.contracts import LabelPrediction, ParameterError, Prediction, PredictionError, Usage
 from models_runtime.retrieval import grounding
-from models_runtime.retrieval.contracts import Document, Hit, Passage, Query, Ranking
+from models_runtime.retrieval.contracts import Document, Passage, PassageHit, Query, Ranking
 from models_runtime.retrieval.grounding import ground, judge
 
 from .tiny import voting_bert
@@ -42,7 +42,7 @@ class Scripted:
 
 
 def ranking(key: str, *texts: str) -> Ranking:
-    hits = (Hit(Passage(text, 0, len(text), text), rank, 1 / rank) for rank, text in enumerate(texts, 1))
+    hits = (PassageHit(Passage(text, 0, len(text), text), rank, 1 / rank) for rank, text in enumerate(texts, 1))
     return Ranking(key, tuple(hits))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from models_runtime import ENTAILMENT, CheckerInput, load
 from models_runtime.checkers.embedding import Embedded, Encoder
-from models_runtime.matching import matching_pairs
+from models_runtime.texts.matching import matching_pairs
 
 CLAIM = "The harbour of Lindau froze over in 1963."
 # Where each text lies, in degrees: the nearer, the more alike.

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from models_runtime import CheckerInput, LabelSpace, load
-from models_runtime.abstention import is_abstention, normalised
 from models_runtime.contracts import SpaceError
-from models_runtime.labelling import label
+from models_runtime.labels.labelling import label
+from models_runtime.texts.abstention import is_abstention, normalised
 
 COVERAGE = LabelSpace(
     "coverage", "coverage", (("covered", 1.0), ("not_covered", 0.0)), span_field="evidence", span_labels=("covered",)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from models_runtime import segments as module
-from models_runtime.segments import segments
+from models_runtime.texts import segments as module
+from models_runtime.texts.segments import segments
 
 
 def words(texts):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models_runtime import characteristics, text
+from models_runtime.texts import measures, splitting
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from models_runtime import characteristics, text
     ],
 )
 def test_words(given_text, expected):
-    assert text.words(given_text) == expected
+    assert splitting.words(given_text) == expected
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_words(given_text, expected):
     ],
 )
 def test_sentences(given_text, expected):
-    assert [given_text[start:end] for start, end in text.sentence_offsets(given_text)] == expected
+    assert [given_text[start:end] for start, end in splitting.sentence_offsets(given_text)] == expected
 
 
 @given(st.text(max_size=300))
 def test_sentences_are_in_order_trimmed_and_lose_only_space_and_snippet_marks(value):
-    offsets = text.sentence_offsets(value)
+    offsets = splitting.sentence_offsets(value)
     position = 0
     for start, end in offsets:
         assert position <= start < end <= len(value)
@@ -61,17 +61,17 @@ def test_sentences_are_in_order_trimmed_and_lose_only_space_and_snippet_marks(va
 def test_a_hundred_thousand_characters_take_seconds_at_most(unit):
     value = (unit * 100_000)[:100_000]
     started = time.process_time()
-    text.sentence_offsets(value)
-    text.words(value)
+    splitting.sentence_offsets(value)
+    splitting.words(value)
     assert time.process_time() - started < 15
 
 
 def test_reading_ease_by_hand():
     # "The cat sat. It ran." : 5 words, 2 sentences, 5 syllables -> 206.835 - 1.015 * 2.5 - 84.6 * 1
-    assert characteristics.flesch_reading_ease("The cat sat. It ran.") == pytest.approx(119.6975)
-    assert characteristics.flesch_reading_ease("12 34!") is None
+    assert measures.flesch_reading_ease("The cat sat. It ran.") == pytest.approx(119.6975)
+    assert measures.flesch_reading_ease("12 34!") is None
 
 
 def test_measures_without_words_are_undefined():
-    assert characteristics.jaccard(set(), set()) is None
-    assert characteristics.claim_overlap(set(), {"ice"}) is None
+    assert measures.jaccard(set(), set()) is None
+    assert measures.claim_overlap(set(), {"ice"}) is None

@@ -10,10 +10,11 @@ from models_runtime import STANCE, CheckerInput, LabelSpace, load
 from models_runtime.contracts import ModelError
 from models_runtime.training import Example, Settings, TooLittle, classifiers, store, train
 from models_runtime.training.arrays import Predictor, arrays_of
-from models_runtime.training.classifiers import CLASSIFIERS, Data, fit, grouped_folds, what_is_missing
+from models_runtime.training.classifiers import Data, fit, grouped_folds
 from models_runtime.training.evaluation import cross_validate
 from models_runtime.training.features import COSINES, LEXICAL, Features
-from models_runtime.training.ridge import kernel_ridge_class
+from models_runtime.training.ridge import KernelRidgeClassifier
+from models_runtime.training.settings import CLASSIFIERS, what_is_missing
 
 WORDS = ["harbour", "ice", "winter", "boat", "captain", "storm", "bridge", "river", "market", "church"]
 
@@ -85,10 +86,10 @@ def test_a_kernel_ridge_solves_its_equations(landmarks):
     draw = np.random.default_rng(2)
     features, labels = draw.normal(size=(240, 3)), draw.integers(0, 3, 240)
     weights = draw.uniform(0.5, 2, 240)
-    machine = kernel_ridge_class()(0.7, 0.2, landmarks, 0).fit(features, labels, weights)
+    machine = KernelRidgeClassifier(0.7, 0.2, landmarks, 0).fit(features, labels, weights)
     scores = machine.decision_function(features)
     if landmarks == 60:
-        exact = kernel_ridge_class()(0.7, 0.2, None, 0).fit(features, labels, weights).decision_function(features)
+        exact = KernelRidgeClassifier(0.7, 0.2, None, 0).fit(features, labels, weights).decision_function(features)
         assert machine.dual_.shape == (3, 60) and np.abs(scores - exact).max() > 1e-3
         assert np.corrcoef(scores.ravel(), exact.ravel())[0, 1] > 0.98
         return

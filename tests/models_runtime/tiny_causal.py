@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from models_runtime.scorers.verdict_prompts import read_prompts
+from models_runtime.scorers.probabilities.verdict_prompts import read_prompts
 
 HIDDEN = 16
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from django.core.management import CommandError, call_command
 
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest
+from annotation.imports.pairs import pairing
+from annotation.imports.pairs.pairing import PairRequest
+from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, Pair
-from annotation.services import importing, jobs, pairing
-from annotation.services.importing import ImportRequest
-from annotation.services.pairing import PairRequest
 from tests.factories import make_dataset
 
 CLAIM = "The harbour of Lindau froze over in January 1963."
@@ -40,7 +42,7 @@ def bring_in(tmp_path: Path, *lines: dict, dataset: Dataset | None = None) -> Da
     path = tmp_path / "content.jsonl"
     path.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in lines), encoding="utf-8")
     request = ImportRequest("content", importing.files_of_paths([path]), on_judged="supersede")
-    job = jobs.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
+    job = lifecycle.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
     assert job.state == "done", (job.message, job.result)
     return dataset
 
@@ -50,7 +52,7 @@ def start(dataset: Dataset, *, is_dry_run: bool = False, **options) -> Job:
 
 
 def make(dataset: Dataset, **options) -> Job:
-    job = jobs.run_here(start(dataset, **options))
+    job = lifecycle.run_here(start(dataset, **options))
     assert job.state == "done", (job.message, job.result)
     return job
 

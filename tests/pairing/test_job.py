@@ -6,10 +6,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.imports import importing, staging
+from annotation.imports.importing import ImportProblem, ImportRequest
+from annotation.imports.pairs.pairing import PairingProblem
+from annotation.jobs import lifecycle
 from annotation.models import Chunk, ContentBatch, Job, Pair, Unit
-from annotation.services import import_staging, importing, jobs
-from annotation.services.importing import ImportProblem, ImportRequest
-from annotation.services.pairing import PairingProblem
 from tests.importing.own_worker import ask, make_place, manage, start_worker, wait_for
 from tests.pairing.harbour import bring_in, line, make, pairs, start
 from tests.suggesting.workers import kill_session
@@ -23,7 +24,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def dataset(db, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_staging, "BATCH_RECORDS", 20)
+    monkeypatch.setattr(staging, "BATCH_RECORDS", 20)
     documents = tuple(f"Sentence one of {n}. Sentence two of {n}." for n in range(DOCUMENTS))
     return bring_in(tmp_path, line(documents=documents))
 
@@ -33,7 +34,7 @@ ALL = DOCUMENTS * 2 * 2
 
 def at_batch(monkeypatch, number, act):
     """Make `act` happen when the given batch of rows is being written."""
-    real, seen = import_staging.insert_units, []
+    real, seen = staging.insert_units, []
 
     def counted(*args, **kwargs):
         seen.append(1)
@@ -41,7 +42,7 @@ def at_batch(monkeypatch, number, act):
             act()
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(import_staging, "insert_units", counted)
+    monkeypatch.setattr(staging, "insert_units", counted)
 
 
 def test_nobody_sees_pairs_before_all_are_made(dataset, monkeypatch):
@@ -60,24 +61,24 @@ def test_a_killed_worker_leaves_nothing_and_the_next_one_makes_them_all(dataset,
     with monkeypatch.context() as patch:
         at_batch(patch, 4, kill)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     assert pairs(dataset) == {} and 0 < Pair.objects.count() < ALL
     job.chunks.filter(state=Chunk.State.LEASED).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert jobs.run_here(job).state == "done"
+    assert lifecycle.run_here(job).state == "done"
     assert len(pairs(dataset)) == Pair.objects.count() == Unit.objects.filter(kind="pair").count() == ALL
 
 
 def test_cancelling_takes_everything_back_and_resuming_makes_it(dataset, monkeypatch):
     job = start(dataset)
     with monkeypatch.context() as patch:
-        at_batch(patch, 4, lambda: jobs.request_cancel(Job.objects.get(pk=job.pk)))
-        progress = jobs.Lease.progress
-        patch.setattr(jobs.Lease, "progress", lambda self, *args: progress(self, *args, force=True))
-        job = jobs.run_here(job)
+        at_batch(patch, 4, lambda: lifecycle.request_cancel(Job.objects.get(pk=job.pk)))
+        progress = lifecycle.Lease.progress
+        patch.setattr(lifecycle.Lease, "progress", lambda self, *args: progress(self, *args, force=True))
+        job = lifecycle.run_here(job)
     assert job.state == "cancelled" and not Pair.objects.exists()
     assert job.batch.state == ContentBatch.State.DISCARDED
-    jobs.resume(job)
-    assert jobs.run_here(job).state == "done" and len(pairs(dataset)) == ALL
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).state == "done" and len(pairs(dataset)) == ALL
 
 
 def test_imports_and_the_making_of_pairs_wait_for_each_other(dataset, monkeypatch, tmp_path):
@@ -104,11 +105,13 @@ SETTING_UP = """
 import json, sys
 from pathlib import Path
 from annotation.models import Dataset, User
-from annotation.services import importing, jobs, pairing
+from annotation.imports import importing
+from annotation.imports.pairs import pairing
+from annotation.jobs import lifecycle
 user = User.objects.create_superuser('admin', 'admin@example.org')
 dataset = Dataset.objects.create(slug='d', title='d', owner=user)
 request = importing.ImportRequest('content', importing.files_of_paths([Path({path!r})]))
-assert jobs.run_here(importing.start(user, dataset, request, is_dry_run=False, wake_workers=False)).state == 'done'
+assert lifecycle.run_here(importing.start(user, dataset, request, is_dry_run=False, wake_workers=False)).state == 'done'
 pairing.start(user, dataset, pairing.PairRequest(), is_dry_run=False)
 """
 

@@ -5,9 +5,10 @@ import io
 import pytest
 from django.core.management import call_command
 
+from annotation.imports.pairs import pairing
+from annotation.imports.pairs.pairing import PairingProblem
+from annotation.jobs import lifecycle
 from annotation.models import Decision, Pair, Response, Unit
-from annotation.services import jobs, pairing
-from annotation.services.pairing import PairingProblem
 from tests.factories import make_dataset, make_project
 from tests.importing.files import command as import_command
 from tests.pairing.harbour import CLAIM, DOCUMENT, GOLD, KEPT, OTHER, bring_in, command, line, make, pairs, start
@@ -190,7 +191,7 @@ def test_judged_pairs_are_changed_only_when_asked(tmp_path, on_judged):
     unit = Unit.objects.get(kind="pair", key="c1/d0/g0/s1")
     Decision.objects.create(project=project, unit=unit, dimension="entailment", label="entailment", method="imported")
     bring_in(tmp_path, line(gold=("The lake was frozen.", GOLD[1])), dataset=dataset)
-    job = jobs.run_here(start(dataset, on_judged=on_judged))
+    job = lifecycle.run_here(start(dataset, on_judged=on_judged))
     now = pairs(dataset)["c1/d0/g0/s1"]
     if on_judged == "refuse":
         assert job.state == "failed" and "1 changed row already judged; nothing was made" in job.message

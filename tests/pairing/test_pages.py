@@ -5,8 +5,8 @@ import re
 import pytest
 from django.test import Client
 
+from annotation.jobs import lifecycle
 from annotation.models import DatasetGrant, Job, Pair
-from annotation.services import jobs
 from tests.factories import make_user
 from tests.pairing.harbour import CLAIM, bring_in, line, make, pairs
 
@@ -35,7 +35,7 @@ def after_the_job(client, response) -> tuple[Job, str]:
     job = Job.objects.order_by("-pk").first()
     assert response["Location"] == f"/pairs/{job.uuid}/"
     assert 'hx-get="/jobs/' in client.get(response["Location"]).content.decode()
-    job = jobs.run_here(job)
+    job = lifecycle.run_here(job)
     return job, client.get(response["Location"]).content.decode()
 
 
@@ -122,7 +122,7 @@ def test_cancel_and_try_again(client, dataset):
     job = Job.objects.get(kind="pairs")
     assert "cancelled" in client.post(f"/jobs/{job.uuid}/cancel/", follow=True).content.decode()
     client.post(f"/jobs/{job.uuid}/resume/")
-    assert jobs.run_here(job).state == "done" and "Make the pairs</button>" in client.get(where).content.decode()
+    assert lifecycle.run_here(job).state == "done" and "Make the pairs</button>" in client.get(where).content.decode()
 
 
 def test_only_who_may_change_the_data_set_makes_pairs(client, dataset):

@@ -2,7 +2,7 @@
 
 from analysis.pictures import (
     Axis,
-    Interval,
+    IntervalRow,
     Intervals,
     Level,
     Lines,
@@ -26,10 +26,10 @@ def dots() -> Intervals:
         title="Agreement per label",
         **ABOUT,
         items=(
-            Interval("Supports", 0.512345678901, 0.45, 0.57, 400, figure="stance/label/supports"),
-            Interval(NASTY, -0.043, -0.133, 0.053, 100),
-            Interval("Insufficient or contradictory evidence in the whole passage", 0.12, -0.02, 0.25, 80),
-            Interval("Unused", None, undefined="nobody gave this label"),
+            IntervalRow("Supports", 0.512345678901, 0.45, 0.57, 400, figure="stance/label/supports"),
+            IntervalRow(NASTY, -0.043, -0.133, 0.053, 100),
+            IntervalRow("Insufficient or contradictory evidence in the whole passage", 0.12, -0.02, 0.25, 80),
+            IntervalRow("Unused", None, undefined="nobody gave this label"),
         ),
         values=Axis("Krippendorff's alpha"),
         level=Level(0, "chance"),
@@ -43,7 +43,7 @@ def bars() -> Intervals:
         title="Usage by model",
         **ABOUT,
         items=tuple(
-            Interval(row, value + more, value + more - 0.05, value + more + 0.06, 20, series)
+            IntervalRow(row, value + more, value + more - 0.05, value + more + 0.06, 20, series)
             for row, value in (("first set", 0.6), ("second set", -0.2))
             for series, more in (("small", 0.0), ("large", 0.1), ("huge", 0.05))
         ),

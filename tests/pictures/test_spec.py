@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from analysis.pictures import Axis, Interval, Intervals, Level, Lines, Matrix, Series, from_dict
+from analysis.pictures import Axis, IntervalRow, Intervals, Level, Lines, Matrix, Series, from_dict
 from tests.pictures import samples
 
 
@@ -67,15 +67,15 @@ def test_a_heat_map_of_numbers_alone_is_a_table_of_its_shape():
 
 
 ABOUT = {"name": "p", "title": "t", "caption": "c", "alt": "a"}
-INTERVALS = ABOUT | {"items": (Interval("r", 0.5),), "values": Axis("v")}
+INTERVALS = ABOUT | {"items": (IntervalRow("r", 0.5),), "values": Axis("v")}
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Interval("r", math.nan), "None stands for undefined"),
-        (lambda: Interval("r", 0.5, 0.4), "both ends or none"),
-        (lambda: Interval("r", 0.5, 0.6, 0.4), "ends"),
+        (lambda: IntervalRow("r", math.nan), "None stands for undefined"),
+        (lambda: IntervalRow("r", 0.5, 0.4), "both ends or none"),
+        (lambda: IntervalRow("r", 0.5, 0.6, 0.4), "ends"),
         (lambda: Level(math.inf, "x"), "inf"),
         (lambda: Axis("x", 1, 1), "not below"),
         (lambda: Series("s", ((0, 1), (1, 1)), low=(0,), high=(1,)), "for every point"),
@@ -83,7 +83,10 @@ INTERVALS = ABOUT | {"items": (Interval("r", 0.5),), "values": Axis("v")}
         (lambda: Intervals(**INTERVALS | {"caption": " "}), "needs a caption"),
         (lambda: Intervals(**INTERVALS | {"alt": ""}), "needs a alt"),
         (lambda: Intervals(**INTERVALS | {"items": ()}), "nothing to draw"),
-        (lambda: Intervals(**INTERVALS | {"items": (Interval("r", 1), Interval("r", 2))}), "one estimate per series"),
+        (
+            lambda: Intervals(**INTERVALS | {"items": (IntervalRow("r", 1), IntervalRow("r", 2))}),
+            "one estimate per series",
+        ),
         (lambda: Intervals(**INTERVALS | {"style": "pie"}), "dots, bars"),
         (lambda: Lines(**ABOUT, series=(Series("s", ()),), x=Axis("x"), y=Axis("y")), "nothing to draw"),
         (

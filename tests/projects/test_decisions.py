@@ -6,9 +6,8 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
+from annotation.decisions import adjudicating, queries
 from annotation.models import Decision, Item, Membership, Rater
-from annotation.queries import items as queries
-from annotation.services import adjudicating
 from tests import factories
 from tests.analysis.world import items_of, make_rater, say
 from tests.world import client_of

@@ -5,9 +5,9 @@ import uuid
 import pytest
 
 from annotation.access import assignment_for
+from annotation.decisions import queries
 from annotation.models import Decision, Item, Membership
-from annotation.queries import items as queries
-from annotation.services import annotating, assigning
+from annotation.work import annotating, assigning
 from tests import factories
 from tests.world import client_of
 

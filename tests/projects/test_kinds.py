@@ -8,10 +8,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotation.decisions import queries as item_queries
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import Decision, Job, Membership
-from annotation.queries import items as item_queries
-from annotation.services import jobs, suggesting
-from annotation.services.item_making import anchors_in
+from annotation.projects.item_making import anchors_in
 from annotation.task_types import task_type
 from tests.factories import join, make_items, make_suggestions, make_user
 from tests.kinds import DOCUMENT, GOLD, IDENTIFIERS, answer_all, bring_in, make_kind_project, records
@@ -100,7 +101,7 @@ def test_every_page_is_there_and_takes_as_many_queries_for_many_rows_as_for_few(
     for address in addresses:
         client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state=Job.State.QUEUED):
-        assert jobs.run_here(job).state == Job.State.DONE, job.message
+        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
     few = {address: queries_of(client, address) for address in addresses}
     bring_in(project.dataset, records(4, prefix="more-"))
     make_items(project)
@@ -108,7 +109,7 @@ def test_every_page_is_there_and_takes_as_many_queries_for_many_rows_as_for_few(
     for address in addresses:
         client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state=Job.State.QUEUED):
-        assert jobs.run_here(job).state == Job.State.DONE, job.message
+        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
     many = {address: queries_of(client, address) for address in addresses}
     assert {address: (few[address], many[address]) for address in addresses if many[address] > few[address]} == {}
 
@@ -160,7 +161,7 @@ def test_the_item_page_shows_all_texts_and_everybodys_answers(identifier):
 def test_the_item_page_says_in_which_passage_something_was_marked():
     project = make_kind_project("triplets/-/1", n=1)
     run = suggesting.start_run(project, project.created_by, "lexical", wake_workers=False)
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     item = project.items.get(key="q0/r0")
     page = words_of(client_of(project.created_by).get(f"/projects/{project.slug}/items/{item.uuid}/"))
     assert "Passage 2: The harbour of Lindau froze in January 1963." in page

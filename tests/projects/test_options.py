@@ -8,9 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from analysis.reports.metrics import get_report
+from annotation.decisions import queries as item_queries
 from annotation.models import Judgement, ProjectOptions, Revision
-from annotation.queries import items as item_queries
-from annotation.services.project_options import set_options
+from annotation.projects.options import set_options
 from tests import factories
 from tests.work.browser import Annotator, answers_to
 from tests.world import client_of
@@ -63,7 +63,7 @@ def change(person, project, **changes):
 
 def test_a_form_that_is_sent_as_it_came_changes_nothing(researcher, project):
     page = change(researcher, project)
-    assert "Nothing is different" in page.content.decode()
+    assert "There are no changes" in page.content.decode()
     assert (project.options, project.options_version, ProjectOptions.objects.count()) == ({}, 0, 0)
 
 
@@ -78,7 +78,7 @@ def test_every_change_is_a_version_and_the_tasks_own_is_one_too(researcher, proj
     page = client_of(researcher).post(address(project), {"reset": "1"}, follow=True).content.decode()
     project.refresh_from_db()
     assert (project.options, project.options_version) == ({}, 3)
-    assert "own questions are asked again" in page and "Version 2" in page
+    assert "own questions are used again" in page and "Version 2" in page
     stored = list(project.options_versions.order_by("version").values_list("version", "options"))
     assert stored[0] == (1, first) and stored[2] == (3, {})
     assert stored[1][1]["free_text"] == {"title": "Why?", "hint": "", "required": True}
@@ -152,7 +152,7 @@ def test_every_kind_of_task_has_its_form(researcher, identifier):
     factories.make_responses_with_triplets(dataset, 2)
     project = factories.make_project(dataset, identifier, with_items=identifier.startswith("triplets"))
     page = change(researcher, project)
-    assert "Nothing is different" in page.content.decode()
+    assert "There are no changes" in page.content.decode()
     # A task with one question cannot hide it.
     assert not [name for name in page.context["form"].fields if name.startswith("hidden")]
 

@@ -2,11 +2,13 @@
 
 import pytest
 
+from annotation.jobs import lifecycle
 from annotation.markdown import render
 from annotation.models import Membership, Project
-from annotation.queries import projects as queries
-from annotation.services import assigning, guidelines, jobs, projects
+from annotation.projects import guidelines, managing
+from annotation.projects.queries import projects as queries
 from annotation.task_types import task_type
+from annotation.work import assigning
 from tests import factories
 from tests.world import client_of, label_one
 
@@ -49,7 +51,7 @@ def test_a_project_is_made_with_its_items(researcher, dataset):
     assert (project.overlap, project.multiple_share, project.seed, project.lease_minutes) == (3, 0.5, 11, 30)
     assert project.guidelines.get().markdown == "# Read\ntwice"
     assert project.memberships.get().role == Membership.Role.RESEARCHER
-    jobs.run_here(project.jobs.get())
+    lifecycle.run_here(project.jobs.get())
     project.refresh_from_db()
     assert project.state == Project.State.OPEN and project.items.count() == 4
 
@@ -82,7 +84,7 @@ def test_nobody_makes_projects_from_others_data(dataset):
 
 def test_two_projects_of_one_title_get_two_addresses(researcher, dataset):
     first, second = (
-        projects.create_project(researcher, title="New", dataset=dataset, task_type="claim-evidence/six-way/1")
+        managing.create_project(researcher, title="New", dataset=dataset, task_type="claim-evidence/six-way/1")
         for _ in range(2)
     )
     assert {first.slug, second.slug} == {"new-project", "new-project-2"}

@@ -3,8 +3,10 @@
 import pytest
 
 from analysis.models import Release, StoredReport
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
+from annotation.machines.training import training
 from annotation.models import Dataset, Job, Membership
-from annotation.services import jobs, suggesting, training
 from tests import factories
 from tests.world import client_of, make_world
 
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def world(settings, monkeypatch):
     settings.ACCOUNT_RATE_LIMITS = False
     # No worker comes: what is queued stays queued.
-    monkeypatch.setattr("annotation.services.jobs._send", lambda *args, **options: None)
+    monkeypatch.setattr("annotation.jobs.lifecycle._send", lambda *args, **options: None)
     made = make_world()
     Membership.objects.filter(user=made.people["annotator"]).delete()  # nobody's labels are hidden for open work
     return made
@@ -27,7 +29,7 @@ def queued(kind: str) -> int:
 
 def test_who_left_a_project_does_not_see_the_jobs_they_started(world):
     person = factories.join(world.project, factories.make_user("leaver"), "researcher")
-    job = jobs.create_job(Job.Kind.EXPORT, person, chunks=[({}, 0)], project=world.project)
+    job = lifecycle.create_job(Job.Kind.EXPORT, person, chunks=[({}, 0)], project=world.project)
     client = client_of(person)
     assert client.get(f"/jobs/{job.uuid}/").status_code == 200
     Membership.objects.filter(user=person).update(is_active=False)
@@ -91,7 +93,7 @@ def test_a_queued_training_and_a_queued_run_are_not_repeated(world, monkeypatch)
     project, researcher = world.project, world.people["researcher"]
     monkeypatch.setattr(training, "missing_labels", lambda *args: [])
     first = training.start_training(project, researcher, training.TrainingRequest())
-    with pytest.raises(jobs.SameJob) as same:
+    with pytest.raises(lifecycle.SameJob) as same:
         training.start_training(project, researcher, training.TrainingRequest())
     assert same.value.job == first.job
     training.start_training(project, researcher, training.TrainingRequest(include_touched=True))
@@ -107,5 +109,5 @@ def test_a_command_is_not_held_up_by_what_is_queued(world, settings):
     settings.JOBS_PER_PERSON = 1
     researcher = world.people["researcher"]
     for _ in range(2):
-        jobs.create_job(Job.Kind.EXPORT, researcher, chunks=[({}, 0)], project=world.project, wake_workers=False)
+        lifecycle.create_job(Job.Kind.EXPORT, researcher, chunks=[({}, 0)], project=world.project, wake_workers=False)
     assert queued(Job.Kind.EXPORT) == 2

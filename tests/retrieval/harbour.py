@@ -7,10 +7,13 @@ from pathlib import Path
 
 from django.utils import timezone
 
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import job as retrieval_job
+from annotation.machines.retrieval import retrieving
+from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.models import Claim, Dataset, Job, Project, QueryRanking, RetrievalRun
-from annotation.services import importing, jobs, retrieval, retrieval_job
-from annotation.services.importing import ImportRequest
-from annotation.services.retrieval import RetrievalRequest
 from tests.factories import make_dataset, make_project
 
 CLAIMS = {
@@ -34,7 +37,7 @@ def bring_in(tmp_path: Path, *lines: dict, dataset: Dataset | None = None) -> Da
     path = tmp_path / "content.jsonl"
     path.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in lines), encoding="utf-8")
     request = ImportRequest("content", importing.files_of_paths([path]), on_judged="supersede")
-    job = jobs.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
+    job = lifecycle.run_here(importing.start(dataset.owner, dataset, request, is_dry_run=False, wake_workers=False))
     assert job.state == "done", (job.message, job.result)
     return dataset
 
@@ -64,12 +67,12 @@ def corpus(tmp_path: Path, settings, name: str = "papers", rows: tuple = EVIDENC
 
 def start(project: Project, *, again: bool = False, queue: str | None = None, **wanted) -> RetrievalRun:
     request = RetrievalRequest(**({"retriever": "bm25", "asks": "claim"} | wanted))
-    return retrieval.start(project, project.created_by, request, queue, again=again, wake_workers=False)
+    return retrieving.start(project, project.created_by, request, queue, again=again, wake_workers=False)
 
 
 def search(project: Project, **wanted) -> RetrievalRun:
     run = start(project, **wanted)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == "done", (job.message, list(job.chunks.values_list("error", flat=True)))
     return RetrievalRun.objects.select_related("job", "project__dataset").get(pk=run.pk)
 

@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import index
 from annotation.models import Job, RetrievalRun
-from annotation.services import jobs, retrieval_index
 from tests.factories import make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, corpus, harbour, search
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture(autouse=True)
 def no_index():
-    retrieval_index.forget()
+    index.forget()
 
 
 def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
@@ -31,19 +32,19 @@ def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
     page.get_by_role("button", name="Start Shared words (BM25)").press("Enter")
     expect(page.get_by_text("waiting for a worker")).to_be_visible()
     run = RetrievalRun.objects.get()
-    assert jobs.run_here(run.job).state == "done"
+    assert lifecycle.run_here(run.job).state == "done"
     # The page notices by itself that the run has ended.
     expect(page.get_by_role("heading", name="Publish passages as evidence")).to_be_visible()
     other = search(project, corpus="papers", top=1, parameters=WHOLE)
     page.reload()
-    page.get_by_label("Beside").select_option(str(other.uuid))
+    page.get_by_label("Compare with").select_option(str(other.uuid))
     page.get_by_role("button", name="Show", exact=True).press("Enter")
-    expect(page.get_by_text("1 of 2 also there").first).to_be_visible()
+    expect(page.get_by_text("1 of 2 in both").first).to_be_visible()
     assert grave_problems(page) == []
     picture(page, "retrieval-run")
     page.get_by_role("link", name=CLAIMS["light"]).press("Enter")
     expect(page.get_by_text(EVIDENCE[4][2]).first).to_be_visible()
-    expect(page.get_by_text("there at 1").first).to_be_visible()
+    expect(page.get_by_text("rank 1 in the other run").first).to_be_visible()
     assert grave_problems(page) == []
     picture(page, "retrieval-ranking")
     resize(page, {"width": 360, "height": 740})
@@ -58,7 +59,7 @@ def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
     page.get_by_label("Passages of each ranking").fill("1")
     page.get_by_role("button", name="Publish").press("Enter")
     expect(page.locator("#job-progress")).to_be_visible()
-    assert jobs.run_here(Job.objects.get(kind="passages")).state == "done"
+    assert lifecycle.run_here(Job.objects.get(kind="passages")).state == "done"
     expect(page.get_by_text("3 new pieces of evidence, 3 new items here")).to_be_visible()
     work = open_context(annotator).new_page()
     work.goto(f"/projects/{project.slug}/work/")

@@ -5,8 +5,8 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.machines.retrieval import index
 from annotation.models import Evidence, Job, RetrievalRun
-from annotation.services import retrieval_index
 from tests.retrieval.harbour import corpus, harbour
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def no_index():
-    retrieval_index.forget()
+    index.forget()
 
 
 def command(*arguments) -> str:
@@ -60,7 +60,7 @@ def test_what_is_wrong_is_told(tmp_path):
         ([project.slug, "bm2"], "there is no checker 'bm2'"),
         ([project.slug, "bm25", "--corpus", "wiki"], "There is no corpus 'wiki' here"),
         ([project.slug, "bm25", "--param", "k1=x"], "--param k1: 'x' is not of type float"),
-        ([project.slug, "bm25", "--user", "nobody@example.org"], "nobody with the address"),
+        ([project.slug, "bm25", "--user", "nobody@example.org"], "no account with the address"),
         ([project.slug, "bm25", "--trec", tmp_path / "none" / "x"], "There is no folder"),
         ([project.slug, "bm25", "--publish", 11], "publish from 1 to 10"),
     ):

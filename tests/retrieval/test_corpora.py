@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core import checks
 
-from annotation.services.retrieval_documents import Hashed, read_corpus
+from annotation.machines.retrieval.documents import Hashed, read_corpus
 from config.corpora import parse_corpora
 from models_runtime.retrieval.contracts import Document
 

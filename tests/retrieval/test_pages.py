@@ -7,8 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import index
 from annotation.models import DatasetGrant, Evidence, Item, Job, Membership, RetrievalRun
-from annotation.services import jobs, retrieval_index
 from models_runtime import registry
 from tests.factories import join, make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def no_index():
-    retrieval_index.forget()
+    index.forget()
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     page = client.get(response["Location"]).content.decode()
     assert f'hx-get="/retrieval/{run.uuid}/progress/"' in page and "Publish passages" not in page
     assert client.get(f"/retrieval/{run.uuid}/progress/").get("HX-Refresh") is None
-    assert jobs.run_here(run.job).state == "done"
+    assert lifecycle.run_here(run.job).state == "done"
     assert client.get(f"/retrieval/{run.uuid}/progress/")["HX-Refresh"] == "true"
     page = client.get(f"/retrieval/{run.uuid}/").content.decode()
     assert numbers(page)["Queries answered"] == "3" and CLAIMS["light"] in page and EVIDENCE[4][2] in page
@@ -68,7 +69,7 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     job = Job.objects.get(kind="passages")
     assert f'hx-get="/jobs/{job.uuid}/progress/"' in client.get(response["Location"]).content.decode()
     assert client.get(f"/jobs/{job.uuid}/")["Location"] == f"/retrieval/{run.uuid}/"
-    assert jobs.run_here(job).state == "done"
+    assert lifecycle.run_here(job).state == "done"
     page = client.get(response["Location"]).content.decode()
     assert "<strong>3</strong> new pieces of evidence, 3 new items here" in page
     for _ in range(3):
@@ -95,11 +96,11 @@ def test_gold_evidence_is_counted_and_hidden_from_who_still_labels_here(project,
 def test_a_ranking_beside_that_of_another_run(tmp_path, project, client):
     run, other = search(project, top=2, parameters=WHOLE), search(project, top=1, parameters=WHOLE)
     page = client.get(f"/retrieval/{run.uuid}/?other={other.uuid}").content.decode()
-    assert "1 of 2 also there" in page  # ice: fish/b is second here
+    assert "1 of 2 in both" in page  # ice: fish/b is second here
     address = f"/retrieval/{run.uuid}/ranking/?query=ice&other={other.uuid}"
     page = client.get(address).content.decode()
     assert "1 of 2 passages also in the other run" in page
-    assert page.count("there at 1") == 2 and page.count(">not there<") == 1
+    assert page.count("rank 1 in the other run") == 2 and page.count(">not in the other run<") == 1
     assert f"Characters 0 to {len(EVIDENCE[0][2])}" in page
     assert f'rel="next" href="?query=fish&amp;other={other.uuid}"' in page and 'rel="prev"' not in page
     stranger = search(harbour(tmp_path), parameters=WHOLE)
@@ -112,7 +113,7 @@ def test_passages_of_another_cut_are_the_same_where_they_overlap(project, client
     words = search(project, top=3, parameters={"chunker": "words", "chunk_words": 4})
     page = client.get(f"/retrieval/{words.uuid}/ranking/?query=light&other={whole.uuid}").content.decode()
     cut = list(words.rankings.get(claim__key="light").passages.values_list("document", flat=True))
-    assert page.count("there at 1") == cut.count("light/a") + 1
+    assert page.count("rank 1 in the other run") == cut.count("light/a") + 1
 
 
 def test_queries_are_searched_by_key_and_words(project, client):
@@ -148,7 +149,7 @@ def test_nothing_to_search_for_and_nowhere_to_search(tmp_path):
 
     empty = harbour(tmp_path, evidence=())
     page = client_of(empty.created_by).get(f"/projects/{empty.slug}/retrieval/").content.decode()
-    assert "Nowhere to search" in page and "ASSAY_CORPORA" in page and "<form method" not in page.split("<main")[1]
+    assert "Nothing to search in" in page and "ASSAY_CORPORA" in page and "<form method" not in page.split("<main")[1]
     pairs = bring_in(tmp_path, {"pairs": [{"id": "n", "premise": "It froze.", "hypothesis": "It was cold."}]})
     project = make_project(pairs, "nli/three-way/1")
     page = client_of(project.created_by).get(f"/projects/{project.slug}/retrieval/").content.decode()
@@ -162,18 +163,18 @@ def test_failures_are_listed_by_reason_and_tried_again(project, client):
     assert "Try 1 failed query again" in page and "It went &lt;away&gt;" in page
     client.post(f"/retrieval/{run.uuid}/retry/")
     run.rankings.get(claim__key="ice").passages.all().delete()
-    assert jobs.run_here(run.job).result["failed"] == 0
+    assert lifecycle.run_here(run.job).result["failed"] == 0
     page = client.post(f"/retrieval/{run.uuid}/retry/", follow=True).content.decode()
-    assert "There is nothing to try again" in page
+    assert "There is nothing to retry" in page
 
 
 def test_cancelled_and_gone_on_with(project, client):
     client.post(f"/projects/{project.slug}/retrieval/", filled())
     run = RetrievalRun.objects.get()
     page = client.post(f"/jobs/{run.job.uuid}/cancel/", follow=True)
-    assert page.redirect_chain[-1][0] == f"/retrieval/{run.uuid}/" and "Go on</button>" in page.content.decode()
+    assert page.redirect_chain[-1][0] == f"/retrieval/{run.uuid}/" and "Resume</button>" in page.content.decode()
     client.post(f"/jobs/{run.job.uuid}/resume/")
-    assert jobs.run_here(run.job).state == "done"
+    assert lifecycle.run_here(run.job).state == "done"
 
 
 def downloaded(client, address: str) -> tuple[list[str], str]:
@@ -228,7 +229,7 @@ def test_publishing_needs_the_right_to_change_the_data_set(project, client):
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 403
     DatasetGrant.objects.create(dataset=project.dataset, user=reader, can_edit=True)
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 302
-    assert jobs.run_here(Job.objects.get(kind="passages")).result["new_evidence"] == 0  # each has its own already
+    assert lifecycle.run_here(Job.objects.get(kind="passages")).result["new_evidence"] == 0  # each has its own already
     too_many = client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "11"})
     assert too_many.status_code == 422 and "less than or equal to 10" in too_many.content.decode()
     assert Evidence.objects.count() == len(EVIDENCE)

@@ -2,9 +2,10 @@
 
 import pytest
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import index, publishing
+from annotation.machines.retrieval.publishing import PublishingProblem, passage_key
 from annotation.models import ContentBatch, Evidence, Item, Question
-from annotation.services import jobs, passage_publishing, retrieval_index
-from annotation.services.passage_publishing import PublishingProblem, passage_key
 from tests.factories import make_items, make_project, make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
 from tests.world import label_one
@@ -14,11 +15,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def no_index():
-    retrieval_index.forget()
+    index.forget()
 
 
 def publish(run, top=2):
-    job = jobs.run_here(passage_publishing.start(run.created_by, run, top, wake_workers=False))
+    job = lifecycle.run_here(publishing.start(run.created_by, run, top, wake_workers=False))
     assert job.state == "done", job.message
     return job
 
@@ -160,23 +161,23 @@ def test_what_cannot_be_published_says_why(without_evidence, tmp_path):
     run = without_evidence
     for top in (0, 4):
         with pytest.raises(PublishingProblem, match="publish from 1 to 3"):
-            passage_publishing.start(run.created_by, run, top)
-    waiting = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
-    jobs.claim_chunk(waiting.pk)
+            publishing.start(run.created_by, run, top)
+    waiting = publishing.start(run.created_by, run, 1, wake_workers=False)
+    lifecycle.claim_chunk(waiting.pk)
     ContentBatch.objects.create(dataset=run.project.dataset, job=waiting)
     with pytest.raises(PublishingProblem, match="The publishing of passages in .* is being prepared"):
-        passage_publishing.start(run.created_by, run, 1)
+        publishing.start(run.created_by, run, 1)
     run.job.state = "running"
     with pytest.raises(PublishingProblem, match="Only a run that is done"):
-        passage_publishing.start(run.created_by, run, 1)
+        publishing.start(run.created_by, run, 1)
     run.asks = "atomic_claim"
     with pytest.raises(PublishingProblem, match="atomic claims have none of their own"):
-        passage_publishing.start(run.created_by, run, 1)
+        publishing.start(run.created_by, run, 1)
 
 
 def test_a_worker_that_dies_while_publishing_leaves_nothing_and_the_next_one_does_it(without_evidence, monkeypatch):
     run = without_evidence
-    job = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
+    job = publishing.start(run.created_by, run, 1, wake_workers=False)
 
     class Killed(BaseException):
         pass
@@ -185,27 +186,27 @@ def test_a_worker_that_dies_while_publishing_leaves_nothing_and_the_next_one_doe
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(passage_publishing, "found_in", die)
+        patched.setattr(publishing, "found_in", die)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     assert Evidence.objects.count() == 3 and not evidence_of(run)  # staged, seen by nobody
     job.chunks.filter(state="leased").update(lease_expires_at=job.created_at)
     with monkeypatch.context() as patched:
-        patched.setattr(passage_publishing, "make_items", die)
+        patched.setattr(publishing, "make_items", die)
         with pytest.raises(Killed):
-            jobs.run_here(job)
+            lifecycle.run_here(job)
     job.chunks.filter(state="leased").update(lease_expires_at=job.created_at)
-    assert jobs.run_here(job).result["new_items"] == 3
+    assert lifecycle.run_here(job).result["new_items"] == 3
     assert len(evidence_of(run)) == Evidence.objects.count() == Item.objects.count() == 3
 
 
 def test_cancelled_publishing_is_taken_back(without_evidence):
     run = without_evidence
-    job = passage_publishing.start(run.created_by, run, 1, wake_workers=False)
-    jobs.request_cancel(job)
-    assert jobs.run_here(job).state == "cancelled" and not Evidence.objects.exists()
-    jobs.resume(job)
-    assert jobs.run_here(job).result["new_evidence"] == 3
+    job = publishing.start(run.created_by, run, 1, wake_workers=False)
+    lifecycle.request_cancel(job)
+    assert lifecycle.run_here(job).state == "cancelled" and not Evidence.objects.exists()
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).result["new_evidence"] == 3
 
 
 def test_other_projects_of_the_data_set_get_the_pages_when_their_items_are_made(without_evidence):

@@ -5,12 +5,14 @@ import json
 
 import pytest
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import index as retrieval_index
+from annotation.machines.retrieval import retrieving
+from annotation.machines.retrieval.retrieving import RunError, SameRun
 from annotation.models import Evidence, Job, QueryRanking, RankedPassage
-from annotation.services import jobs, retrieval, retrieval_index
-from annotation.services.retrieval import RetrievalProblem, SameRetrieval
 from models_runtime import registry
 from models_runtime.contracts import ParameterError, PredictionError, UnavailableError, Usage
-from models_runtime.retrieval.contracts import Hit, Passage, Ranking
+from models_runtime.retrieval.contracts import Passage, PassageHit, Ranking
 from tests.factories import make_project
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, found, harbour, search, start
 
@@ -50,7 +52,8 @@ class Scripted:
         score = float("nan") if "nan" in query.text else 1.0
         kept = [each for each in self.documents if query.documents is None or each.id in query.documents][:top]
         hits = [
-            Hit(Passage(each.id, 0, len(each.text), each.text), rank, score / rank) for rank, each in enumerate(kept, 1)
+            PassageHit(Passage(each.id, 0, len(each.text), each.text), rank, score / rank)
+            for rank, each in enumerate(kept, 1)
         ]
         return Ranking(query.id, tuple(hits), expanded=f"{query.text} and more", usage=Usage(10, 2))
 
@@ -117,7 +120,7 @@ def test_a_claims_own_passages_are_ranked_anew(tmp_path):
 
 
 def test_chunks_of_a_run_and_the_next_run_over_the_same_documents_share_one_index(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 1)
     project = harbour(tmp_path)
     first = search(project)
     assert first.job.chunks.count() == 3 + 1 and scripted.built == 1
@@ -149,22 +152,25 @@ def test_a_query_that_fails_fails_alone_and_can_be_tried_again(tmp_path, scripte
     assert (run.prompt_tokens, run.completion_tokens) == (10 + 10 + 10 + 7, 2 + 2 + 2 + 1)
     assert run.job.result["failed"] == 3 and run.job.result["answered"] == 2
     monkeypatch.setattr(
-        scripted, "one", lambda self, query, top: Ranking(query.id, (Hit(Passage("c0/p", 0, 1, "P"), 1, 2.0),))
+        scripted, "one", lambda self, query, top: Ranking(query.id, (PassageHit(Passage("c0/p", 0, 1, "P"), 1, 2.0),))
     )
-    assert retrieval.retry_failures(run) == 1
-    assert jobs.run_here(run.job).state == "done"
+    assert retrieving.retry_failures(run) == 1
+    assert lifecycle.run_here(run.job).state == "done"
     assert set(run.rankings.exclude(reason="").values_list("claim__text", flat=True)) == {"refused", "nan"}
     assert run.rankings.count() == 5 and run.rankings.get(claim__text="this breaks").passages.get().score == 2.0
-    assert retrieval.retry_failures(run, include_permanent=True) == 2
-    assert jobs.run_here(run.job).result["failed"] == 0
+    assert retrieving.retry_failures(run, include_permanent=True) == 2
+    assert lifecycle.run_here(run.job).result["failed"] == 0
 
 
 @pytest.mark.parametrize(
     ("hits", "message"),
     [
-        ([Hit(Passage("c0/p", 0, 1, "P"), 2, 1.0)], "ranks do not count from 1"),
-        ([Hit(Passage("c0/p", 0, 5, "P"), 1, 1.0)], "the passage at rank 1 is not the stretch that it says"),
-        ([Hit(Passage("c0/p", n, n + 1, "P"), n + 1, 1.0) for n in range(3)], "3 passages, and 2 were asked for"),
+        ([PassageHit(Passage("c0/p", 0, 1, "P"), 2, 1.0)], "ranks do not count from 1"),
+        ([PassageHit(Passage("c0/p", 0, 5, "P"), 1, 1.0)], "the passage at rank 1 is not the stretch that it says"),
+        (
+            [PassageHit(Passage("c0/p", n, n + 1, "P"), n + 1, 1.0) for n in range(3)],
+            "3 passages, and 2 were asked for",
+        ),
     ],
 )
 def test_what_cannot_be_a_ranking_is_a_failure(tmp_path, scripted, monkeypatch, hits, message):
@@ -177,7 +183,7 @@ def test_what_cannot_be_a_ranking_is_a_failure(tmp_path, scripted, monkeypatch, 
 def test_the_same_run_is_recognised_and_another_one_is_not(tmp_path):
     project = harbour(tmp_path)
     first = search(project, top=2)
-    with pytest.raises(SameRetrieval) as same:
+    with pytest.raises(SameRun) as same:
         start(project, top=2)
     assert same.value.run == first
     others = ({"top": 3}, {"corpus": "each"}, {"parameters": {"b": 0.5}})
@@ -192,48 +198,48 @@ def test_the_same_run_is_recognised_and_another_one_is_not(tmp_path):
 
 
 def test_a_run_searches_the_documents_of_its_start_whatever_comes_later(tmp_path, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 1)
     project = harbour(tmp_path)
     run = start(project, parameters=WHOLE)
-    lease = jobs.claim_chunk(run.job_id)
-    jobs.work_on_chunk(run.job, lease)
+    lease = lifecycle.claim_chunk(run.job_id)
+    lifecycle.work_on_chunk(run.job, lease)
     bring_in(
         tmp_path,
         {"claim": {"id": "light", "text": CLAIMS["light"]}, "passages": [{"text": CLAIMS["light"]}]},
         dataset=project.dataset,
     )
     retrieval_index.forget()  # as in another worker
-    assert jobs.run_here(run.job).state == "done"
+    assert lifecycle.run_here(run.job).state == "done"
     assert {document for documents in found(run).values() for document in documents} <= {key for _, key, *_ in EVIDENCE}
     assert found(search(project, parameters=WHOLE))["light"][0] == "light/p0"
 
 
 def test_documents_that_were_rewritten_meanwhile_end_the_run_with_the_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 1)
     project = harbour(tmp_path)
     run = start(project)
-    jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
+    lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
     Evidence.objects.filter(key="light/a").update(text="Something else.")
     retrieval_index.forget()
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == "failed" and "documents have changed since this run began" in job.message
     assert run.rankings.count() == 1
 
 
 def test_a_worker_with_another_model_does_not_go_on_with_the_run(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 1)
     run = start(harbour(tmp_path))
-    jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
+    lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
     retrieval_index.forget()
     monkeypatch.setattr(
         scripted, "describe", lambda self: {"retriever": "bm25", "documents": 5, "libraries": {"x": "2"}}
     )
-    jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
+    lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
     run.refresh_from_db()
     assert [each["libraries"] for each in run.provenance["other_workers"]] == [{"x": "2"}]
     retrieval_index.forget()
     monkeypatch.setattr(scripted, "describe", lambda self: {"retriever": "bm25", "documents": 4, "libraries": {}})
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.message == "This run began with documents 5, and this worker has 4"
 
 
@@ -253,13 +259,13 @@ def test_a_server_that_is_away_is_waited_for(tmp_path, scripted, monkeypatch):
 
 
 def test_cancelled_and_resumed(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 1)
     run = start(harbour(tmp_path))
-    jobs.work_on_chunk(run.job, jobs.claim_chunk(run.job_id))
-    jobs.request_cancel(run.job)
-    assert jobs.run_here(run.job).state == "cancelled" and run.rankings.count() == 1
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == "done" and run.rankings.count() == 3
+    lifecycle.work_on_chunk(run.job, lifecycle.claim_chunk(run.job_id))
+    lifecycle.request_cancel(run.job)
+    assert lifecycle.run_here(run.job).state == "cancelled" and run.rankings.count() == 1
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == "done" and run.rankings.count() == 3
 
 
 def test_atomic_claims_and_questions_are_searched_for(tmp_path):
@@ -269,12 +275,12 @@ def test_atomic_claims_and_questions_are_searched_for(tmp_path):
         "responses": [{"id": "r", "text": "In 1963.", "atomic_claims": [{"text": "The harbour froze in 1963."}]}],
     }
     project = make_project(bring_in(tmp_path, line), "sufficient-context/-/1", overlap=1)
-    assert retrieval.can_be_asked(project.dataset) == {"question": 1, "atomic_claim": 1}
+    assert retrieving.can_be_asked(project.dataset) == {"question": 1, "atomic_claim": 1}
     questions = search(project, asks="question", parameters=WHOLE)
     assert questions.rankings.get().question.key == "q" and questions.job.result["gold"] is None
     pieces = search(project, asks="atomic_claim", corpus="each", top=1, parameters=WHOLE)
     assert list(found(pieces).values()) == [["q/a"]]
-    with pytest.raises(RetrievalProblem, match="no claims with a text"):
+    with pytest.raises(RunError, match="no claims with a text"):
         start(project, asks="claim")
 
 
@@ -288,11 +294,11 @@ def test_a_corpus_of_the_site_is_searched(tmp_path, settings):
 def test_a_corpus_that_cannot_be_read_says_where(tmp_path, settings):
     corpus(tmp_path, settings).write_text('{"id": "a", "text": "x"}\nnonsense')
     run = start(harbour(tmp_path, evidence=()), corpus="papers")
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.message.startswith("The corpus papers, line 2: is not JSON") and job.state == "failed"
     corpus(tmp_path, settings).write_text("\n")
-    jobs.resume(job)
-    assert jobs.run_here(job).message == "There is no document with a text to search in"
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).message == "There is no document with a text to search in"
     assert not QueryRanking.objects.exists()
 
 
@@ -300,10 +306,10 @@ def test_a_corpus_that_is_not_on_the_workers_machine(tmp_path, settings):
     path = corpus(tmp_path, settings)
     run = start(harbour(tmp_path, evidence=()), corpus="papers")
     path.unlink()
-    assert "cannot be read on this worker's machine" in jobs.run_here(run.job).message
+    assert "cannot be read on this worker's machine" in lifecycle.run_here(run.job).message
     settings.CORPORA = {}
-    jobs.resume(run.job)
-    assert "ASSAY_CORPORA must name it for the workers" in jobs.run_here(run.job).message
+    lifecycle.resume(run.job)
+    assert "ASSAY_CORPORA must name it for the workers" in lifecycle.run_here(run.job).message
 
 
 def test_what_cannot_be_started_says_why(tmp_path):
@@ -315,10 +321,10 @@ def test_what_cannot_be_started_says_why(tmp_path):
         ({"top": 0}, "from 1 to 1000"),
         ({"queue": "llm"}, "not of the queue 'llm'"),
     ):
-        with pytest.raises(RetrievalProblem, match=message):
+        with pytest.raises(RunError, match=message):
             start(project, **wanted)
     with pytest.raises(ParameterError, match="k1"):
         start(project, parameters={"k1": -1.0})
-    with pytest.raises(RetrievalProblem, match="no evidence to search in"):
+    with pytest.raises(RunError, match="no evidence to search in"):
         start(harbour(tmp_path, evidence=()))
     assert not Job.objects.filter(kind="retrieval").exists()

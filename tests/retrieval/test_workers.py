@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import retrieving
 from annotation.models import Chunk, Job, QueryRanking, RankedPassage
-from annotation.services import jobs, retrieval
 from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.retrieval.harbour import WHOLE, start
 from tests.suggesting.workers import running_worker, wait_for, worker_environment
@@ -16,7 +17,7 @@ CLAIMS = 600
 
 
 def test_a_killed_worker_loses_nothing_and_repeats_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(retrieval, "CHUNK_SIZE", 50)
+    monkeypatch.setattr(retrieving, "CHUNK_SIZE", 50)
     dataset = make_dataset()
     make_claim_evidence(dataset, CLAIMS, claims=CLAIMS)
     project = make_project(dataset, overlap=1)
@@ -24,7 +25,7 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(tmp_path, monkeypatch
     environment = worker_environment(tmp_path, "filesystem://", DJANGO_SETTINGS_MODULE="tests.retrieval.slow_settings")
 
     def done_chunks() -> dict[int, tuple]:
-        rows = run.job.chunks.filter(state=Chunk.State.DONE).exclude(index=jobs.FINISH_INDEX)
+        rows = run.job.chunks.filter(state=Chunk.State.DONE).exclude(index=lifecycle.FINISH_INDEX)
         return {row.index: (row.attempts, row.done_at) for row in rows}
 
     with running_worker(tmp_path, environment) as first:

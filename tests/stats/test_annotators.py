@@ -129,7 +129,7 @@ def test_starts_of_mace_that_step_together_end_where_each_ends_alone(monkeypatch
     said = np.where(rng.random((4, 80)) < 0.6, truth, rng.integers(0, 3, (4, 80)))
     labels = from_matrix(said, "012")
     together = mace(labels)
-    monkeypatch.setattr("analysis.stats.annotators.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("analysis.stats.annotators.latent_truth.CELLS_AT_ONCE", 1)
     alone = mace(labels)
     assert together.competence == pytest.approx(alone.competence, abs=1e-12)
     assert together.posterior == pytest.approx(alone.posterior, abs=1e-12)

@@ -15,8 +15,8 @@ from analysis.stats import (
     percent_agreement,
     spearman,
 )
-from analysis.stats.bootstrap import draw_weights
-from analysis.stats.label_intervals import label_sample
+from analysis.stats.accuracy.per_label import label_sample
+from analysis.stats.resampling.bootstrap import draw_weights
 
 from .samples import from_matrix, random_matrix
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.stats import Labels
-from analysis.stats.coverage import (
+from analysis.stats.generation.coverage import (
     ALL_TIED,
     NO_ASPECTS,
     NO_RESPONSE,

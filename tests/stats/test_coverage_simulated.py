@@ -1,7 +1,8 @@
 """In 1,000 studies with planted truth, 95 % intervals hold it in 93 to 97 %, and tests at 5 % reject it in 5 % at most,
 give or take what 1,000 studies cannot tell (1.645 standard errors: 91.7 to 97.9 %).
 
-What falls short of that, or goes beyond it, is stated here and in docs/statistics.md, and held to the number stated.
+What falls short of that, or goes beyond it, is stated here and in docs/statistics/coverage.md, and held to the
+number stated.
 """
 
 import os

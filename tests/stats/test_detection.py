@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from analysis.stats.detection import detection
+from analysis.stats.accuracy.precision_recall import detection
 
 
 def test_figures_are_those_of_scikit_learn():

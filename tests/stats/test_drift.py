@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.stats.drift import change, drift
-from analysis.stats.proportions import wilson_interval
+from analysis.stats.annotators.drift import change, drift
+from analysis.stats.resampling.wilson import wilson_interval
 
 
 def test_a_planted_trend_is_recovered_by_order_not_by_row():

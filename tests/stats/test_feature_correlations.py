@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.stats import benjamini_hochberg, holm
-from analysis.stats.feature_correlations import (
+from analysis.stats.correlation.features import (
     CONSTANT_FEATURE,
     CONSTANT_OUTCOME,
     NO_VARIANCE,

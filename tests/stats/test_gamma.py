@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import Marked, gamma
-from analysis.stats.gamma import alignment_cost
+from analysis.stats.spans.gamma import alignment_cost
 
 # The example of Mathet et al. as pygamma-agreement carries it (AlexPaulSuzan.csv), a text of 60.
 PAPER = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import fbeta_score, precision_recall_fscore_support
 
-from analysis.stats.coverage_detection import NO_BOTH, NONE_FOUND, coverage_detection
-from analysis.stats.icat import (
+from analysis.stats.generation.coverage_detection import NO_BOTH, NONE_FOUND, coverage_detection
+from analysis.stats.generation.icat import (
     BOTH_ZERO,
     NO_ASPECTS,
     NO_CLAIMS,

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from analysis.stats import Labels, agreement_difference, areas, calibration, classification, percent_agreement
-from analysis.stats.bootstrap import SumSample, divide
-from analysis.stats.intervals import acceleration, expanded_tail, resampled_interval
+from analysis.stats.resampling.bootstrap import SumSample, divide
+from analysis.stats.resampling.intervals import acceleration, expanded_tail, resampled_interval
 
 NOBODY = np.zeros(0), np.zeros(0)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from analysis import stats
 from analysis.stats import Interval, Labels, Marked
-from analysis.stats.clustered import Effect
-from analysis.stats.intervals import resampled_interval
+from analysis.stats.resampling.cluster_robust import Effect
+from analysis.stats.resampling.intervals import resampled_interval
 
 N_RESAMPLES = 60
 CATEGORIES = ("a", "b", "c")

@@ -17,7 +17,7 @@ from analysis.stats import (
     pooled_percent_agreement,
     span_agreement,
 )
-from analysis.stats.bootstrap import Estimate
+from analysis.stats.resampling.bootstrap import Estimate
 
 
 def people(n=120, clusters=True, seed=3):

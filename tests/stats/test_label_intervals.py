@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.stats import classification, label_intervals
-from analysis.stats.label_intervals import FIGURES, label_sample
+from analysis.stats.accuracy.per_label import FIGURES, label_sample
 
 
 def intervals_of(found, **options):

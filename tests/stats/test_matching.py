@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.stats.matching import VERDICTS, matched_share
+from analysis.stats.generation.matching import VERDICTS, matched_share
 
 
 def verdicts(found):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.stats.means import NOTHING, ONE_CLUSTER, ONE_UNIT, grouped_means
-from analysis.stats.others import mean_share
+from analysis.stats.agreement.leave_one_out import mean_share
+from analysis.stats.resampling.means import NOTHING, ONE_CLUSTER, ONE_UNIT, grouped_means
 
 
 def sample(n=400, clusters=50, seed=0):

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.stats import correlation_difference, kendall_tau_b, pearson, spearman, steiger_test, swaps, williams_test
+from analysis.stats import correlation_difference, kendall_tau_b, pearson, spearman, steiger_test, williams_test
+from analysis.stats.resampling import paired_permutation
 from benchmarks import planted
 
 COEFFICIENTS = ("pearson", "spearman", "kendall_tau_b")
@@ -150,7 +151,7 @@ def test_drawn_swaps_give_nearly_the_p_of_all(coefficient, monkeypatch):
     # Three standard errors of 2,000 draws.
     assert drawn.p_value == pytest.approx(every.p_value, abs=3 * np.sqrt(every.p_value / 2000))
     assert drawn == again and drawn.p_value != other.p_value
-    monkeypatch.setattr(swaps, "BATCH_FLIPS", 100)  # what is held at once changes nothing
+    monkeypatch.setattr(paired_permutation, "BATCH_FLIPS", 100)  # what is held at once changes nothing
     assert correlation_difference(a, b, label, coefficient, seed=1).permutation == drawn
 
 

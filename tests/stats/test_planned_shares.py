@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.stats import planned_rate
-from analysis.stats.pilot import Pilot
+from analysis.stats.planning.pilot import Pilot
 
 Z = NormalDist().inv_cdf(0.975)
 # Of the label no, yes and maybe: who mistakes which for which.

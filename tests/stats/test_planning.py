@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, krippendorff_alpha, prediction_powered_mean
-from analysis.stats.pilot import Pilot, pilot_of, simulated, variance_of_cluster
-from analysis.stats.planning import judgements_needed, planned_alpha, planned_rate, units_needed
+from analysis.stats.planning.pilot import Pilot, pilot_of, simulated, variance_of_cluster
+from analysis.stats.planning.sample_size import judgements_needed, planned_alpha, planned_rate, units_needed
 
 Z = 1.959964
 

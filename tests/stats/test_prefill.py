@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, krippendorff_alpha, percent_agreement
-from analysis.stats.clustered import clustered_effect, clustered_logit, clustered_mean, two_ways
-from analysis.stats.prefill import alpha_effect, suggestion_effect, time_effect
-from analysis.stats.two_way import agreement_effect, clustered_agreement
+from analysis.stats.agreement.two_way import agreement_effect, clustered_agreement
+from analysis.stats.annotators.suggestions import alpha_effect, suggestion_effect, time_effect
+from analysis.stats.resampling.cluster_robust import clustered_effect, clustered_logit, clustered_mean, two_ways
 
 
 def table():
@@ -151,7 +151,7 @@ def test_alpha_rises_with_right_suggestions_and_by_the_planted_amount():
 
 def test_the_jackknife_over_labels_is_that_of_leaving_each_out():
     """By brute force: percent agreement and alpha without each label in turn."""
-    from analysis.stats.two_way import _variance_by_label
+    from analysis.stats.agreement.two_way import _variance_by_label
 
     label, _, seen, _, annotator, item, _ = planted(np.random.default_rng(2), n_annotators=5, n_items=12, per_item=4)
     for measure in (percent_agreement, krippendorff_alpha):
@@ -238,7 +238,7 @@ def test_undefined_and_without_an_interval():
     assert "odds are 0 or infinite" in separated.odds_ratio.undefined and separated.difference.estimate > 0
     certain = clustered_effect(seen.astype(float), seen, [annotator, item])
     assert certain.estimate == pytest.approx(1) and "does not vary" in certain.no_interval and np.isnan(certain.low)
-    followed = clustered_effect(agrees, seen, [annotator], beside=seen[:, None])
+    followed = clustered_effect(agrees, seen, [annotator], covariates=seen[:, None])
     assert "cannot be told apart" in followed.undefined
     with pytest.raises(ValueError, match="differ in length"):
         suggestion_effect(agrees, seen[:-1], seen, annotator, item)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from analysis.stats.assignment import assigned_similarity, similarity_matrix
-from analysis.stats.ranking import ranking_scores
+from analysis.stats.accuracy.ranking import ranking_scores
+from analysis.stats.generation.optimal_assignment import assigned_similarity, similarity_matrix
 
 
 def test_ndcg_of_the_textbook_example():

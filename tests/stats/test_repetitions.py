@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from analysis.stats.rank_sum import mann_whitney
-from analysis.stats.repetitions import repeated_difference, repeated_macro_f1, repeated_mean
+from analysis.stats.correlation.rank_sum import mann_whitney
+from analysis.stats.generation.repetitions import repeated_difference, repeated_macro_f1, repeated_mean
 
 
 def test_mean_and_standard_error_over_repetitions_by_hand():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats import Labels, gwet_ac, krippendorff_alpha, percent_agreement, pooled_percent_agreement
-from analysis.stats.selection import weighted_agreement
+from analysis.stats.agreement.inverse_probability import weighted_agreement
 from tests.stats.samples import KRIPPENDORFF_2011, from_matrix
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis.stats.outcomes import outcome_shares
-from analysis.stats.selective import selective_curve
+from analysis.stats.accuracy.risk_coverage import selective_curve
+from analysis.stats.generation.outcomes import outcome_shares
 
 N = np.nan
 

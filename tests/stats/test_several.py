@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import cochrans_q
 
-from analysis.stats import labeller_difference, several_labellers, swaps
+from analysis.stats import labeller_difference, several_labellers
+from analysis.stats.resampling import paired_permutation
 
 LABELS = ("a", "b", "c")
 
@@ -69,7 +70,7 @@ def test_drawn_permutations_give_nearly_the_p_of_all(monkeypatch):
     )
     assert every.exact and not drawn.exact and drawn == again
     assert drawn.p_value == pytest.approx(every.p_value, abs=3 * np.sqrt(every.p_value / 2000))
-    monkeypatch.setattr("analysis.stats.several.BATCH_FLIPS", 50)  # what is held at once changes nothing
+    monkeypatch.setattr("analysis.stats.accuracy.cochran_q.BATCH_FLIPS", 50)  # what is held at once changes nothing
     assert several_labellers(truth, said, LABELS, cluster, 2000, 1).permutation == drawn
 
 
@@ -145,4 +146,4 @@ def test_a_planted_difference_is_found():
     truth, said = answers(rng, 200, (0.6, 0.6, 0.8))
     found = several_labellers(truth, said, LABELS, np.arange(200) // 2)
     assert found.cochran.p_value < 0.001 and found.permutation.p_value == pytest.approx(1 / 2001, abs=0.002)
-    assert swaps.PairedTest is type(found.permutation)
+    assert paired_permutation.PairedTest is type(found.permutation)

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from analysis.stats.shifts import (
+from analysis.stats.generation.shifts import (
     NO_PROBABILITY,
     NO_STANCE,
     TIED,
@@ -18,7 +18,7 @@ from analysis.stats.shifts import (
     predicted_answers,
     prediction_shifts,
 )
-from analysis.stats.usage import ANSWERS
+from analysis.stats.generation.usage import ANSWERS
 
 from .samples import shared
 

@@ -165,4 +165,4 @@ def test_labels_must_match_the_spans():
     with pytest.raises(ValueError, match="1 labels for 2 spans"):
         span_agreement([Marked("u", "x", ((0, 1), (2, 3)), labels=("a",))])
     with pytest.raises(ValueError, match="no span has the label"):
-        Continua.of([Marked("u", "x", ((0, 1),), labels=("a",))]).only_label("b")
+        Continua.from_marked([Marked("u", "x", ((0, 1),), labels=("a",))]).only_label("b")

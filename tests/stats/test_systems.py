@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.stats import system_correlation, system_means
-from analysis.stats.systems import weighted_correlation
+from analysis.stats.correlation.systems import weighted_correlation
 
 THEIRS = {
     "pearson": lambda x, y: stats.pearsonr(x, y).statistic,

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from analysis.stats.usage import (
+from analysis.stats.generation.usage import (
     ANSWERS,
     CERTAIN_WITHOUT,
     DESIRED,

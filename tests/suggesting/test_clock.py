@@ -7,8 +7,8 @@ import signal
 import psutil
 import pytest
 
+from annotation.machines.runs import suggesting
 from annotation.models import Chunk, Job
-from annotation.services import suggesting
 from tests import factories
 from tests.suggesting.workers import Worker, running_worker, wait_for, worker_environment
 

@@ -6,8 +6,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse
 
+from annotation.machines.runs.queries import costs
 from annotation.models import CheckerRun, Job
-from annotation.queries import costs
 from config.environment import Environment
 from config.prices import CURRENCY_VARIABLE, VARIABLE, parse_currency, parse_hour_prices
 from models_runtime.contracts import CheckerInput, LabelSpace, Usage
@@ -72,7 +72,7 @@ def test_a_runs_page_shows_money_in_all_and_per_thousand_units_that_it_judged_it
     assert cost.money == pytest.approx(1.0) and cost.money_per_thousand == pytest.approx(250.0)
     client.force_login(project.created_by)
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
-    assert "Money, EUR, at the prices set now" in page and "1.00" in page and "250.00" in page
+    assert "Money, EUR, at current prices" in page and "1.00" in page and "250.00" in page
     unpriced = make_run(project, **spent | {"provenance": {"endpoint": "free"}})
     page = client.get(reverse("run_detail", args=[unpriced.uuid])).content.decode()
     assert "Tokens sent" in page and "Money" not in page
@@ -122,7 +122,7 @@ def test_an_estimate_is_shown_before_a_run_starts_and_then_follows_what_runs_too
 def test_what_cannot_be_told_is_said(client, project):
     client.force_login(project.created_by)
     part = client.get(reverse("run_estimate", args=[project.slug, "answer-probabilities-server"])).content.decode()
-    assert "cannot be told" in part
+    assert "cannot be estimated" in part
     project.items.all().delete()
     assert costs.estimate_of(project, "llm") is None
 

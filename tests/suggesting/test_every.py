@@ -8,10 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.jobs.queues import PATIENCE, queue_states
+from annotation.machines.runs import running_every, suggesting
+from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import CheckerRun, Job, TrainedModel
-from annotation.queries.queues import PATIENCE, queue_states
-from annotation.services import jobs, running_every, suggesting
-from annotation.services.checker_inputs import why_not
 from annotation.task_types import task_type
 from config.celery import app
 from models_runtime import registry
@@ -55,7 +56,7 @@ def test_in_every_kind_of_project_what_can_run_is_started_and_finishes_and_the_r
             assert outcome.run is None and outcome.needs
             continue
         assert outcome.run.job.queue == "cpu"
-        assert jobs.run_here(outcome.run.job).state == Job.State.DONE, outcome.run.job.message
+        assert lifecycle.run_here(outcome.run.job).state == Job.State.DONE, outcome.run.job.message
         assert outcome.run.job.progress_done == outcome.run.job.progress_total > 0
     for slug in FETCHED & set(found):
         assert [need.command for need in found[slug].needs] == [registry.fetch_command(slug)]
@@ -121,7 +122,7 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     address = reverse("project_runs", args=[project.slug])
     page = client.get(address).content.decode()
     n_others = len(set(project.type.checkers) - ALWAYS)
-    assert "Run every checker that can run here" in page and f"3 of {3 + n_others} can run here" in page
+    assert "Run all available checkers" in page and f"3 of {3 + n_others} can run here" in page
     assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
     assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
     assert "Queue cpu: no work was ever begun here" in page
@@ -138,7 +139,7 @@ def test_a_project_for_people_alone_offers_no_button_and_starts_nothing(client):
     project = make_kind_project(identifier)
     client.force_login(project.created_by)
     address = reverse("project_runs", args=[project.slug])
-    assert "Run every checker" not in client.get(address).content.decode()
+    assert "Run all available checkers" not in client.get(address).content.decode()
     assert client.post(address, {"every": "1"}).status_code == 200 and not CheckerRun.objects.exists()
 
 
@@ -151,11 +152,11 @@ def test_a_run_that_waits_long_says_for_whose_worker(client, project):
     page = client.get(address).content.decode()
     assert "Waiting for a worker on the queue cpu" in page and "celery -A config worker -Q cpu" in page
     other = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
-    lease = jobs.claim_chunk(other.job_id)
+    lease = lifecycle.claim_chunk(other.job_id)
     page = client.get(address).content.decode()
     assert "a worker is at work on 1 job now" in page and "celery -A" not in page
     assert "on the queue" not in client.get(reverse("run_progress", args=[other.uuid])).content.decode()
-    jobs.work_on_chunk(other.job, lease)
+    lifecycle.work_on_chunk(other.job, lease)
     state = queue_states(["cpu", "gpu"])
     assert state["cpu"].at_work == 0 and state["cpu"].last_begun is not None and state["gpu"].last_begun is None
 

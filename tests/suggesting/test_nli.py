@@ -4,10 +4,11 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import CheckerRun, Job, Score, Suggestion
-from annotation.queries import pages
-from annotation.services import jobs, suggesting
 from annotation.task_types import TASK_TYPES
+from annotation.work.queries import pages
 from models_runtime import registry
 from tests import factories
 from tests.kinds import make_kind_project
@@ -69,7 +70,7 @@ def test_a_run_from_the_page_stores_labels_scores_spans_and_provenance(client, p
     response = client.post(address, posted(model=model, max_segment_tokens=100))
     run = CheckerRun.objects.get()
     assert response.url == reverse("run_detail", args=[run.uuid]) and run.job.queue == "cpu"
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     answers = {
         (one.unit.evidence.text[:12], one.dimension): one
@@ -105,7 +106,7 @@ def test_the_page_says_how_to_get_the_default_model_and_a_run_without_it_fails_w
     assert "model not here" in page and page.count(command) == 2
     client.post(address, posted())
     run = CheckerRun.objects.get()
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.FAILED and command in job.message
     assert command in client.get(reverse("run_detail", args=[run.uuid])).content.decode()
 
@@ -118,14 +119,14 @@ def test_a_model_that_is_here_needs_no_fetching(client, project, tmp_path):
     (kept / "refs" / "main").write_text("abc")
     assert f"hf download {name} " not in client.get(reverse("project_runs", args=[project.slug])).content.decode()
     run = suggesting.start_run(project, project.created_by, "nli", wake_workers=False)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
 
 
 def test_a_model_of_another_kind_fails_the_run_with_the_reason(client, project, tmp_path):
     folder = voting_bert(tmp_path / "moods", [], {"good": "joy"}, ("joy", "sadness", "anger"), default="anger")
     client.post(reverse("project_runs", args=[project.slug]), posted(model=str(folder)))
     run = CheckerRun.objects.get()
-    assert jobs.run_here(run.job).state == Job.State.FAILED
+    assert lifecycle.run_here(run.job).state == Job.State.FAILED
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
     assert "&#x27;joy&#x27;, &#x27;sadness&#x27;, &#x27;anger&#x27;" in page and "id2label" in page
 
@@ -157,7 +158,7 @@ def test_what_is_known_covers_every_kind_of_task():
 def test_units_of_every_kind_get_the_answer_that_the_model_has(identifier, model):
     project = make_kind_project(identifier)
     run = suggesting.start_run(project, project.created_by, "nli", {"model": model}, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     # An answer that is empty has nothing to look in; its label comes from the rule, where the task has one.
     assert set(run.failures.values_list("reason", flat=True)) <= {"empty-evidence"}

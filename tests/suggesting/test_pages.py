@@ -9,9 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.queries.suggestions import summary
 from annotation.models import CheckerRun, Job, Project, Score
-from annotation.queries.suggestions import summary
-from annotation.services import jobs, suggesting
 from tests import factories
 from tests.suggesting.workers import ROOT
 
@@ -38,7 +39,7 @@ def researcher(client, project):
 
 def finished_run(project, checker="fake", **parameters) -> CheckerRun:
     run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     return run
 
 
@@ -76,7 +77,7 @@ def test_the_page_says_how_to_install_what_a_checker_needs(client, project, rese
         suggesting.registry, "missing_packages", lambda slug: ("torch==1",) if slug == "embedding" else ()
     )
     page = client.get(reverse("project_runs", args=[project.slug])).content.decode()
-    assert page.count("pip install torch==1") == 1 and "how to install them" in page
+    assert page.count("pip install torch==1") == 1 and "listed above" in page
 
 
 def test_a_runs_page_shows_numbers_failures_texts_and_provenance(client, project, researcher):
@@ -84,10 +85,10 @@ def test_a_runs_page_shows_numbers_failures_texts_and_provenance(client, project
     failed = run.failures.count()
     assert failed > 0
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
-    assert "fake-transient" in page and f"Try {failed} failed input" in page
+    assert "fake-transient" in page and f"Try {failed} failed unit" in page
     assert f"{30 - failed} answered" in page
     assert "the harbour of town" in page and "<mark>" in page
-    assert "Failures, for example" in page and "this input was chosen to fail" in page
+    assert "Examples of failures" in page and "this input was chosen to fail" in page
     # The prompt as sent and the raw answer, and what all of it cost.
     assert "claim: Claim 0: the harbour of town 0 froze over." in page and "Raw answer" in page
     assert "relevance: " in page and "Tokens sent" in page and "Seconds of computing" in page
@@ -127,7 +128,7 @@ def test_prompts_and_raw_answers_are_shown_as_they_are(client, project, research
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert" not in page
     assert "Sent (system)" in page and ' dir="auto"> a\n\tb </p>' in page
-    assert "{&quot;label&quot;: &quot;&lt;b&gt;&quot;}" in page and "too long to keep whole" in page
+    assert "{&quot;label&quot;: &quot;&lt;b&gt;&quot;}" in page and "Truncated." in page
 
 
 def test_the_sample_has_pages(client, project, researcher):
@@ -146,13 +147,13 @@ def test_what_was_taken_over_and_what_waits_is_told(client, project, researcher,
     settings.CHUNK_RETRY_SECONDS = 600
     with monkeypatch.context() as patch:
         patch.setattr(suggesting.HANDLER, "run_chunk", lambda chunk, lease: [][0])
-        jobs.work_on(run.job_id)
+        lifecycle.work_on(run.job_id)
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
     assert "After an error, part 1 is tried again at" in page and "IndexError" in page
     run.job.chunks.update(not_before=None)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
-    assert "30 of them answered by an earlier run" in page and "reused from" in page
+    assert "30 of them reused from an earlier run" in page and "reused from" in page
     other = CheckerRun.objects.exclude(pk=run.pk).get()
     assert reverse("project_difference", args=[project.slug]) in page and f'value="{other.uuid}"' in page
 
@@ -181,7 +182,7 @@ def test_a_stopped_run_goes_on_from_its_page(client, project, researcher, state)
     assert address in page
     response = client.post(address, follow=True)
     assert response.redirect_chain[-1][0] == reverse("run_detail", args=[run.uuid])
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
 
 
 def test_the_moving_part_reloads_the_page_when_the_run_ends(client, project, researcher):
@@ -189,7 +190,7 @@ def test_the_moving_part_reloads_the_page_when_the_run_ends(client, project, res
     address = reverse("run_progress", args=[run.uuid])
     moving = client.get(address)
     assert f'hx-get="{address}"' in moving.content.decode() and "HX-Refresh" not in moving
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     assert client.get(address)["HX-Refresh"] == "true"
 
 
@@ -197,7 +198,7 @@ def test_only_a_finished_run_becomes_what_annotators_see(client, project, resear
     run = suggesting.start_run(project, researcher, "fake", wake_workers=False)
     client.post(reverse("run_show", args=[run.uuid]))
     assert Project.objects.get(pk=project.pk).prefill_run is None
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     client.post(reverse("run_show", args=[run.uuid]))
     assert Project.objects.get(pk=project.pk).prefill_run == run
     assert "shown to annotators" in client.get(reverse("project_runs", args=[project.slug])).content.decode()
@@ -232,7 +233,7 @@ def test_a_researcher_with_open_work_of_their_own_does_not_see_what_the_checker_
     run = finished_run(project, failure_share=0.2)
     factories.join(project, researcher, "annotator")
     page = client.get(reverse("run_detail", args=[run.uuid])).content.decode()
-    assert "is hidden until that is done" in page
+    assert "are hidden until you finish them" in page
     assert "<mark>" not in page and "the harbour of town" not in page and "answered" not in page
 
 
@@ -269,7 +270,7 @@ settings.ALLOWED_HOSTS = ["testserver"]
 from django.test import Client
 import config.urls, config.wsgi
 Client().get("/accounts/login/")
-from annotation.forms.runs import RunForm
+from annotation.machines.runs.forms import RunForm
 from models_runtime import registry
 for info in registry.list_infos():
     RunForm(info).as_p(), registry.missing_packages(info.slug)

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import Chunk, Job
-from annotation.services import jobs, suggesting
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,60 +42,62 @@ def pass_time(job) -> None:
 
 def test_a_chunk_that_met_an_error_is_left_alone_until_its_time_and_the_others_go_on(run, outage, monkeypatch):
     before = timezone.now()
-    assert jobs.work_on(run.job_id) is False
-    chunks = list(run.job.chunks.exclude(index=jobs.FINISH_INDEX).order_by("index"))
+    assert lifecycle.work_on(run.job_id) is False
+    chunks = list(run.job.chunks.exclude(index=lifecycle.FINISH_INDEX).order_by("index"))
     assert [(chunk.state, chunk.attempts) for chunk in chunks] == [(Chunk.State.OPEN, 1)] * 2
     for chunk in chunks:
         assert chunk.error == "ConnectionError: the server is away"
         assert timedelta(seconds=4) <= chunk.not_before - before and chunk.not_before - timezone.now() <= timedelta(
             seconds=8
         )
-    assert jobs.claim_chunk(run.job_id) is None and jobs.sweep() == 0
-    assert jobs.most_urgent(run.job_id) == run.job_id
+    assert lifecycle.claim_chunk(run.job_id) is None and lifecycle.sweep() == 0
+    assert lifecycle.most_urgent(run.job_id) == run.job_id
 
     outage.undo()
     Chunk.objects.filter(pk=chunks[1].pk).update(not_before=before)
-    assert jobs.sweep() == 1
-    assert jobs.work_on(run.job_id) is False
+    assert lifecycle.sweep() == 1
+    assert lifecycle.work_on(run.job_id) is False
     assert run.job.chunks.get(index=1).state == Chunk.State.DONE
     assert run.job.chunks.get(index=0).state == Chunk.State.OPEN
     pass_time(run.job)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert not run.job.chunks.exclude(not_before=None).exists()
 
 
 def test_the_waits_double_and_then_the_job_fails(run, outage):
     waits = []
-    for _ in range(jobs.MAX_ATTEMPTS - 1):
+    for _ in range(lifecycle.MAX_ATTEMPTS - 1):
         begun = timezone.now()
-        jobs.work_on(run.job_id)
+        lifecycle.work_on(run.job_id)
         waits.append((run.job.chunks.get(index=0).not_before - begun).total_seconds())
         pass_time(run.job)
     for number, wait in enumerate(waits):
         assert 4 * 2**number <= wait
-        assert jobs.retry_seconds(number + 1) <= 8 * 2**number
-    jobs.work_on(run.job_id)
+        assert lifecycle.retry_seconds(number + 1) <= 8 * 2**number
+    lifecycle.work_on(run.job_id)
     run.job.refresh_from_db()
     assert (run.job.state, run.job.message) == (Job.State.FAILED, "ConnectionError: the server is away")
-    jobs.resume(run.job)
+    lifecycle.resume(run.job)
     outage.undo()
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
 
 
 def test_waits_have_an_end_and_differ_by_chance(settings):
     settings.CHUNK_RETRY_SECONDS = 8
-    drawn = {jobs.retry_seconds(40) for _ in range(20)}
-    assert len(drawn) > 1 and all(jobs.MAX_RETRY_SECONDS / 2 <= wait <= jobs.MAX_RETRY_SECONDS for wait in drawn)
+    drawn = {lifecycle.retry_seconds(40) for _ in range(20)}
+    assert len(drawn) > 1 and all(
+        lifecycle.MAX_RETRY_SECONDS / 2 <= wait <= lifecycle.MAX_RETRY_SECONDS for wait in drawn
+    )
 
 
 def test_cancelling_does_not_wait_and_resuming_starts_at_once(run, outage):
-    jobs.work_on(run.job_id)
-    jobs.request_cancel(run.job)
+    lifecycle.work_on(run.job_id)
+    lifecycle.request_cancel(run.job)
     assert run.job.state == Job.State.CANCELLED
     outage.undo()
-    jobs.resume(run.job)
+    lifecycle.resume(run.job)
     assert not run.job.chunks.exclude(not_before=None).exists()
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
 
 
 def test_who_works_a_job_off_alone_waits_for_the_next_attempt(run, outage, monkeypatch):
@@ -106,6 +109,6 @@ def test_who_works_a_job_off_alone_waits_for_the_next_attempt(run, outage, monke
             outage.undo()
             pass_time(run.job)
 
-    monkeypatch.setattr(jobs.time, "sleep", sleep)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    monkeypatch.setattr(lifecycle.time, "sleep", sleep)
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert len(waited) == 1 and 0 < waited[0] <= 8

@@ -3,8 +3,9 @@
 import pytest
 from django.utils import timezone
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import reuse, storing, suggesting
 from annotation.models import CheckerRun, Evidence, Job, Suggestion
-from annotation.services import jobs, run_reuse, run_storing, suggesting
 from models_runtime.checkers import fake
 from tests import factories
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(suggesting, "CHUNK_SIZE", 10)
-    monkeypatch.setattr(run_storing, "SAMPLE_SIZE", 8)
+    monkeypatch.setattr(storing, "SAMPLE_SIZE", 8)
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def project():
 
 def finished(project, *, again=False, **parameters) -> CheckerRun:
     run = suggesting.start_run(project, project.created_by, "fake", parameters, again=again, wake_workers=False)
-    assert jobs.run_here(run.job).state == Job.State.DONE, run.job.message
+    assert lifecycle.run_here(run.job).state == Job.State.DONE, run.job.message
     return CheckerRun.objects.select_related("job").get(pk=run.pk)
 
 
@@ -165,8 +166,8 @@ def test_failures_are_tried_again_and_not_taken_over(project, asked):
 
 def test_what_a_cancelled_run_had_stored_is_taken_over(project, asked):
     run = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
-    jobs.work_on(run.job_id, turn_seconds=0)
-    jobs.request_cancel(run.job)
+    lifecycle.work_on(run.job_id, turn_seconds=0)
+    lifecycle.request_cancel(run.job)
     asked.clear()
     assert finished(project).n_reused == 10 and len(asked) == 15
 
@@ -175,10 +176,10 @@ def test_a_repeated_chunk_takes_over_once(project, asked):
     finished(project)
     more(project)
     run = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
-    late = jobs.claim_chunk(run.job_id)
+    late = lifecycle.claim_chunk(run.job_id)
     run.job.chunks.filter(pk=late.chunk.pk).update(lease_expires_at=timezone.now())
-    assert jobs.run_here(run.job).state == Job.State.DONE
-    with pytest.raises(jobs.LeaseLost):
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
+    with pytest.raises(lifecycle.LeaseLost):
         suggesting.HANDLER.run_chunk(late.chunk, late)
     run.refresh_from_db()
     assert run.n_reused == 25 and run.suggestions.filter(dimension="relevance").count() == 32
@@ -187,15 +188,15 @@ def test_a_repeated_chunk_takes_over_once(project, asked):
 def test_a_source_that_goes_away_in_between_costs_an_attempt_and_no_answer(project, asked, monkeypatch):
     first = finished(project)
     more(project)
-    real = run_reuse.take_over
+    real = reuse.take_over
 
     def too_late(run, source, *rest):
         Suggestion.objects.filter(run=first).delete()
-        monkeypatch.setattr(run_reuse, "take_over", real)
+        monkeypatch.setattr(reuse, "take_over", real)
         real(run, source, *rest)
 
-    monkeypatch.setattr(run_reuse, "take_over", too_late)
+    monkeypatch.setattr(reuse, "take_over", too_late)
     second = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
-    assert jobs.run_here(second.job).state == Job.State.DONE
+    assert lifecycle.run_here(second.job).state == Job.State.DONE
     assert second.suggestions.filter(dimension="relevance").count() == 32
     assert second.job.chunks.get(index=0).attempts == 2

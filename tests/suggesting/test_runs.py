@@ -3,8 +3,9 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import predicting, suggesting
 from annotation.models import CheckerRun, ContentBatch, Item, Job, Project, RunFailure, Score, Suggestion, Unit
-from annotation.services import jobs, run_predicting, suggesting
 from models_runtime.contracts import ParameterError
 from tests import factories
 
@@ -24,7 +25,7 @@ def project_of(n=30, **options) -> Project:
 
 def run_here(project, checker="fake", **parameters) -> CheckerRun:
     run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     return CheckerRun.objects.select_related("job").get(pk=run.pk)
 
 
@@ -56,7 +57,7 @@ def test_triplets_are_judged_against_all_passages_of_their_question():
     assert run.job.state == Job.State.DONE, run.job.message
     assert Suggestion.objects.filter(run=run, dimension="entailment").count() == 3
     unit = Unit.objects.filter(kind="triplet").first()
-    from annotation.services.checker_inputs import checker_inputs
+    from annotation.machines.runs.checker_inputs import checker_inputs
 
     fields = checker_inputs(project.type, [unit.pk])[unit.pk].fields
     assert fields == {"claim": "head 0 is tail 0", "passages": ("Passage 0 of 0.", "Passage 1 of 0.")}
@@ -106,10 +107,10 @@ def test_a_checker_that_breaks_on_everything_fails_the_job_after_some_attempts_a
         run = run_here(project)
     assert run.job.state == Job.State.FAILED
     assert run.job.message == "RuntimeError: cannot read Report"
-    assert run.job.chunks.get(index=0).attempts == jobs.MAX_ATTEMPTS
+    assert run.job.chunks.get(index=0).attempts == lifecycle.MAX_ATTEMPTS
     assert not run.failures.exists() and not run.suggestions.exists()
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert run.suggestions.filter(dimension="relevance").count() == 20
 
 
@@ -140,7 +141,7 @@ def test_failed_inputs_can_be_tried_again_and_permanent_ones_are_left(small_chun
     monkeypatch.setattr(suggesting.registry, "load", lambda *args: healed)
     assert suggesting.retry_failures(run) == transient
     assert suggesting.retry_failures(run) == 0  # it is under way already
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert run.failures.count() == permanent
     assert run.suggestions.filter(dimension="relevance").count() == 60 - permanent
     assert run.job.result["failed"] == permanent
@@ -153,7 +154,7 @@ def test_units_withdrawn_after_the_start_are_counted_as_failures_and_retired_ite
     run = suggesting.start_run(project, project.created_by, "fake", wake_workers=False)
     assert run.job.progress_total == 8
     ContentBatch.objects.filter(dataset=project.dataset).update(state=ContentBatch.State.DISCARDED)
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert run.failures.filter(reason="withdrawn", is_permanent=True).count() == 8
     assert not run.suggestions.exists()
 
@@ -167,7 +168,7 @@ def test_the_same_run_is_offered_instead_of_a_second_one():
     other = suggesting.start_run(project, project.created_by, "fake", {"seed": 2}, wake_workers=False)
     with pytest.raises(suggesting.SameRun):  # unfinished
         suggesting.start_run(project, project.created_by, "fake", {"seed": 2})
-    jobs.request_cancel(other.job)
+    lifecycle.request_cancel(other.job)
     assert suggesting.start_run(project, project.created_by, "fake", {"seed": 2}, wake_workers=False) != other
     assert suggesting.start_run(project, project.created_by, "fake", {"seed": 1}, again=True, wake_workers=False) != run
     factories.make_claim_evidence(project.dataset, 2, prefix="new")
@@ -206,25 +207,25 @@ def test_the_first_finished_run_is_shown_where_the_project_shows_suggestions(pre
 
 def test_a_run_does_not_go_on_with_another_version_or_model(small_chunks, monkeypatch):
     run = suggesting.start_run(project := project_of(15), project.created_by, "fake", wake_workers=False)
-    jobs.work_on(run.job_id, turn_seconds=0)
+    lifecycle.work_on(run.job_id, turn_seconds=0)
     CheckerRun.objects.filter(pk=run.pk).update(version="0")
-    assert jobs.run_here(run.job).state == Job.State.FAILED
+    assert lifecycle.run_here(run.job).state == Job.State.FAILED
     assert "began with version 0 of fake" in run.job.message
     run.refresh_from_db()
     CheckerRun.objects.filter(pk=run.pk).update(version="1", provenance=run.provenance | {"revision": "abc"})
-    jobs.resume(run.job)
-    assert jobs.run_here(run.job).state == Job.State.FAILED
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == Job.State.FAILED
     assert "began with revision 'abc'" in run.job.message
     assert run.suggestions.filter(dimension="relevance").count() == 10
 
 
 def test_workers_with_another_device_are_on_record_beside_the_first(small_chunks, monkeypatch):
     run = suggesting.start_run(project := project_of(15), project.created_by, "fake", wake_workers=False)
-    jobs.work_on(run.job_id, turn_seconds=0)
+    lifecycle.work_on(run.job_id, turn_seconds=0)
     CheckerRun.objects.filter(pk=run.pk).update(
         provenance=CheckerRun.objects.get(pk=run.pk).provenance | {"device": "cuda"}
     )
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     run.refresh_from_db()
     assert run.provenance["device"] == "cuda"
     assert [other["device"] for other in run.provenance["other_workers"]] == ["cpu"]
@@ -252,8 +253,8 @@ def test_the_command_works_a_run_off_and_names_what_is_wrong(capsys):
 
 
 def test_slices_grow_while_they_are_quick_and_shrink_when_they_are_slow():
-    assert run_predicting.next_size(32, 0.2) == 64
-    assert run_predicting.next_size(64, 2.0) == 64
-    assert run_predicting.next_size(64, 9.0) == 32
-    assert run_predicting.next_size(1, 9.0) == 1
-    assert run_predicting.next_size(run_predicting.MAX_SLICE_SIZE, 0.0) == run_predicting.MAX_SLICE_SIZE
+    assert predicting.next_size(32, 0.2) == 64
+    assert predicting.next_size(64, 2.0) == 64
+    assert predicting.next_size(64, 9.0) == 32
+    assert predicting.next_size(1, 9.0) == 1
+    assert predicting.next_size(predicting.MAX_SLICE_SIZE, 0.0) == predicting.MAX_SLICE_SIZE

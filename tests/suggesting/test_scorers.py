@@ -13,9 +13,11 @@ from annotation.formats.records import (
     QuestionRecord,
     ResponseRecord,
 )
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
 from annotation.models import Claim, Evidence, Job, Project, RunFailure, Score, Suggestion
-from annotation.queries.suggestions import scorers
-from annotation.services import jobs, projects, suggesting
+from annotation.projects import managing
+from annotation.projects.prefill import scorers
 from annotation.task_types import TASK_TYPES
 from models_runtime import registry
 from tests import factories
@@ -40,7 +42,7 @@ def project_of(texts=TEXTS, **options) -> Project:
 
 def run_here(project, checker, /, **parameters):
     run = suggesting.start_run(project, project.created_by, checker, parameters, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     run.refresh_from_db()
     return run
@@ -90,7 +92,7 @@ def test_scores_are_stored_with_what_they_rest_on_and_no_suggestion():
 
 
 def test_other_checkers_are_not_told_where_evidence_comes_from():
-    from annotation.services.checker_inputs import checker_inputs
+    from annotation.machines.runs.checker_inputs import checker_inputs
 
     project = project_of()
     ids = list(suggesting.run_units(project, project.type).values_list("pk", flat=True))
@@ -106,8 +108,8 @@ def test_a_run_of_scores_is_never_shown_to_annotators():
     assert project.prefill_run is None
     with pytest.raises(suggesting.RunError, match="gives scores and no labels"):
         suggesting.show_to_annotators(run)
-    with pytest.raises(projects.ProjectError, match="gives scores and no labels"):
-        projects.update_project(project, prefill_run=run)
+    with pytest.raises(managing.ProjectError, match="gives scores and no labels"):
+        managing.update_project(project, prefill_run=run)
     client = client_of(project.created_by)
     html = client.post(reverse("run_show", args=[run.uuid]), follow=True).content.decode()
     assert "characteristics gives scores and no labels" in html
@@ -141,7 +143,7 @@ def test_without_its_model_a_run_fails_with_what_to_type(monkeypatch, tmp_path):
     assert "hf download EleutherAI/pythia-410m" in html and "absolute path of a folder" in html
     for checker in ("answer-probabilities", "perplexity"):
         run = suggesting.start_run(project, project.created_by, checker, wake_workers=False)
-        job = jobs.run_here(run.job)
+        job = lifecycle.run_here(run.job)
         assert job.state == Job.State.FAILED and "hf download EleutherAI/pythia-410m" in job.message
 
 
@@ -170,7 +172,7 @@ def test_scores_are_compared_with_peoples_labels_by_correlation_alone():
     def page_of(**query) -> str:
         client.get(address, query)
         for report in StoredReport.objects.select_related("job"):
-            jobs.run_here(report.job)
+            lifecycle.run_here(report.job)
         return client.get(address, query).content.decode()
 
     page = page_of(run=str(run.uuid), score="evidence_length")
@@ -208,7 +210,7 @@ def test_answers_are_scored_beside_all_their_aspects_and_atomic_claims():
     assert {failure.reason for failure in failures} == {"no-atomic-claims"} and failures.count() == 2
     bring_in(dataset, [AtomicClaimRecord("n/q/c0", "n/q", 0, "Coffee wakes people up.")])
     assert suggesting.retry_failures(run) == 2
-    assert jobs.run_here(run.job).state == Job.State.DONE
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert not RunFailure.objects.filter(run=run).exists()
     assert Score.objects.get(run=run, unit__key="n/q # q/a0", name="covered").value == 1
     run = run_here(project, "text-baselines", model="")

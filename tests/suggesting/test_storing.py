@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import storing, suggesting
 from annotation.models import CheckerRun, Job, RunSample, Unit
-from annotation.services import jobs, run_storing, suggesting
 from models_runtime.contracts import Prediction, PredictionError, Usage
 from tests import factories
 
@@ -29,7 +30,7 @@ def start(project, checker="fake", **parameters) -> CheckerRun:
 
 def finished(project, checker="fake", **parameters) -> CheckerRun:
     run = start(project, checker, **parameters)
-    assert jobs.run_here(run.job).state == Job.State.DONE, run.job.message
+    assert lifecycle.run_here(run.job).state == Job.State.DONE, run.job.message
     return CheckerRun.objects.select_related("job", "project").get(pk=run.pk)
 
 
@@ -55,10 +56,10 @@ class Scripted:
 def test_tokens_and_seconds_add_up_over_chunks_and_a_repeated_chunk_counts_once():
     project = project_of(25)
     run = start(project)
-    late = jobs.claim_chunk(run.job_id)
+    late = lifecycle.claim_chunk(run.job_id)
     run.job.chunks.filter(pk=late.chunk.pk).update(lease_expires_at="2020-01-01T00:00:00Z")
-    assert jobs.run_here(run.job).state == Job.State.DONE
-    with pytest.raises(jobs.LeaseLost):
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
+    with pytest.raises(lifecycle.LeaseLost):
         suggesting.HANDLER.run_chunk(late.chunk, late)
     run.refresh_from_db()
     assert run.prompt_tokens == words_of(project) and run.completion_tokens == 25
@@ -69,7 +70,7 @@ def test_cost_is_stored_with_the_chunk_or_not_at_all(monkeypatch):
     run = start(project_of(10))
     with monkeypatch.context() as patch:
         patch.setattr(RunSample.objects, "bulk_create", lambda rows: 1 / 0)
-        assert jobs.run_here(run.job).state == Job.State.FAILED
+        assert lifecycle.run_here(run.job).state == Job.State.FAILED
     run.refresh_from_db()
     assert (run.prompt_tokens, run.device_seconds) == (0, 0.0) and not run.suggestions.exists()
 
@@ -95,14 +96,14 @@ def test_failed_inputs_cost_too_and_trying_again_adds_up(monkeypatch):
     run = finished(project)
     assert (run.prompt_tokens, run.completion_tokens) == (21, 3)
     assert suggesting.retry_failures(run) == 3
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     run.refresh_from_db()
     assert (run.prompt_tokens, run.completion_tokens) == (42, 6)
     assert run.samples.filter(reason="refused").count() == 3
 
 
 def test_the_sample_is_the_same_in_every_run_and_holds_prompt_and_output(monkeypatch):
-    monkeypatch.setattr(run_storing, "SAMPLE_SIZE", 5)
+    monkeypatch.setattr(storing, "SAMPLE_SIZE", 5)
     project = project_of(30)
     first, second = finished(project, seed=1), finished(project, seed=2)
     sampled = set(first.samples.values_list("unit_id", flat=True))
@@ -116,15 +117,15 @@ def test_the_sample_is_the_same_in_every_run_and_holds_prompt_and_output(monkeyp
 
 def test_samples_are_drawn_without_regard_to_order_and_a_part_keeps_what_the_whole_would():
     keys = {number: f"claim-{number}" for number in range(500)}
-    chosen = run_storing.sample_of(keys)
-    assert len(chosen) == run_storing.SAMPLE_SIZE and run_storing.sample_of(dict(reversed(keys.items()))) == chosen
+    chosen = storing.sample_of(keys)
+    assert len(chosen) == storing.SAMPLE_SIZE and storing.sample_of(dict(reversed(keys.items()))) == chosen
     assert chosen != list(range(50))
     part = {number: keys[number] for number in range(250)}
-    assert {number for number in chosen if number < 250} <= set(run_storing.sample_of(part))
+    assert {number for number in chosen if number < 250} <= set(storing.sample_of(part))
 
 
 def test_of_each_reason_some_failures_are_kept_and_leave_when_they_are_answered(monkeypatch):
-    monkeypatch.setattr(run_storing, "SAMPLES_PER_REASON", 4)
+    monkeypatch.setattr(storing, "SAMPLES_PER_REASON", 4)
     answers = []
 
     def say(item):
@@ -140,13 +141,13 @@ def test_of_each_reason_some_failures_are_kept_and_leave_when_they_are_answered(
     assert all(sample.output == str(sample.unit_id) for sample in run.samples.all())
     answers.append(True)
     suggesting.retry_failures(run)
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     assert not run.failures.exists() and not run.samples.exclude(reason="").exists()
     assert run.samples.filter(reason="").count() == 30
 
 
 def test_a_trace_is_kept_as_databases_can_hold_it_and_cut_where_it_is_long(monkeypatch):
-    long = "x" * (run_storing.TEXT_LIMIT + 5)
+    long = "x" * (storing.TEXT_LIMIT + 5)
     prompts = {
         "plain": "a\0b\ud800c",
         "messages": [{"role": "user", "content": "say \0"}, {"role": "tool", "content": [1, 2.5, None, True]}],
@@ -168,7 +169,7 @@ def test_a_trace_is_kept_as_databases_can_hold_it_and_cut_where_it_is_long(monke
     assert kept["plain"].prompt == "a\N{REPLACEMENT CHARACTER}b?c" and not kept["plain"].is_cut
     assert kept["messages"].prompt[0]["content"] == "say \N{REPLACEMENT CHARACTER}"
     assert kept["messages"].prompt[1]["content"] == [1, 2.5, None, True]
-    assert kept["long"].prompt == [{"role": "user", "content": long[: run_storing.TEXT_LIMIT]}] and kept["long"].is_cut
-    assert len(kept["many"].prompt) == run_storing.PROMPT_LIMIT and kept["many"].is_cut
+    assert kept["long"].prompt == [{"role": "user", "content": long[: storing.TEXT_LIMIT]}] and kept["long"].is_cut
+    assert len(kept["many"].prompt) == storing.PROMPT_LIMIT and kept["many"].is_cut
     assert kept["odd"].prompt["number"] == "nan"
     assert kept["odd"].output == '{"raw": "odd"}'

@@ -9,6 +9,14 @@ from django.utils import timezone
 
 from analysis.sources import links
 from annotation.access import assignment_for
+from annotation.decisions import adjudicating
+from annotation.decisions.moments import Moment
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
+from annotation.machines.training import trained_models, training
+from annotation.machines.training.queries import models as queries
+from annotation.machines.training.queries.labels import GROUPS, training_labels
+from annotation.machines.training.training import TrainingError, TrainingRequest
 from annotation.models import (
     Assignment,
     CheckerRun,
@@ -22,11 +30,7 @@ from annotation.models import (
     TrainedModel,
     Unit,
 )
-from annotation.queries import training as queries
-from annotation.queries.exports import Moment
-from annotation.queries.training_labels import GROUPS, training_labels
-from annotation.services import adjudicating, annotating, assigning, jobs, suggesting, trained_models, training
-from annotation.services.training import TrainingError, TrainingRequest
+from annotation.work import annotating, assigning
 from tests import factories
 from tests.models_runtime.tiny_causal import voting_llama
 from tests.world import client_of
@@ -66,7 +70,7 @@ def decide(project, units=None) -> None:
 
 def trained_on(project, request=QUICK) -> TrainedModel:
     model = training.start_training(project, project.created_by, request, wake_workers=False)
-    job = jobs.run_here(model.job)
+    job = lifecycle.run_here(model.job)
     assert job.state == Job.State.DONE, job.message
     model.refresh_from_db()
     return model
@@ -86,7 +90,7 @@ def test_what_was_trained_judges_the_project_out_of_fold():
     assert (model.counts["units"], model.figures["stance"]["n"]) == (28, 28)
 
     run = suggesting.start_run(project, project.created_by, "trained", {"model": model.file_hash}, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     run.refresh_from_db()
     assert run.provenance["revision"] == f"sha256:{model.file_hash}"
@@ -115,7 +119,7 @@ def test_labels_given_after_the_start_do_not_count():
     decide(project, units[:28])
     model = training.start_training(project, project.created_by, QUICK, wake_workers=False)
     decide(project, units[28:])
-    jobs.run_here(model.job)
+    lifecycle.run_here(model.job)
     model.refresh_from_db()
     assert model.figures["stance"]["n"] == 28
 
@@ -139,7 +143,7 @@ def test_a_file_that_was_changed_fails_the_run(folder):
     path = folder / model.file_hash / "arrays.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     run = suggesting.start_run(project, project.created_by, "trained", {"model": model.file_hash}, wake_workers=False)
-    job = jobs.run_here(run.job)
+    job = lifecycle.run_here(run.job)
     assert job.state == Job.State.FAILED and "was changed after training" in job.message
     assert not Suggestion.objects.filter(run=run).exists()
 
@@ -170,15 +174,15 @@ def test_a_killed_worker_leaves_nothing_and_the_next_one_finishes(folder):
     project = make_project()
     decide(project)
     model = training.start_training(project, project.created_by, QUICK, wake_workers=False)
-    dead = jobs.claim_chunk(model.job_id)
+    dead = lifecycle.claim_chunk(model.job_id)
     Chunk.objects.filter(pk=dead.chunk.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    other = jobs.claim_chunk(model.job_id)
-    with pytest.raises(jobs.LeaseLost):  # the one thought dead comes back: it keeps nothing
+    other = lifecycle.claim_chunk(model.job_id)
+    with pytest.raises(lifecycle.LeaseLost):  # the one thought dead comes back: it keeps nothing
         training.HANDLER.run_chunk(dead.chunk, dead)
     model.refresh_from_db()
     assert model.file_hash == "" and model.figures == {}
     training.HANDLER.run_chunk(other.chunk, other)
-    assert jobs.run_here(model.job).state == Job.State.DONE
+    assert lifecycle.run_here(model.job).state == Job.State.DONE
     model.refresh_from_db()
     assert [path.name for path in folder.iterdir()] == [model.file_hash]
 
@@ -192,15 +196,15 @@ def test_cancelling_in_the_middle_keeps_nothing(folder, monkeypatch):
     def progress(lease, done, total, message="", **options):
         seen.append(message)
         if message.startswith("Training"):
-            raise jobs.JobCancelled
+            raise lifecycle.JobCancelled
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.Lease, "progress", progress)
-        assert jobs.run_here(model.job).state == Job.State.CANCELLED
+        patch.setattr(lifecycle.Lease, "progress", progress)
+        assert lifecycle.run_here(model.job).state == Job.State.CANCELLED
     model.refresh_from_db()
     assert seen[0] == "Reading the texts" and model.file_hash == "" and not folder.exists()
-    jobs.resume(model.job)
-    assert jobs.run_here(model.job).state == Job.State.DONE
+    lifecycle.resume(model.job)
+    assert lifecycle.run_here(model.job).state == Job.State.DONE
 
 
 # ---- which labels count ----
@@ -282,7 +286,7 @@ def test_from_the_page_to_a_run():
     assert response.url == reverse("training_detail", args=[model.uuid])
     assert "waiting for a worker" in client.get(response.url).content.decode()
     assert client.get(reverse("job_detail", args=[model.job.uuid])).url == response.url
-    jobs.run_here(model.job)
+    lifecycle.run_here(model.job)
     page = client.get(response.url).content.decode()
     model.refresh_from_db()
     for text in (
@@ -297,7 +301,7 @@ def test_from_the_page_to_a_run():
     started = client.post(reverse("training_run", args=[model.uuid]))
     run = CheckerRun.objects.get()
     assert started.url == reverse("run_detail", args=[run.uuid]) and run.parameters["model"] == model.file_hash
-    jobs.run_here(run.job)
+    lifecycle.run_here(run.job)
     assert "Trained on this project" in client.get(started.url).content.decode()
     assert reverse("run_detail", args=[run.uuid]) in client.get(response.url).content.decode()
     assert client.post(reverse("training_run", args=[model.uuid])).url == started.url  # the same run is reused
@@ -312,9 +316,9 @@ def test_who_still_labels_here_sees_no_figures():
     factories.join(project, project.created_by, Membership.Role.ANNOTATOR)
     client = client_of(project.created_by)
     page = client.get(reverse("training_detail", args=[model.uuid])).content.decode()
-    assert "You have open work of your own" in page and "Per fold" not in page
+    assert "You still have items to label" in page and "Per fold" not in page
     page = client.get(reverse("project_training", args=[project.slug])).content.decode()
-    assert "is hidden until that is done" in page and "Labels to learn from" not in page
+    assert "are hidden until you finish them" in page and "Labels to learn from" not in page
     posted = {"source": "majority", "representation": "lexical", "classifier": "logistic", "minimum": "10"}
     page = client.post(reverse("project_training", args=[project.slug]), posted).content.decode()
     assert "There are too few labels to learn from yet" in page and "no label at all" not in page
@@ -372,7 +376,7 @@ def test_hidden_states_of_a_language_model_are_learnt_from_and_run(tmp_path):
     response = client.post(address, posted)
     trained = TrainedModel.objects.get()
     assert trained.job.queue == "gpu"
-    job = jobs.run_here(trained.job)
+    job = lifecycle.run_here(trained.job)
     assert job.state == Job.State.DONE, job.message
     trained.refresh_from_db()
     assert trained.figures["stance"]["evaluation"]["scores"]["accuracy"] == 1.0
@@ -381,7 +385,7 @@ def test_hidden_states_of_a_language_model_are_learnt_from_and_run(tmp_path):
     assert "Hidden states of a language model" in page and "1 (the last token)" in page
     client.post(reverse("training_run", args=[trained.uuid]))
     run = CheckerRun.objects.get()
-    assert run.job.queue == "gpu" and jobs.run_here(run.job).state == Job.State.DONE
+    assert run.job.queue == "gpu" and lifecycle.run_here(run.job).state == Job.State.DONE
     assert Suggestion.objects.filter(run=run, dimension="stance").count() == 32
 
 
@@ -396,7 +400,7 @@ def test_without_its_language_model_a_training_fails_with_what_to_type(monkeypat
         classifier="logistic", representation="hidden-states", skip_rare=True, hidden_model="EleutherAI/pythia-410m"
     )
     model = training.start_training(project, project.created_by, request, wake_workers=False)
-    job = jobs.run_here(model.job)
+    job = lifecycle.run_here(model.job)
     assert job.state == Job.State.FAILED and "hf download EleutherAI/pythia-410m" in job.message
 
 

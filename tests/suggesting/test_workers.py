@@ -10,8 +10,9 @@ from celery import Celery
 from django.db import connection
 from kombu import Queue
 
+from annotation.jobs import lifecycle
+from annotation.machines.runs import storing, suggesting
 from annotation.models import Chunk, Job
-from annotation.services import jobs, run_storing, suggesting
 from config.celery import app
 from tests import factories
 from tests.suggesting.brokers import Server, command_of
@@ -72,7 +73,7 @@ def broker(request, servers, tmp_path, tmp_path_factory, monkeypatch):
             bound.purge()
             bound.delete()  # with the bindings of other versions
             bound.declare()
-    monkeypatch.setattr(jobs, "current_app", sender)
+    monkeypatch.setattr(lifecycle, "current_app", sender)
     yield sender
     sender.close()
 
@@ -92,7 +93,7 @@ def start(n: int, **parameters):
 def done_chunks(run) -> dict[int, tuple]:
     job = Job.objects.get(pk=run.job_id)
     assert job.state != Job.State.FAILED, job.message
-    rows = run.job.chunks.filter(state=Chunk.State.DONE).exclude(index=jobs.FINISH_INDEX)
+    rows = run.job.chunks.filter(state=Chunk.State.DONE).exclude(index=lifecycle.FINISH_INDEX)
     return {row.index: (row.attempts, row.started_at, row.done_at) for row in rows}
 
 
@@ -102,7 +103,7 @@ def state_of(run) -> str:
 
 def is_done(run) -> bool:
     state = state_of(run)
-    assert state in (Job.State.DONE, *jobs.UNFINISHED), Job.objects.get(pk=run.job_id).message
+    assert state in (Job.State.DONE, *lifecycle.UNFINISHED), Job.objects.get(pk=run.job_id).message
     return state == Job.State.DONE
 
 
@@ -128,7 +129,7 @@ def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tm
     # Longer than any pause of a busy machine: a worker that lives is never taken for dead.
     environment = worker_environment(tmp_path, broker.conf.broker_url, ASSAY_CHUNK_LEASE_SECONDS="6")
     waiting = {name: messages_in(broker, name) for name in ("cpu", "gpu", "llm")}
-    assert waiting == {"cpu": jobs.MAX_WAKE_MESSAGES, "gpu": 0, "llm": 0}
+    assert waiting == {"cpu": lifecycle.MAX_WAKE_MESSAGES, "gpu": 0, "llm": 0}
     taken, stored, left = Counter(range(20)), {}, set()
     for n_done in (3, 10):
         with running_worker(tmp_path, environment) as worker:
@@ -153,7 +154,7 @@ def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tm
     run.job.refresh_from_db()
     assert run.job.progress_done == run.job.progress_total == 5000
     run.refresh_from_db()
-    assert run.completion_tokens == 5000 and run.samples.count() == run_storing.SAMPLE_SIZE
+    assert run.completion_tokens == 5000 and run.samples.count() == storing.SAMPLE_SIZE
     assert run.device_seconds >= 5000 * 0.004
 
 
@@ -230,7 +231,7 @@ def test_the_embedded_broker_survives_restarts_and_keeps_no_old_messages(broker,
         wait_for(lambda: is_done(run), "the run was done", second)
         assert second.stop() == 0, second.said()
         assert "Traceback" not in second.said()
-    assert len(list(folder.glob("*.msg"))) <= jobs.MAX_WAKE_MESSAGES + 3
+    assert len(list(folder.glob("*.msg"))) <= lifecycle.MAX_WAKE_MESSAGES + 3
     assert not list((tmp_path / "broker-control").glob("*.tmp"))
 
 
@@ -265,5 +266,5 @@ def test_other_work_gets_its_turn_while_a_long_run_keeps_every_process_busy(brok
         assert state_of(long) == Job.State.RUNNING
         assert messages_in(broker, "default") <= 2
         # The sweep sends one a second while every process is busy; none of them stays when there is nothing to do.
-        jobs.request_cancel(long.job)
+        lifecycle.request_cancel(long.job)
         wait_for(lambda: messages_in(broker, "cpu") == 0, "the messages were gone", worker)

@@ -2,7 +2,21 @@
 
 import pytest
 
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.pages import LabellingPage
+
+
+@pytest.fixture
+def ann():
+    return make_user("ann")
+
+
+@pytest.fixture
+def project(ann):
+    """Eight pairs of a claim and evidence, which Ann alone labels."""
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 8)
+    return make_project(dataset, overlap=1, annotators=[ann])
 
 
 @pytest.fixture

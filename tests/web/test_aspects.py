@@ -6,17 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Judgement, Revision
-from tests.factories import make_project, make_user
+from tests.factories import make_project
 from tests.web.long_answers import ANSWER, make_answers
 from tests.web.pages import LabellingPage, eventually, revisions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TYPE = "aspect-coverage/-/1"
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
 
 
 @pytest.fixture

@@ -6,17 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Annotation, Assignment, Revision
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.web.pages import eventually, revisions, spans, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TEXT = "The harbour of the old town stayed open all winter, the report says."
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
 
 
 @pytest.fixture
@@ -200,7 +195,7 @@ def test_skipping_and_flagging_keep_the_reason(label, project, ann, is_flag):
     first = page.assignment
     page.press("f" if is_flag else "s")
     page.page.get_by_label("Broken or unreadable text").check()
-    page.page.get_by_label("In your words").fill("half of it is missing")
+    page.page.get_by_label("Details").fill("half of it is missing")
     page.page.locator("[data-skip-confirm]").click()
     page.gone(first)
     page.is_saved()

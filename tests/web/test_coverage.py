@@ -5,8 +5,9 @@ import random
 import pytest
 from playwright.sync_api import expect
 
+from annotation.jobs import lifecycle
 from annotation.models import Item, Job
-from annotation.services import jobs
+from tests.analysis.looks import unfold
 from tests.analysis.test_coverage import content, cover
 from tests.analysis.world import make_rater
 from tests.factories import make_dataset, make_project
@@ -38,12 +39,13 @@ def test_the_page_is_fit_to_be_seen(open_context, project, size, scheme):
     page.goto("/projects/web-track/coverage/")
     expect(page.get_by_text("for the first time")).to_be_visible()
     for job in Job.objects.filter(state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     expect(page.get_by_text("no label has changed since")).to_be_visible()
     picture(page, f"coverage-{size}-{scheme}")
     assert grave_problems(page) == []
     assert not scrolls_sideways(page)
-    link = page.locator("#answers tbody tr").first.locator("td a").first
+    unfold(page)
+    link = page.get_by_role("region", name="Coverage of answers").locator("tbody tr").first.locator("td a").first
     count = int(link.inner_text())
     link.focus()
     page.keyboard.press("Enter")
@@ -57,11 +59,11 @@ def test_other_choices_show_other_figures(open_context, project):
     page = open_context(project.created_by).new_page()
     page.goto("/projects/web-track/agreement/")
     page.get_by_role("link", name="Coverage of aspects").click()
-    page.get_by_label("Tied aspects").select_option("not_covered")
+    page.get_by_label("A tied aspect").select_option("not_covered")
     page.wait_for_url("**ties=not_covered**")
     for job in Job.objects.filter(state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     expect(page.get_by_text("per aspect; ties count as not covered")).to_be_visible()
-    total = page.locator("#models tfoot, #models .total")
+    total = page.get_by_role("row", name="all responses")
     expect(total).to_be_visible()
     expect(total).not_to_contain_text("undefined")

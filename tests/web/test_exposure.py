@@ -4,12 +4,13 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Revision, Suggestion
-from annotation.services import guidelines
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
-from tests.web.pages import LabellingPage, eventually, revisions
+from annotation.projects import guidelines
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions
+from tests.web.pages import LabellingPage, eventually, revisions, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SHOWN, SUBMIT = "**/shown", "**/submit"
+SHOWN, SUBMIT, INQUIRY = "**/shown", "**/submit", "**/suggestions"
+STANCE = 0.4321  # the score of a suggested stance, which tells where it is told
 RELEVANT = {"relevance": "relevant", "stance": "supports"}
 
 # The page waits four seconds for the suggestion that follows an answer; here a tenth of one.
@@ -33,11 +34,6 @@ LOOK = """(panel) => [...panel.querySelectorAll("*")]
 
 
 @pytest.fixture
-def ann():
-    return make_user("ann")
-
-
-@pytest.fixture
 def make(ann):
     def make_prefilled(prefill, labels=None, **content):
         dataset = make_dataset()
@@ -55,6 +51,24 @@ def row(assignment):
 
 def is_noted(page, assignment):
     eventually(page.page, lambda: row(assignment).suggestions_shown_at is not None, True)
+
+
+def stances(**fields):
+    """Leave nothing suggested but stances."""
+    Suggestion.objects.filter(dimension="relevance").delete()
+    Suggestion.objects.update(probability=STANCE, **fields)
+
+
+def listen(tab, project):
+    """The project's page, and what tells which replies held a suggested stance: assignment and kind of request."""
+    replies = []
+    tab.on("requestfinished", lambda request: replies.append(request))
+
+    def told():
+        texts = [(request.url, request.response().text()) for request in replies if request.response().ok]
+        return ["/".join(url.split("/")[-2:]) for url, text in texts if str(STANCE) in text]
+
+    return LabellingPage(tab, project).open(), told
 
 
 def visible(page):
@@ -176,11 +190,10 @@ def test_a_suggestion_below_the_window_is_not_seen_until_the_person_comes_to_it(
 
 
 @pytest.mark.parametrize("prefill", ["shown", "after"])
-def test_a_suggestion_is_not_shown_before_its_question_is_asked(label, make, ann, prefill):
+def test_a_suggestion_is_not_here_before_its_question_is_asked(open_context, make, ann, prefill):
     project = make(prefill)
-    Suggestion.objects.filter(dimension="relevance").delete()
-    Suggestion.objects.update(spans=[{"field": "evidence", "start": 0, "end": 6}])
-    page = label(project, ann)
+    stances(spans=[{"field": "evidence", "start": 0, "end": 6}])
+    page, told = listen(open_context(ann).new_page(), project)
     page.has_ahead()
     first = page.assignment
     tells = page.page.locator("#stage :is([data-suggestion]:visible, .is-suggested, mark.suggested)")
@@ -188,20 +201,158 @@ def test_a_suggestion_is_not_shown_before_its_question_is_asked(label, make, ann
     page.answer("2")  # also where suggestions come after the answer: there is none to what was asked
     page.is_saved()
     assert revisions(first, ann).get().suggestion_shown is False
-    assert row(first).suggestions_shown_at is None and row(first).exposure
+    assert row(first).suggestions_shown_at is None and row(first).exposure == []
+    page.has_ahead()
+    assert told() == []
     second = page.assignment
     page.press("1")
     if prefill == "after":
         page.press("6", "Enter")
     expect(tells).to_have_count(3)
     is_noted(page, second)
+    assert told() == [f"{second}/{'suggestions' if prefill == 'shown' else 'submit'}"]
+    assert [seen["suggestions"] for seen in row(second).exposure] == [1]
     page.press("ArrowUp", "2")
     expect(tells).to_have_count(0)
-    page.press("Enter")
+    page.press("1")  # it is here now
+    expect(tells).to_have_count(3)
+    page.press("ArrowUp", "2", "Enter")
     page.gone(second)
     page.is_saved()
+    assert len(told()) == 1
     assert revisions(second, ann).last().suggestion_shown is True
     assert len(revisions(second, ann)) == (1 if prefill == "shown" else 2)
+
+
+def test_after_an_answer_that_left_a_question_out_its_suggestion_comes_once_it_is_asked(open_context, make, ann):
+    project = make("after")
+    Suggestion.objects.filter(dimension="stance").update(probability=STANCE)
+    page, told = listen(open_context(ann).new_page(), project)
+    inquiries = []
+    page.page.on("request", lambda request: inquiries.extend([request] * request.url.endswith("/suggestions")))
+    first = page.assignment
+    page.press("2", "Enter")
+    expect(visible(page)).to_have_count(1)
+    page.press("ArrowUp", "1")
+    expect(visible(page)).to_have_count(2)
+    assert told() == [f"{first}/suggestions"]
+    page.press("6", "Enter")
+    page.gone(first)
+    page.is_saved()
+    assert [revision.suggestion_shown for revision in revisions(first, ann)] == [False, True]
+    # Looked back at, it is here, and so it is in a page that is loaded anew.
+    page.press("ArrowLeft")
+    page.at(first)
+    expect(visible(page)).to_have_count(2)
+    page.open()
+    page.press("ArrowLeft")
+    page.at(first)
+    expect(visible(page)).to_have_count(2)
+    assert len(inquiries) == 1
+
+
+def test_a_draft_after_which_a_question_is_asked_brings_its_suggestion_again(label, make, ann):
+    project = make("shown")
+    stances()
+    page = label(project, ann)
+    page.press("1")
+    expect(visible(page)).to_have_count(1)
+    page.open()
+    expect(visible(page)).to_have_count(1)
+    assert page.chosen() == ["relevant"]
+    assert [seen["suggestions"] for seen in page.held.exposure] == [1]
+
+
+FAILURES = {
+    "aborted": lambda route: route.abort(),
+    "failing": lambda route: route.fulfill(status=500, body="away"),
+    "signed out": lambda route: route.fulfill(status=401, json={}),
+    "no JSON": lambda route: route.fulfill(body="away"),
+    "never answered": lambda route: None,
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_work_goes_on_where_the_suggestion_does_not_come(label, make, ann, failure):
+    project = make("shown")
+    stances()
+    page = label(project, ann)
+    page.has_ahead()
+    tried = []
+    page.page.context.route(INQUIRY, lambda route: (tried.append(route), FAILURES[failure](route)))
+    first = page.assignment
+    page.press("1")
+    eventually(page.page, lambda: len(tried), 1)
+    page.press("c")
+    page.page.keyboard.type("no word of it")
+    page.press("Escape")
+    expect(visible(page)).to_have_count(0)
+    assert len(tried) == 1  # asked once, whatever is typed
+    page.answer("1")
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "relevant", "stance": "refutes"}
+    assert revisions(first, ann).get().suggestion_shown is False
+    assert row(first).exposure == [] and row(first).suggestions_shown_at is None
+    page.page.context.unroute(INQUIRY)
+    page.answer("2")
+    page.press("1")
+    expect(visible(page)).to_have_count(1)
+
+
+def test_a_suggestion_that_comes_late_leaves_what_the_person_chose(label, make, ann):
+    project = make("shown")
+    stances()
+    page = label(project, ann)
+    page.has_ahead()
+    held = []
+    page.page.context.route(INQUIRY, lambda route: held.append(route))
+    first = page.assignment
+    page.press("1", "1")
+    eventually(page.page, lambda: len(held), 1)
+    held[0].continue_()
+    expect(visible(page)).to_have_count(1)
+    assert page.chosen() == ["relevant", "refutes"]
+    is_noted(page, first)
+    page.answer()
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "relevant", "stance": "refutes"}
+    assert revisions(first, ann).get().suggestion_shown is True
+
+
+def test_a_suggestion_that_comes_after_its_item_was_left_was_served_and_not_seen(label, make, ann):
+    project = make("shown")
+    stances()
+    page = label(project, ann)
+    page.has_ahead()
+    held = []
+    page.page.context.route(INQUIRY, lambda route: held.append(route))
+    first = page.answer("1", "1")
+    page.is_saved()
+    held[0].continue_()
+    eventually(page.page, lambda: len(row(first).exposure), 1)
+    assert revisions(first, ann).get().suggestion_shown is False
+    assert row(first).suggestions_shown_at is None
+    page.press("ArrowLeft")
+    page.at(first)
+    expect(visible(page)).to_have_count(1)
+    is_noted(page, first)
+
+
+def test_one_that_takes_too_long_is_not_shown(open_context, make, ann):
+    project = make("shown")
+    stances()
+    tab = open_context(ann).new_page()
+    page = LabellingPage(tab, project)
+    tab.add_init_script(IMPATIENT)
+    page.open()
+    held, failed = [], []
+    tab.route(INQUIRY, lambda route: held.append(route))
+    tab.on("requestfailed", lambda request: failed.append(request.url))
+    first = page.assignment
+    page.press("1")
+    eventually(tab, lambda: [url.endswith(f"{first}/suggestions") for url in failed], [True])
+    expect(visible(page)).to_have_count(0)
+    assert row(first).exposure == []
 
 
 def test_a_suggested_stance_tells_nothing_of_the_suggested_relevance(label, make, ann):

@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from annotation.jobs import lifecycle
 from annotation.models import Job
-from annotation.services import jobs
+from tests.analysis.looks import unfold
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.conftest import PATIENCE_MS
 from tests.factories import make_suggestions
@@ -53,7 +54,7 @@ def project():
 
 def compute():
     for job in Job.objects.filter(state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
 
 
 def opened(context, project, name):
@@ -75,10 +76,10 @@ def test_pages_are_fit_to_be_seen(open_context, project, size, scheme):
         page = opened(context, project, name)
         picture(page, f"{name}-{size}-{scheme}")
         if name == "comparison":
+            unfold(page)
             page.locator(CONFUSION).last.scroll_into_view_if_needed()
             picture(page, f"confusion-{size}-{scheme}")
-            page.get_by_text("The confusion matrix as a table").last.click()
-            expect(page.locator("table.matrix").last).to_be_visible()
+            expect(page.get_by_role("region", name="Stance: people (rows) and checker")).to_be_visible()
         assert grave_problems(page) == []
         assert not scrolls_sideways(page)
     page.goto(page.locator(f"{CONFUSION} a").first.get_attribute("href"))
@@ -110,6 +111,7 @@ def test_the_page_of_exports_is_fit_to_be_seen_and_follows_its_job(
 
 def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, project):
     page = opened(open_context(project.created_by), project, "comparison")
+    unfold(page)
     svg = page.locator(CONFUSION).last
     assert svg.locator("a").count() > 6
     page.get_by_role("region", name=re.compile("confusion of people.*picture")).last.focus()
@@ -134,4 +136,4 @@ def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(op
     expect(page.get_by_text("are being computed again")).to_be_visible(timeout=2 * PATIENCE_MS)  # asked every 10 s
     assert page.evaluate("window.before.isConnected")  # only the line about their state was replaced
     compute()
-    expect(page.get_by_text("Dana New").first).to_be_visible(timeout=2 * PATIENCE_MS)
+    expect(page.get_by_text("4 raters (everybody who labelled)").first).to_be_visible(timeout=2 * PATIENCE_MS)

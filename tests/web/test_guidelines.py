@@ -5,24 +5,12 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import GuidelineAcknowledgement, Revision
-from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import join, make_user
 from tests.web.pages import LabellingPage, eventually, revisions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 API, NEXT = "**/api/**", "**/work/next?*"
 CHANGED = "Read twice, judge the evidence once."
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
-
-
-@pytest.fixture
-def project(ann):
-    dataset = make_dataset()
-    make_claim_evidence(dataset, 8)
-    return make_project(dataset, overlap=1, annotators=[ann])
 
 
 @pytest.fixture

@@ -13,18 +13,6 @@ API = "**/api/**"
 NEXT, SUBMIT = "**/work/next?*", "**/submit"
 
 
-@pytest.fixture
-def ann():
-    return make_user("ann")
-
-
-@pytest.fixture
-def project(ann):
-    dataset = make_dataset()
-    make_claim_evidence(dataset, 8)
-    return make_project(dataset, overlap=1, annotators=[ann])
-
-
 def state(page: LabellingPage, name: str):
     expect(page.page.locator(f"[data-save-state={name}]")).to_be_visible()
 

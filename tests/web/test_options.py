@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.services.project_options import set_options
+from annotation.projects.options import set_options
 from tests import factories
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 from tests.web.pages import LabellingPage, spans, stored
@@ -43,7 +43,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
 ):
     page = open_context(researcher).new_page()
     page.goto(f"/projects/{project.slug}/settings/")
-    page.get_by_role("link", name="Adapt what is asked").click()
+    page.get_by_role("link", name="Edit the questions").click()
     page.wait_for_url("**/questions/")  # loaded: what is typed before the scripts listen is not previewed
     preview = page.locator("#options-preview")
     expect(preview.locator("[data-dimension=relevance]")).to_be_visible()
@@ -51,7 +51,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
     page.get_by_label("Title of refutes").fill("Contra")
     page.get_by_label("Title of supports").fill("Pro")
     page.get_by_label("Highlights").select_option("Required")
-    words = page.locator("section", has=page.get_by_role("heading", name="One question to answer in words"))
+    words = page.locator("section", has=page.get_by_role("heading", name="Free-text question"))
     words.get_by_label("Question").fill("Which words decide?")
     words.get_by_label("An answer is required").check()
     # The preview follows the form before anything is saved.
@@ -72,7 +72,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
     picture(page, "project_options-adapted")
     assert not grave_problems(page) and not scrolls_sideways(page)
     page.get_by_role("button", name="Save").last.click()
-    expect(page.get_by_text("Version 1 is asked from everybody's next page on")).to_be_visible()
+    expect(page.get_by_text("Version 1 is used from everybody's next item on")).to_be_visible()
 
     work = LabellingPage(open_context(annotator).new_page(), project).open()
     expect(work.page.locator("[data-dimension=relevance]")).to_have_count(0)
@@ -120,11 +120,11 @@ def test_without_scripts_everything_can_be_adapted_too(open_context, researcher,
     titles = page.locator("#options-preview [data-dimension=stance] .choice-title")
     expect(titles).to_have_text(["Not enough information", "Contra", "Pro"])
     page.get_by_role("button", name="Save").last.click()
-    expect(page.get_by_text("Version 1 is asked from everybody's next page on")).to_be_visible()
+    expect(page.get_by_text("Version 1 is used from everybody's next item on")).to_be_visible()
     project.refresh_from_db()
     assert project.options["order"]["stance"][0] == "not_enough_info"
-    page.get_by_role("button", name="Back to the task's own").click()
-    expect(page.get_by_text("The task's own questions are asked again")).to_be_visible()
+    page.get_by_role("button", name="Reset to the task's questions").click()
+    expect(page.get_by_text("The task's own questions are used again")).to_be_visible()
     project.refresh_from_db()
     assert (project.options, project.options_version) == ({}, 2)
 
@@ -134,7 +134,7 @@ def test_enter_in_a_field_saves_and_moves_nothing(open_context, researcher, proj
     page.goto(f"/projects/{project.slug}/questions/")
     page.get_by_label("Title of supports").fill("Pro")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Version 1 is asked")).to_be_visible()
+    expect(page.get_by_text("Version 1 is used")).to_be_visible()
     project.refresh_from_db()
     assert project.options == {"captions": {"stance": {"labels": {"supports": {"title": "Pro"}}}}}
 

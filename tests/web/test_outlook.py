@@ -4,16 +4,11 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Revision
-from annotation.services import projects
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from annotation.projects import managing
+from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.web.pages import eventually, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
 
 
 @pytest.fixture
@@ -44,19 +39,19 @@ def test_a_project_that_stops_says_so_with_the_next_reply_and_what_is_on_the_scr
     page.press("ArrowRight")
     expect(page.page.locator("[data-empty] h2")).to_have_text(f"The project is {state}")
     Project.objects.update(state="open")
-    page.page.get_by_role("button", name="Look again now").click()
+    page.page.get_by_role("button", name="Check again now").click()
     expect(page.page.locator("#stage [data-item]")).to_have_count(1)
 
 
 def test_who_was_removed_reads_so_with_the_next_request_and_their_answer_is_kept_until_they_are_back(page, ann):
-    projects.remove_member(page.project, ann, Membership.Role.ANNOTATOR)
+    managing.remove_member(page.project, ann, Membership.Role.ANNOTATOR)
     first = page.assignment
     page.press("2", "Enter")
     expect(page.page.locator("[data-empty] h2")).to_have_text("You no longer label in this project")
     expect(page.page.locator("[data-notices]")).to_contain_text("An answer was not accepted: You no longer label")
     expect(page.page.locator("[data-save-text]")).to_have_text("1 not accepted")
     assert not Revision.objects.exists()
-    projects.add_member(page.project, ann, Membership.Role.ANNOTATOR)
+    managing.add_member(page.project, ann, Membership.Role.ANNOTATOR)
     page.open()
     page.is_saved()
     eventually(page.page, lambda: Revision.objects.count(), 1)
@@ -67,7 +62,7 @@ def test_who_was_removed_reads_so_also_where_they_only_look_back(page, ann):
     first = page.answer("2")
     page.is_saved()
     page.open()
-    projects.remove_member(page.project, ann, Membership.Role.ANNOTATOR)
+    managing.remove_member(page.project, ann, Membership.Role.ANNOTATOR)
     page.press("ArrowLeft")
     eventually(page.page, lambda: page.status.startswith("You no longer label in this project"), True)
     assert stored(first, ann) == {"relevance": "not_relevant"}

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
+from annotation.jobs import lifecycle
 from annotation.models import Job, Membership
-from annotation.services import jobs
 from tests.factories import join, make_user
 from tests.retrieval.harbour import ranked
 from tests.routes import all_routes
@@ -64,8 +64,9 @@ ELSEWHERE = {
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "import_start", "pairs_start", "import_errors_csv",
-    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "run_estimate", "run_retry",
-    "run_show", "training_run", "artifact_download", "retrieval_progress", "retrieval_retry", "retrieval_publish",
+    "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "extraction_progress",
+    "run_estimate", "run_retry", "run_show", "training_run", "artifact_download", "retrieval_progress",
+    "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "drafts_accept", "draft_decide", "extraction_retry",
 }  # fmt: skip
@@ -97,7 +98,7 @@ def world():
     for name in ("project_agreement", "project_comparison"):
         client.get(reverse(name, args=[world.project.slug]))
     for job in Job.objects.filter(kind=Job.Kind.REPORT):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     agreement = client.get(reverse("project_agreement", args=[world.project.slug])).content.decode()
     behind = reverse("project_behind", args=[world.project.slug, "agreement"])
     world.behind = html.unescape(agreement[agreement.index(behind) :].split('"', 1)[0])

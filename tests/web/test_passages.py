@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Judgement, Revision
-from tests.factories import make_project, make_user
+from tests.factories import make_project
 from tests.web.long_answers import make_answers
 from tests.web.pages import LabellingPage, eventually, revisions, stored
 
@@ -16,11 +16,6 @@ PASSAGES = (
     "قال التقرير إن الميناء بقي مفتوحا",
 )
 CONTEXT, TRIPLETS = "sufficient-context/-/1", "triplets/-/1"
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
 
 
 def make(ann, identifier: str, *, passages=PASSAGES, **fields):

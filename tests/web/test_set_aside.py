@@ -6,23 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Revision
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.pages import LabellingPage, eventually, revisions, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 API, SUBMIT, SKIP = "**/api/**", "**/submit", "**/skip"
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
-
-
-@pytest.fixture
-def project(ann):
-    dataset = make_dataset()
-    make_claim_evidence(dataset, 8)
-    return make_project(dataset, overlap=1, annotators=[ann])
 
 
 def fail(page, assignment: str, status: int = 500) -> list[str]:

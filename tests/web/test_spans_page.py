@@ -5,8 +5,8 @@ import random
 import pytest
 from playwright.sync_api import expect
 
+from annotation.jobs import lifecycle
 from annotation.models import Job, Span
-from annotation.services import jobs
 from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.web.looks import grave_problems, picture, scrolls_sideways
@@ -39,14 +39,14 @@ def test_the_page_is_fit_to_be_seen_and_opens_what_was_marked(open_context, proj
     page.goto(f"/projects/{project.slug}/reports/spans/")
     expect(page.get_by_text("for the first time")).to_be_visible()
     for job in Job.objects.filter(state="queued"):
-        jobs.run_here(job)
+        lifecycle.run_here(job)
     expect(page.get_by_text("no label has changed since")).to_be_visible()
     picture(page, "spans-phone-dark")
     assert grave_problems(page) == []
     assert not scrolls_sideways(page)
     page.get_by_role("table").first.get_by_role("link").first.click()
     page.locator("ol.plain .card a").first.click()
-    expect(page.get_by_role("heading", name="What was said")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answers", exact=True)).to_be_visible()
     key = page.get_by_role("heading", level=1).inner_text()
     quotes = Span.objects.filter(judgement__unit__key=key).values_list("quote", flat=True)
     assert len(quotes) == 3

@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from config.task_type_checks import PAGE_KEYS
 
-HASHED = {"staticfiles": {"BACKEND": "config.storage.HashedStaticFiles"}}
+HASHED = {"staticfiles": {"BACKEND": "config.web.static_files.HashedStaticFiles"}}
 
 
 def test_collected_modules_import_each_other_by_hashed_names(tmp_path):

@@ -6,23 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Revision
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions
 from tests.web.pages import eventually, revisions, spans, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SUBMIT = "**/submit"
-
-
-@pytest.fixture
-def ann():
-    return make_user("ann")
-
-
-@pytest.fixture
-def project(ann):
-    dataset = make_dataset()
-    make_claim_evidence(dataset, 6)
-    return make_project(dataset, overlap=1, annotators=[ann])
 
 
 @pytest.fixture

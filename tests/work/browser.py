@@ -34,6 +34,10 @@ class Annotator:
         body = {"client_id": str(uuid.uuid4()), "judgements": judgements, "text_hash": payload["text_hash"]} | body
         return self.post(payload["assignment"], "submit", body)
 
+    def suggestions(self, payload, answers):
+        """Those about what is asked after `answers`, as the page asks for them."""
+        return self.post(payload["assignment"], "suggestions", {"answers": answers})
+
     def skip(self, payload, reason="", **body):
         return self.post(payload["assignment"], "skip", {"client_id": str(uuid.uuid4()), "reason": reason} | body)
 

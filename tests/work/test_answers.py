@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Judgement, Rater, Revision, Span
-from annotation.queries import work
+from annotation.work.queries import work
 from tests.factories import (
     make_claim_evidence,
     make_dataset,
@@ -220,7 +220,7 @@ def lose_lease(payload):
 
 
 def test_a_late_answer_takes_its_place_back_while_that_is_open(ann):
-    from annotation.services import assigning
+    from annotation.work import assigning
 
     payload = ann.next()["payload"]
     lose_lease(payload)
@@ -231,7 +231,7 @@ def test_a_late_answer_takes_its_place_back_while_that_is_open(ann):
 
 
 def test_a_late_answer_whose_place_is_taken_is_kept_as_surplus(project, ann, bob):
-    from annotation.services import assigning
+    from annotation.work import assigning
 
     payload = ann.next()["payload"]
     lose_lease(payload)

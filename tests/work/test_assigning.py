@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Project, Rater
-from annotation.services import assigning, item_making
-from annotation.services.projects import remove_member
+from annotation.projects import item_making
+from annotation.projects.managing import remove_member
+from annotation.work import assigning
 from tests.factories import join, make_claim_evidence, make_dataset, make_items, make_project, make_user
 from tests.work.browser import Annotator
 

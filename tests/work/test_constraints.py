@@ -24,7 +24,7 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.services.raters import rater_of
+from annotation.projects.raters import rater_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Guideline, GuidelineAcknowledgement, Revision
-from annotation.queries.guidelines import changes
-from annotation.services import guidelines
+from annotation.projects import guidelines
+from annotation.projects.queries.guidelines import changes
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator, answers_to
 

@@ -5,7 +5,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, ItemUnit, Project, Unit
-from annotation.services import item_making
+from annotation.projects import item_making
 from tests.factories import (
     make_claim_evidence,
     make_dataset,

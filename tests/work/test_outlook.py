@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Membership, Project, Revision
-from annotation.queries.outlook import OUTLOOKS
-from annotation.services import projects
+from annotation.projects import managing
+from annotation.projects.queries.outlook import OUTLOOKS
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator
 
@@ -61,7 +61,7 @@ def move(state):
 
 def removed(ann, bob):
     ann.submit(ann.next()["payload"])
-    projects.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
+    managing.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
 
 
 def nothing(ann, bob):
@@ -135,7 +135,7 @@ def test_what_is_fetched_ahead_of_the_last_answer_tells_how_it_is_after_it(world
 def test_nobody_is_told_about_work_in_a_closed_project(world):
     ann, _ = world
     given = ann.next()["payload"]
-    projects.close_project(ann.project)
+    managing.close_project(ann.project)
     reply = ann.submit(given, want_next=True).json()
     assert reply["status"] == "saved" and not reply["surplus"]
     assert reply["ahead"]["outlook"] == "closed" and reply["progress"]["mine_total_open"] == 0
@@ -151,7 +151,7 @@ def test_home_asks_no_more_queries_as_projects_grow():
         for state in states:
             project = make_project(dataset, overlap=1, annotators=[ann, other])
             if state == "removed":
-                projects.remove_member(project, ann, "annotator")
+                managing.remove_member(project, ann, "annotator")
             elif state == "waiting":
                 Annotator(other, project).next()
             else:
@@ -171,7 +171,7 @@ def test_home_asks_no_more_queries_as_projects_grow():
 def test_an_answer_from_before_the_removal_is_refused_with_the_reason_and_taken_once_they_are_back(world):
     ann, _ = world
     given, client_id = ann.next()["payload"], str(uuid.uuid4())
-    projects.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
+    managing.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
     refused = ann.submit(given, client_id=client_id)
     assert refused.status_code == 403 and refused.json()["status"] == "forbidden"
     assert "You no longer label in this project" in refused.json()["message"]
@@ -188,7 +188,7 @@ def test_what_was_stored_before_the_removal_is_said_to_be_stored_when_its_reply_
     ann.submit(first, client_id=client_id)
     second = ann.next()["payload"]
     ann.skip(second)
-    projects.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
+    managing.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
     again = ann.submit(first, client_id=client_id)
     assert (again.status_code, again.json()["status"], again.json()["revision"]) == (200, "saved", 1)
     assert ann.skip(second).json() == {"status": "saved"}
@@ -204,7 +204,7 @@ def test_who_never_was_in_a_project_does_not_learn_of_it_and_who_researches_on_i
     given = ann.next()["payload"]
     assert outsider.submit(given).status_code == outsider.item(given["assignment"]).status_code == 404
     join(bob.project, bob.user, Membership.Role.RESEARCHER)
-    projects.remove_member(bob.project, bob.user, Membership.Role.ANNOTATOR)
+    managing.remove_member(bob.project, bob.user, Membership.Role.ANNOTATOR)
     assert bob.page().status_code == 403
     for address in ("/", f"/projects/{bob.project.slug}/"):
         page = bob.client.get(address)

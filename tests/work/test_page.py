@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.machines.runs.checker_inputs import checker_inputs
 from annotation.models import Assignment, Evidence, Project, Revision, Unit
-from annotation.services import assigning
-from annotation.services.checker_inputs import checker_inputs
+from annotation.work import assigning
 from tests.factories import (
     make_claim_evidence,
     make_dataset,
@@ -126,9 +126,14 @@ def test_shown_suggestions_come_with_the_item_and_are_noted_as_seen():
     person, _ = make_person("shown")
     run = make_suggestions(person.project)
     payload = person.next()["payload"]
-    assert {one["label"] for one in payload["suggestions"]} == {"not_relevant", "supports"}
+    assert [one["label"] for one in payload["suggestions"]] == ["not_relevant"]
     assert payload["suggestions"][0]["checker"] == "fake" and payload["suggestions"][0]["score"] == 0.875
     held = Assignment.objects.get(uuid=payload["assignment"])
+    assert held.exposure == [{"run": str(run.uuid), "suggestions": 1}] and held.suggestions_shown_at is None
+    asked = person.suggestions(payload, answers_to(payload)).json()["suggestions"]
+    assert [one["label"] for one in asked] == ["not_relevant", "supports"]
+    person.next()  # a page that is loaded anew carries fewer, and takes nothing back
+    held.refresh_from_db()
     assert held.exposure == [{"run": str(run.uuid), "suggestions": 2}] and held.suggestions_shown_at is None
     person.post(payload["assignment"], "shown", {"at": timezone.now().isoformat(), "suggestions": True})
     held.refresh_from_db()
@@ -201,6 +206,48 @@ def test_what_is_painted_is_never_in_the_future_and_never_anything_but_an_instan
     assert [error["field"] for error in refused.json()["errors"]] == ["suggestions_shown_at"]
     person.submit(payload, suggestions_shown_at="2190-01-01T00:00:00Z")
     assert Assignment.objects.get(state="done").suggestions_shown_at <= timezone.now()
+
+
+ASKED = [{"dimension": "relevance", "label": "relevant"}]
+
+
+def test_whoever_holds_an_item_no_more_is_told_no_suggestion():
+    ann, bob = make_person("shown", overlap=1)
+    make_suggestions(ann.project)
+    payload = ann.next()["payload"]
+    asked = [ASKED[0] | {"unit": payload["units"][0]}]
+    assert bob.suggestions(payload, asked).status_code == 404
+    assert Assignment.objects.get(uuid=payload["assignment"]).exposure[0]["suggestions"] == 1
+    Assignment.objects.filter(uuid=payload["assignment"]).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    assert assigning.return_expired_leases() == 1
+    assert ann.suggestions(payload, asked).status_code == 404
+    assert bob.next()["payload"]["assignment"] == payload["assignment"]
+    assert bob.suggestions(payload, asked).status_code == 200
+    assert ann.suggestions(payload, asked).status_code == 404
+    assert bob.skip(payload).status_code == 200
+    assert bob.suggestions(payload, asked).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [None, {}, "x", [1], [{}], [ASKED[0]], [ASKED[0] | {"unit": 1}], [ASKED[0] | {"unit": None}]],
+)
+def test_answers_that_are_none_are_refused_by_name(answers):
+    person, _ = make_person("shown")
+    make_suggestions(person.project)
+    refused = person.suggestions(person.next()["payload"], answers)
+    assert refused.status_code == 422
+    assert [error["field"] for error in refused.json()["errors"]] == ["answers"]
+
+
+def test_what_a_reply_about_a_changed_answer_carries_is_noted():
+    person, _ = make_person("after")
+    make_suggestions(person.project)
+    payload = person.next()["payload"]
+    for choice, n in ((1, 1), (0, 2), (1, 2)):
+        reply = person.submit(payload, answers_to(payload, choice)).json()
+        assert len(reply["suggestions"]) == (1 if choice else 2)
+        assert [seen["suggestions"] for seen in Assignment.objects.get(state="done").exposure] == [n]
 
 
 def test_without_a_suggestion_nothing_counts_as_shown():

@@ -3,8 +3,8 @@
 import pytest
 from django.db import connection
 
+from annotation.bulk import MANY_ROWS
 from annotation.models import Assignment, Item, ItemUnit, Unit
-from annotation.services.bulk import MANY_ROWS
 from tests.factories import make_claim_evidence, make_dataset, make_project
 
 pytestmark = [

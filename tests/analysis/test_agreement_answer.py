@@ -1,0 +1,124 @@
+"""What the page on agreement begins with: the coefficient that fits the design, and what its value means."""
+
+import msgspec
+import pytest
+
+from analysis.figures.page import first_that_applies
+from analysis.figures.results import PENDING, Ends, Figure
+from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended, recommended
+from analysis.reports.agreement.agreement.result import Question
+from analysis.reports.metrics import get_report
+from annotation.models import Project
+from tests.analysis.world import items_of, make_rater, project_of, say
+
+pytestmark = pytest.mark.django_db
+YES, NO = "relevant", "not_relevant"
+REPORT = get_report("agreement")
+
+
+def question(project, slug: str = "relevance") -> Question:
+    return next(one for one in REPORT.read(REPORT.compute(project)).dimensions if one.dimension == slug)
+
+
+def labelled(labels) -> Project:
+    """Two people label the same units: alike but for every fourth. `labels` are those of a unit, one or the other."""
+    project = project_of(24, claims=24)
+    for name, wrong in (("Anna", 0), ("Ben", 4)):
+        rater = make_rater(project, name)
+        for number, item in enumerate(items_of(project)):
+            say(item, rater, *labels[(number % 3 > 0) != bool(wrong and number % wrong == 0)])
+    return project
+
+
+@pytest.fixture
+def two_people():
+    return labelled(((NO,), (YES, "supports")))
+
+
+def test_two_people_on_the_same_units_get_kappa_and_any_other_design_alpha(two_people):
+    relevance = question(two_people)
+    assert recommended(relevance) == Recommended(relevance, "Cohen's kappa", relevance.pairs[0], False)
+    # Of the stance, who finds a unit not relevant says nothing.
+    assert recommended(question(two_people, "stance")).title == "Krippendorff's alpha (ordinal)"
+    stance = question(labelled(((YES, "refutes"), (YES, "supports"))), "stance")
+    found = recommended(stance)
+    assert (found.title, found.figure) == ("Cohen's kappa (quadratic weights)", stance.pairs[0].quadratic)
+    # One answer is missing: not all units have labels of both.
+    two_people.items.order_by("position").last().annotations.filter(rater__name="Ben").update(is_surplus=True)
+    found = recommended(question(two_people))
+    assert (found.title, found.is_alpha) == ("Krippendorff's alpha (nominal)", True)
+
+
+def test_a_third_person_and_exchangeable_raters_get_alpha(two_people):
+    say(items_of(two_people)[0], make_rater(two_people, "Cleo"), YES)
+    assert recommended(question(two_people)).is_alpha
+    project = project_of(6)
+    for _ in range(2):
+        slot = make_rater(project, kind="slot")
+        for number, item in enumerate(items_of(project)):
+            say(item, slot, YES if number % 2 else NO)
+    assert recommended(question(project)).is_alpha
+
+
+def figure(estimate, low=None, high=None, undefined="", why="") -> Figure:
+    ends = Ends(undefined=why)
+    return Figure(estimate=estimate, low=low, high=high, undefined=undefined, interval=ends, n_pairable=40)
+
+
+# A figure, whether it is alpha, what is said of it, what is to be done next.
+CASES = {
+    "undefined": (figure(None, undefined="only one label was used"), True, "is undefined: only one", "other labels"),
+    "pending": (figure(0.5, why=PENDING), True, "= 0.500, over 40 units with two labels or more, its interval to", ""),
+    "no interval": (figure(1.0, why="one cluster"), True, "It has no interval: one cluster.", "more claims"),
+    "not shown": (figure(0.1, -0.1, 0.3), True, "beyond chance is not shown: the interval includes zero", "read the"),
+    "kappa not shown": (figure(0.1, -0.1, 0.3), False, "beyond chance is not shown", "read the units where people"),
+    "below chance": (figure(-0.4, -0.6, -0.2), True, "agree less often than by chance", "read the units"),
+    "kappa": (figure(0.5, 0.3, 0.7), False, "They agree beyond chance", ""),
+    "reliable": (figure(0.9, 0.85, 0.95), True, "It reaches .800, from which Krippendorff (2004) calls", ""),
+    "reliable?": (figure(0.82, 0.7, 0.9), True, "its interval reaches below 0.800", "plan how many more labels"),
+    "tentative": (figure(0.7, 0.68, 0.72), True, "allows tentative conclusions only (Krippendorff 2004).", "read the"),
+    "tentative?": (figure(0.7, 0.6, 0.8), True, "its interval reaches below 0.667", "read the units"),
+    "unreliable": (figure(0.3, 0.2, 0.4), True, "[0.200, 0.400], over 40 units with two labels or more. It is", "read"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_page_begins_with_its_answer(two_people, name):
+    found, is_alpha, says, next_step = CASES[name]
+    one = Recommended(question(two_people), "Krippendorff's alpha (nominal)", found, is_alpha)
+    said, then = (first_that_applies(rules, one) for rules in (RULES, NEXT))
+    assert said.startswith("Relevance: ") and says in said and said.endswith(".")
+    assert next_step in then and bool(next_step) == bool(then)
+
+
+def test_where_nobody_or_one_person_labelled_the_page_says_so_and_what_to_do():
+    project = project_of(3)
+    begins = REPORT.page_of(REPORT.compute(project)).answer
+    assert begins.sentences == ("Nobody has labelled any of the 3 units yet.",) and "two people" in begins.next
+    say(items_of(project)[0], make_rater(project), YES)
+    begins = REPORT.page_of(REPORT.compute(project)).answer
+    assert begins.sentences == ("Relevance: Krippendorff's alpha (nominal) is undefined: no unit has two labels.",)
+    assert begins.next.startswith("let a second person label") and begins.picture is None
+    unlabelled = recommended(msgspec.structs.replace(question(project), n_labels=0))
+    assert first_that_applies(RULES, unlabelled) == "Relevance: nobody has labelled it."
+
+
+def test_the_page_holds_answer_picture_and_n_and_the_paragraph_the_results(two_people):
+    result = REPORT.compute(two_people)
+    begins = REPORT.page_of(result).answer
+    kappa = recommended(question(two_people)).figure
+    said = f"{kappa.estimate:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
+    assert f"Cohen's kappa = {said}, over 24 units" in begins.sentences[0]
+    assert begins.n.startswith("n = 24 units of 24 items, 2 raters (everybody who labelled); Relevance: 48 labels")
+    assert begins.picture.items[0].value == kappa.estimate
+    assert f"relevance, Cohen's kappa {said}" in REPORT.methods(result)
+
+
+def test_people_stand_by_their_pseudonyms_in_tables(two_people):
+    tables = {table.title: table.plain() for table in REPORT.tables(REPORT.compute(two_people))}
+    ids = sorted(two_people.raters.values_list("pseudonym", flat=True))
+    assert "Relevance: pairs of annotators" in tables
+    for title, table in tables.items():
+        assert not {"Anna", "Ben"} & {cell for row in table.rows for cell in row if isinstance(cell, str)}
+        if "pairs of annotators" in title:
+            assert all(sorted(row[:2]) == ids for row in table.rows)

@@ -1,0 +1,51 @@
+"""The form of a report's page: a few options in a row, many in a panel by their groups, open where one is chosen."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from analysis.reports.metrics import REPORTS
+from analysis.views.reports import IN_A_ROW
+from tests.analysis.study import study
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+PANEL = re.compile(r'<details class="options"( open)?>(.*?)</details>', re.S)
+
+
+def panel_of(client, address: str, **asked) -> re.Match | None:
+    return PANEL.search(client.get(address, asked).content.decode())
+
+
+def test_many_options_stand_in_groups_and_a_few_in_a_row():
+    project = study(8)
+    client = client_of(project.created_by)
+    panel = panel_of(client, reverse("project_comparison", args=[project.slug]))
+    groups = re.findall(r"<legend>(.*?)</legend>(.*?)</fieldset>", panel[2], re.S)
+    names = {group: set(re.findall(r'name="(\w+)"', fields)) for group, fields in groups}
+    assert {"run", "other"} <= names["Checker"]
+    assert names["Labels"] == {"reference", "touched"}
+    assert "margin" in names["Statistics"] and len(names) == 3
+    row = reverse("project_prevalence", args=[project.slug])
+    assert panel_of(client, row) is None
+    assert 'name="reference"' in client.get(row).content.decode()
+
+
+def test_the_panel_is_open_where_something_else_than_the_default_is_asked_for():
+    project = study(8)
+    client = client_of(project.created_by)
+    address = reverse("project_comparison", args=[project.slug])
+    newest = project.checker_runs.latest("created_at").uuid
+    assert not panel_of(client, address)[1]
+    assert not panel_of(client, address, run=newest, reference="majority", margin="0.05")[1]  # the form's own defaults
+    assert not panel_of(client, address, source="nowhere")[1]  # one of the filters
+    assert panel_of(client, address, touched="1")[1]
+    assert panel_of(client, address, reference="nobody")[1]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_option_of_a_report_with_many_has_a_group(name):
+    options = REPORTS[name].options
+    assert len(options) <= IN_A_ROW or all(option.group for option in options)

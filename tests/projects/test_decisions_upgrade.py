@@ -1,0 +1,73 @@
+"""Decisions that were made when there was one row per method: the upgrade keeps them, and their people as raters."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.test_documented_commands import database_of
+
+ROOT = Path(__file__).resolve().parents[2]
+# Their rows as they were stored then, then what the code of now reads of them.
+UPGRADE = """
+import json
+import django
+django.setup()
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+before = [("annotation", "0011_what_a_job_waits_for")]
+executor = MigrationExecutor(connection)
+executor.migrate(before)
+apps = executor.loader.project_state(before).apps
+def make(model, /, **fields):
+    return apps.get_model("annotation", model).objects.create(**fields)
+judge, other = (make("User", username=name, email=name + "@example.org", name=name) for name in ("judge", "other"))
+dataset = make("Dataset", slug="d", title="D", owner=judge)
+batch = make("ContentBatch", dataset=dataset, state="published")
+claim = make("Claim", dataset=dataset, batch=batch, key="c", text="c")
+project = make("Project", slug="p", title="P", dataset=dataset, task_type="claim-evidence/six-way/1", created_by=judge)
+make("Rater", project=project, user=other, kind="member", name="other", pseudonym="r-other")
+units = []
+for key in ("1", "2"):
+    evidence = make("Evidence", dataset=dataset, batch=batch, key=key, text=key, claim=claim)
+    units.append(make("Unit", dataset=dataset, batch=batch, kind="evidence", key=key, evidence=evidence))
+for unit, person, method in ((0, judge, "adjudicated"), (1, other, "adjudicated"), (0, None, "imported")):
+    make("Decision", project=project, unit=units[unit], dimension="stance", label="supports", method=method,
+         note="n", decided_by=person)
+call_command("migrate", verbosity=0)
+from annotation.models import Decision
+rows = Decision.objects.order_by("pk")
+print(json.dumps([
+    [row.unit.key, row.method, row.label, row.note, row.number, row.is_latest, row.is_withdrawn, row.seen,
+     row.decided_by and [row.decided_by.name, row.decided_by.kind, row.decided_by.project.slug],
+     row.decided_at == row.created_at if row.decided_at else None]
+    for row in rows
+]))
+print(rows[1].decided_by.pseudonym)
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_path):
+    variables = {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
+        "ASSAY_DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'old.sqlite3'}",
+    }
+    with database_of(kind, variables):
+        command = [sys.executable, "-c", UPGRADE]
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows, pseudonym = done.stdout.splitlines()
+    said = ["supports", "n", 1, True, False, None]  # what anybody had been shown is not known
+    assert json.loads(rows) == [
+        ["1", "adjudicated", *said, ["judge", "member", "p"], True],
+        ["2", "adjudicated", *said, ["other", "member", "p"], True],
+        ["1", "imported", *said, None, None],
+    ]
+    assert pseudonym == "r-other"  # the rater that they were already
