@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.nli import druid_like_pairs, seconds_of
-from models_runtime.scorers.verdict_prompts import read_prompts
+from models_runtime.scorers.probabilities.verdict_prompts import read_prompts
 
 # Layers, hidden size, heads, key-value heads, intermediate size, vocabulary.
 SHAPES = {"small": (12, 768, 12, 4, 2048, 24_000), "tiny": (2, 128, 4, 2, 256, 8000)}

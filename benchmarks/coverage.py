@@ -2,8 +2,8 @@
 
     python -m benchmarks.coverage [--quick] [--only NAME ...] [--runs 1000]
 
-Prints the tables of docs/statistics.md. Every figure is computed in 1,000 studies as a user would compute it; its true
-value is that of a very large study, or of the plan. Studies are described where they are drawn: in planted.py,
+Prints the tables of docs/statistics/coverage.md. Every figure is computed in 1,000 studies as a user would compute it;
+its true value is that of a very large study, or of the plan. Studies are described where they are drawn: in planted.py,
 planted_answers.py and the other modules that this one imports.
 """
 

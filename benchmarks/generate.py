@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from annotation.formats.druid import DruidRow, write
+from annotation.formats.studies.druid import DruidRow, write
 
 VOCABULARY = 8000
 SNIPPETS = " [...] "

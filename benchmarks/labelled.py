@@ -100,8 +100,8 @@ def label(project, raters) -> None:
     from django.db import transaction
     from django.utils import timezone
 
+    from annotation.bulk import bulk_insert, reserve_ids
     from annotation.models import Annotation, Item, Judgement, Revision, Span
-    from annotation.services.bulk import bulk_insert, reserve_ids
     from benchmarks.generate import STANCES
 
     chance = random.Random(0)

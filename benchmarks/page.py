@@ -78,7 +78,7 @@ def prepare(fill: Callable, items: int, out: Path) -> None:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     from annotation.models import Project
-    from annotation.services import guidelines
+    from annotation.projects import guidelines
     from tests.factories import make_user
 
     user = make_user("ann")

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from analysis import stats
-from analysis.stats.matching import matched_share
+from analysis.stats.generation.matching import matched_share
 from benchmarks.study import RESAMPLES, Figures, Study, bootstrapped
 
 REPETITIONS, VERDICTS = 3, ("false", "none", "true")

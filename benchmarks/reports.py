@@ -74,8 +74,8 @@ def measure() -> None:
 
 def of_page(client, address: str) -> list[str]:
     """The numbers of one page, in the order of the header."""
+    from annotation.jobs import lifecycle
     from annotation.models import Job
-    from annotation.services import jobs
 
     started = time.perf_counter()
     client.get(address)
@@ -84,7 +84,7 @@ def of_page(client, address: str) -> list[str]:
     first_figures = whole = 0.0
     if job is not None:
         with watched() as seen:
-            jobs.run_here(job)
+            lifecycle.run_here(job)
         job.refresh_from_db()
         if job.state != Job.State.DONE:
             raise SystemExit(f"{address}: {job.message}")
@@ -140,7 +140,7 @@ def add_druid_runs(project) -> None:
     """Finished runs with every score that the DRUID report reads, of made-up numbers."""
     import random
 
-    from analysis.reports.druid_data import ANSWER_SCORES, FEATURES, PERPLEXITY
+    from analysis.papers.druid.offered import ANSWER_SCORES, FEATURES, PERPLEXITY
     from annotation.models import CheckerRun, ItemUnit, Job, Score
 
     chance = random.Random(1)

@@ -31,7 +31,7 @@ def seconds_of(work: Callable, *given):
 
 class PlainBM25:
     def __init__(self, texts: list[str]) -> None:
-        from models_runtime.text import words
+        from models_runtime.texts.splitting import words
 
         self.words = words
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)

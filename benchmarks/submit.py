@@ -48,8 +48,9 @@ def prepare(size: int, annotators: int, out: Path) -> None:
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
+    from annotation.jobs import lifecycle
     from annotation.models import Dataset, Guideline, Membership, Project, User
-    from annotation.services import guidelines, item_job, jobs, projects
+    from annotation.projects import guidelines, item_job, managing
 
     owner = User.objects.create_user(username="owner@example.org", email="owner@example.org", is_superuser=True)
     dataset = Dataset.objects.create(slug=SLUG, title="Benchmark", owner=owner)
@@ -65,7 +66,7 @@ def prepare(size: int, annotators: int, out: Path) -> None:
     )
     Guideline.objects.create(project=project, version=1, markdown="Read twice.", created_by=owner)
     started = time.perf_counter()
-    job = jobs.run_here(item_job.start_item_job(project, owner))
+    job = lifecycle.run_here(item_job.start_item_job(project, owner))
     spent = time.perf_counter() - started
     assert job.state == "done", job.message
     project.refresh_from_db()
@@ -73,7 +74,7 @@ def prepare(size: int, annotators: int, out: Path) -> None:
     for number in range(annotators + 1):
         email = f"annotator{number}@example.org"
         user = User.objects.create_user(username=email, email=email)
-        projects.add_member(project, user, Membership.Role.ANNOTATOR)
+        managing.add_member(project, user, Membership.Role.ANNOTATOR)
         guidelines.acknowledge(project, user, 1)
         cookies.append(session_of(user))
     has_veteran = size > 2 * VETERAN_ITEMS
@@ -107,8 +108,8 @@ def make_content(dataset, size: int) -> None:
     from django.db import transaction
     from django.utils import timezone
 
+    from annotation.bulk import bulk_insert, reserve_ids
     from annotation.models import Claim, ContentBatch, Evidence, Unit
-    from annotation.services.bulk import bulk_insert, reserve_ids
 
     chance = random.Random(0)
     words = [
@@ -162,8 +163,8 @@ def make_veteran(project, user) -> None:
     from django.db.models import Min
     from django.utils import timezone
 
+    from annotation.bulk import bulk_insert, reserve_ids
     from annotation.models import Annotation, Assignment, Item, Judgement, Rater, Revision
-    from annotation.services.bulk import bulk_insert, reserve_ids
 
     rater = Rater.objects.get(project=project, user=user)
     items = list(Item.objects.filter(project=project).order_by("position")[:VETERAN_ITEMS])

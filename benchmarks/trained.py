@@ -66,8 +66,8 @@ def data_of(examples: Sequence, representation: str):
 
 
 def main() -> int:
-    from models_runtime.training.classifiers import CLASSIFIERS, Settings
     from models_runtime.training.evaluation import cross_validate, nested
+    from models_runtime.training.settings import CLASSIFIERS, Settings
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA, help="climate-fever.jsonl")

@@ -28,7 +28,7 @@ CHECKERS = ("lexical", "embedding", "characteristics")
 
 
 def fill(user, items: int) -> None:
-    from annotation.services import suggesting
+    from annotation.machines.runs import suggesting
     from tests.factories import make_claim_evidence, make_dataset, make_project
 
     dataset = make_dataset(slug="claims")
