@@ -142,10 +142,10 @@ def test_extract_review_check_annotate_compare(demo, chromium, tmp_path, capsys)
                 annotate(annotator, project, keys)
 
         researcher.goto(f"{project}agreement/")
-        agreement = browser.figures(researcher, "Label")
+        agreement = browser.figures(researcher, "Label: coefficients")
         assert agreement["Percent agreement (mean over items)"][0] == "0.500"
         researcher.goto(f"{project}comparison/")
-        against = browser.figures(researcher, "Label")
+        against = browser.figures(researcher, "Label: agreement with people")
         # Where the two annotators agree there is a reference: the first triplet of every answer.
         assert 0 <= int(against["Accuracy"][2]) <= 4
         with capsys.disabled():
