@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from analysis.views import behind, files, pictures, releases, reports
+from analysis.pages import files, pictures, releases, reports
+from analysis.pages import item_views as behind
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", reports.project_report, {"name": "agreement"}, name="project_agreement"),

@@ -261,8 +261,8 @@ def test_a_heavy_import_and_django_would_be_found():
 
 MOST_MODULES = 20
 # What is not so yet. These lists may only get shorter.
-CROWDED_STILL = {"analysis/reports"}
-UNFOLDED_STILL = {"analysis/reports/methods_*"}
+CROWDED_STILL: set[str] = set()
+UNFOLDED_STILL: set[str] = set()
 DEFINED_TWICE_STILL = {
     "Answer",
     "Assignment",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.figures.items import Filter
+from analysis.figures.pictures import Picture
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Picture
 
 
 @dataclass(frozen=True)

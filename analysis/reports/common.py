@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from analysis.queries import has_groups
 from analysis.reports.agreement.agreement.result import GROUPS
-from analysis.reports.dimensions import SPLIT_BY
+from analysis.reports.labels.dimensions import SPLIT_BY
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.options import CHECKER, LABELS, Option
-from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.reports.dimensions import against, entailing_labels
+from analysis.reports.labels.dimensions import against, entailing_labels
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest, untouched, untouched_decisions
 from analysis.stats import Labels, majority

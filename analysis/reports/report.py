@@ -12,16 +12,16 @@ from analysis.figures.items import Filter, Items
 from analysis.figures.page import Counts, Page, Text
 from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
-from analysis.reports.methods_words import said_of_labels_seen
 from analysis.reports.options import Option
 from analysis.reports.tabular import Table, with_note
+from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources import Source
 from analysis.sources.blind import blind
 from analysis.sources.database import DatabaseSource
 from annotation.models import Project
 
 if TYPE_CHECKING:
-    from analysis.pictures import Picture
+    from analysis.figures.pictures import Picture
     from annotation.task_types import TaskType
 
 

@@ -124,7 +124,7 @@ def refresh(report: StoredReport, user) -> None:
 
 def drawn(report: StoredReport, kind: Report, result: dict) -> dict:
     """The report's pictures by name: what they show, and the SVG for its page, whose places open the items behind."""
-    from analysis.pictures.themed import themed
+    from analysis.figures.pictures.themed import themed
 
     behind = reverse("project_behind", args=[report.project.slug, report.name])
 

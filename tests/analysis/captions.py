@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analysis.pictures import Picture
+from analysis.figures.pictures import Picture
 
 HOW_MANY = re.compile(
     r"\d[\d,]* (labels|units|pairs|answers|claims|questions|people|marks|responses)|\bn (= \d|of each \w+: .*\d)"

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, ro
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from analysis.pictures import files, from_dict
+from analysis.figures.pictures import files, from_dict
 from analysis.reports.metrics import get_report
 from analysis.stats import Labels, correlation_difference, dawid_skene, several_labellers
 from annotation.jobs import lifecycle
@@ -340,7 +340,7 @@ def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, r
     for wrong in (address("roc-stance", "svg"), address("roc-relevance", "gif"), address("roc-relevance", "svg", "x")):
         assert client.get(wrong).status_code == 404
     monkeypatch.setattr(files, "SECONDS", 0.01)
-    monkeypatch.setattr("analysis.views.pictures.drawn_file", lambda spec, form: files.drawn_file(spec, form, 0.01))
+    monkeypatch.setattr("analysis.pages.pictures.drawn_file", lambda spec, form: files.drawn_file(spec, form, 0.01))
     late = client.get(address("roc-relevance", "png"))
     assert late.status_code == 503 and "took longer than 0.01 s" in late.content.decode()
 

@@ -1,8 +1,8 @@
 """Captions say of how many."""
 
-from analysis.pictures import IntervalRow
-from analysis.reports.captions import counted
-from analysis.reports.numbers import n_of
+from analysis.figures.pictures import IntervalRow
+from analysis.reports.words.captions import counted
+from analysis.reports.words.numbers import n_of
 
 
 def test_counts_are_of_what_is_drawn():

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from analysis.figures.items import Filter
 from analysis.models import StoredReport
-from analysis.reports.aspects import covering_dimension
+from analysis.reports.labels.aspects import covering_dimension
 from analysis.reports.metrics import get_report
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
 from annotation.jobs import lifecycle

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Answer
+from analysis.figures.pictures import Lines, Scatter
 from analysis.papers.icat.data import UNKNOWN, covered_of, topics_of
-from analysis.pictures import Lines, Scatter
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Table

@@ -4,9 +4,9 @@ import pytest
 
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Counts
+from analysis.figures.pictures import Intervals, Lines, Matrix, Scatter
 from analysis.figures.results import Figure
 from analysis.figures.tables import Table
-from analysis.pictures import Intervals, Lines, Matrix, Scatter
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
 from tests.analysis.study import WORLDS

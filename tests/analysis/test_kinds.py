@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from analysis.figures.items import Filter, Items
-from analysis.reports.derived import with_derived
+from analysis.reports.labels.derived import with_derived
 from analysis.reports.metrics import get_report
 from analysis.reports.stored import stored_report
 from analysis.sources.database import DatabaseSource

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from analysis.reports.methods import paragraph
 from analysis.reports.metrics import get_report
+from analysis.reports.words.methods import paragraph
 from annotation import __version__
 from annotation.models import Decision, Suggestion
 from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say

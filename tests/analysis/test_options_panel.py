@@ -5,8 +5,8 @@ import re
 import pytest
 from django.urls import reverse
 
+from analysis.pages.reports import IN_A_ROW
 from analysis.reports.metrics import REPORTS
-from analysis.views.reports import IN_A_ROW
 from tests.analysis.study import study
 from tests.world import client_of
 

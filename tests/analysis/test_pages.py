@@ -269,7 +269,7 @@ def test_names_of_people_and_labels_cannot_smuggle_markup(page, project):
 
 def test_the_web_process_loads_no_heavy_library():
     code = (
-        "import django, sys; django.setup(); import analysis.views, analysis.urls, config.urls; "
+        "import django, sys; django.setup(); import analysis.pages.reports, analysis.urls, config.urls; "
         "from analysis.reports import metrics, stored; "
         "import annotation.exports.releasing, annotation.exports.views; "
         "heavy = {'numpy', 'pandas', 'scipy', 'pyarrow', 'torch', 'sklearn', 'transformers'} & set(sys.modules); "

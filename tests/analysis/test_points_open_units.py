@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 
 from analysis.figures.items import Items
+from analysis.figures.pictures import from_dict
 from analysis.models import StoredReport
-from analysis.pictures import from_dict
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle

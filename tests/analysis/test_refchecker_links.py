@@ -9,8 +9,8 @@ import pytest
 from django.urls import reverse
 
 from analysis.figures.items import Filter, Items
+from analysis.figures.pictures import Intervals
 from analysis.figures.tables import Table
-from analysis.pictures import Intervals
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource

@@ -9,8 +9,8 @@ import pytest
 from analysis.figures.items import Items
 from analysis.papers.refchecker.data import study_of
 from analysis.releases import freezing
-from analysis.reports.methods import paragraph
 from analysis.reports.metrics import get_report
+from analysis.reports.words.methods import paragraph
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files

@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.reports.methods import paragraph
 from analysis.reports.metrics import get_report
+from analysis.reports.words.methods import paragraph
 from analysis.sources.files import source_of_files
 
 PEOPLE = ("anna", "ben", "cleo")

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.reports import tabular
-from analysis.reports.methods import paragraph
 from analysis.reports.metrics import REPORTS
 from analysis.reports.text import as_text
+from analysis.reports.words.methods import paragraph
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project
 from tests.analysis.study import run_of, study
@@ -135,7 +135,7 @@ def said_by(name: str, project: Project, options: dict) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def without_drawings(monkeypatch):
     """Captions stand beside drawings, and planning says as much of few simulated studies as of many."""
-    monkeypatch.setattr("analysis.pictures.themed.themed", lambda picture, address: "<svg></svg>")
+    monkeypatch.setattr("analysis.figures.pictures.themed.themed", lambda picture, address: "<svg></svg>")
     monkeypatch.setattr("analysis.reports.planning.planning.compute.STUDIES", 20)
 
 

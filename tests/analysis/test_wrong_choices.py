@@ -9,9 +9,9 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from analysis.models import StoredReport
+from analysis.pages.frame import command_of
 from analysis.reports.metrics import REPORTS
 from analysis.sources.selection import NAMES
-from analysis.views.frame import command_of
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.study import WORLDS, study

@@ -103,8 +103,8 @@ def test_an_option_brings_them_in_and_the_count_is_said_either_way():
 
 
 def _written(project, result) -> list[str]:
-    from analysis.reports.methods import paragraph
     from analysis.reports.text import as_text
+    from analysis.reports.words.methods import paragraph
 
     return [paragraph(REPORTS["agreement"], result), as_text(result)]
 

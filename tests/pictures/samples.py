@@ -1,6 +1,6 @@
 """A picture of every kind, with what is hard to draw: empty cells, undefined estimates, words that look like code."""
 
-from analysis.pictures import (
+from analysis.figures.pictures import (
     Axis,
     IntervalRow,
     Intervals,

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.pictures.drawing import draw
-from analysis.pictures.layout import ROW_CHARS, SLANTED_CHARS, _row_lines, _without_middle
+from analysis.figures.pictures.drawing import draw
+from analysis.figures.pictures.layout import ROW_CHARS, SLANTED_CHARS, _row_lines, _without_middle
 from tests.pictures import samples
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def test_a_png_has_enough_dots_for_print():
 def test_the_same_picture_gives_the_same_bytes_in_any_process():
     assert draw(samples.lines(), "svg") == drawn("roc", "svg")
     code = (
-        "import hashlib; from tests.pictures.samples import bars; from analysis.pictures.drawing import draw;"
+        "import hashlib; from tests.pictures.samples import bars; from analysis.figures.pictures.drawing import draw;"
         "print([hashlib.sha256(draw(bars(), form)).hexdigest() for form in ('svg', 'pdf')])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.pictures.palette import ROLE_OF, ROLES, SURFACES, contrast, dashes, hatch, marker, stylesheet
+from analysis.figures.pictures.palette import ROLE_OF, ROLES, SURFACES, contrast, dashes, hatch, marker, stylesheet
 
 THEMES = {"light": 0, "dark": 1}
 SERIES = [name for name in ROLES if name.startswith("series-")]

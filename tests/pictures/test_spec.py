@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from analysis.pictures import Axis, IntervalRow, Intervals, Level, Lines, Matrix, Series, from_dict
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, Lines, Matrix, Series, from_dict
 from tests.pictures import samples
 
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.pictures.palette import ROLES
-from analysis.pictures.themed import themed
+from analysis.figures.pictures.palette import ROLES
+from analysis.figures.pictures.themed import themed
 from tests.pictures import samples
 
 CLASSES = {f"plot-{side}-{role}" for side in "fs" for role in ROLES} | {"plot", "place"}
@@ -94,7 +94,7 @@ def test_links_lead_nowhere_else(elsewhere):
 
 
 def test_a_colour_of_no_role_is_noticed(monkeypatch):
-    from analysis.pictures import plots
+    from analysis.figures.pictures import plots
 
     monkeypatch.setattr(plots, "series_color", lambda place: "#123456")
     with pytest.raises(ValueError, match="#123456 is the colour of no role"):

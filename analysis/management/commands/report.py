@@ -7,12 +7,12 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.reports.methods import paragraph
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
+from analysis.reports.words.methods import paragraph
 from analysis.scopes import scope_of, scoped
 from analysis.sources import Source
 from analysis.sources.blind import looked_at
@@ -103,7 +103,7 @@ class Command(BaseCommand):
         return WRITERS[format](report.tables(result)) if format in WRITERS else as_text(result)
 
     def drawn(self, report: Report, result: dict, wanted: str | None) -> str:
-        from analysis.pictures.drawing import draw
+        from analysis.figures.pictures.drawing import draw
 
         pictures = {picture.name: picture for picture in report.pictures(result)}
         if not pictures:

@@ -35,8 +35,8 @@ from analysis.papers.druid.result import (
     StanceTitle,
 )
 from analysis.papers.druid.usage import usage
-from analysis.reports.judgements import add_judgements, add_source, new_items
-from analysis.reports.reference import REFERENCES
+from analysis.reports.labels.judgements import add_judgements, add_source, new_items
+from analysis.reports.labels.reference import REFERENCES
 from analysis.sources import Run, Source
 from analysis.sources.splits import as_heading, split_in
 

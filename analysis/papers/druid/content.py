@@ -24,9 +24,9 @@ from analysis.papers.druid.result import (
     MetricAlpha,
     WithoutLabel,
 )
-from analysis.reports.coding import coded_labels
 from analysis.reports.estimates import share_figures, to_figure
-from analysis.reports.reference import Reference
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.reference import Reference
 from analysis.sources import Source
 from analysis.sources.base import SLOT
 from analysis.stats import Labels, inter_context_conflicts, krippendorff_alpha, mean_share

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from analysis.figures.items import Filter
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, Matrix
 from analysis.papers.druid.result import (
     ACU,
     BOUNDED,
@@ -18,8 +19,7 @@ from analysis.papers.druid.result import (
     TestedCorrelation,
 )
 from analysis.papers.druid.tables import DEFINED, correlated, in_group, of_stance
-from analysis.pictures import Axis, IntervalRow, Intervals, Level, Matrix
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 from analysis.sources.splits import as_heading, in_words, split_in
 
 TEST_WORDS = {

@@ -37,10 +37,10 @@ from analysis.papers.druid.tables import (
 )
 from analysis.papers.druid.words import methods_of
 from analysis.reports.common import REFERENCE
-from analysis.reports.methods_words import listed, sentences
-from analysis.reports.numbers import n_of
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import listed, sentences
 
 
 def page(result: Druid) -> Page:

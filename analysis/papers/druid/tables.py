@@ -20,7 +20,7 @@ from analysis.papers.druid.result import (
     PairMean,
     ShiftsOfStance,
 )
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 from analysis.sources.splits import as_heading, in_words, split_in
 
 CLAIMS = "claim"  # the column whose values a figure over claims counts

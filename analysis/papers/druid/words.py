@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.papers.druid.result import Druid, ModelUsage
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 
 TESTS = {
     "clusters": "p values from influence-based standard errors clustered by claim (Student's t)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.reports.aspects import covering_dimension
+from analysis.reports.labels.aspects import covering_dimension
 from analysis.sources import Run, Source
 
 # Scores that tell a run of ICAT's scorer, and one of the baselines.

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.papers.icat.data import Machine, Study
 from analysis.papers.icat.result import ANNOTATORS
-from analysis.reports.judgements import new_items
+from analysis.reports.labels.judgements import new_items
 
 CELLS = {
     "both": "covered by both",

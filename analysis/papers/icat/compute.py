@@ -30,10 +30,10 @@ from analysis.papers.icat.result import (
     ScoresOfModel,
 )
 from analysis.papers.icat.show import refuses
-from analysis.reports.aspects import TIES, TITLES, covering_dimension
 from analysis.reports.estimates import to_figure
-from analysis.reports.judgements import add_judgements
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension
+from analysis.reports.labels.judgements import add_judgements
+from analysis.reports.words.numbers import either, n_of
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT
 from analysis.sources.touched import latest, untouched

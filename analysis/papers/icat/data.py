@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.papers.icat.choices import VARIANTS, icat_runs, imported_results, titles
-from analysis.reports.aspect_labels import coded_labels, response_frame
-from analysis.reports.aspects import covering_labels
+from analysis.reports.labels.aspect_labels import coded_labels, response_frame
+from analysis.reports.labels.aspects import covering_labels
 from analysis.sources import Run, Source
 from analysis.stats import ResponseCoverage, response_coverage
 from annotation.task_types import Dimension

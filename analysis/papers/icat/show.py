@@ -6,6 +6,7 @@ import math
 
 from analysis.figures.items import COUNTED, COUNTS, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Lines, Picture, Point, Scatter, Series
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.icat.choices import offered, offered_baselines
@@ -18,13 +19,12 @@ from analysis.papers.icat.result import (
     ScoreOverBeta,
     ScoresOfModel,
 )
-from analysis.pictures import Axis, Lines, Picture, Point, Scatter, Series
-from analysis.reports.aspects import LABELS_NEEDED, TIED_ASPECT, covering_dimension
 from analysis.reports.common import REFERENCE, TOUCHED
-from analysis.reports.methods_words import sentences
-from analysis.reports.numbers import n_of
+from analysis.reports.labels.aspects import LABELS_NEEDED, TIED_ASPECT, covering_dimension
 from analysis.reports.options import CHECKER, STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import sentences
 from annotation.task_types import TaskType
 
 ALL = "all models"

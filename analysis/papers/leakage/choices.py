@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.reports.dimensions import entailing_labels
+from analysis.reports.labels.dimensions import entailing_labels
 from analysis.sources import Source
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType

@@ -28,11 +28,11 @@ from analysis.papers.leakage.result import (
 )
 from analysis.papers.leakage.retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.papers.leakage.texts import Texts
-from analysis.reports.dimensions import SPLIT_BY, against
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import counted_labels
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.reference import REFERENCES, decisions_left_out
+from analysis.reports.labels.dimensions import SPLIT_BY, against
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import REFERENCES, decisions_left_out
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest
 from analysis.stats import (

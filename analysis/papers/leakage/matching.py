@@ -16,9 +16,9 @@ import pandas as pd
 from analysis.figures.results import number
 from analysis.papers.leakage.choices import GENERATOR, matching_dimension
 from analysis.papers.leakage.result import Generator, MatchCells, MatchedSide, SidesCompared
-from analysis.reports.dimensions import NO_SUGGESTION
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.inference import Entailed, by_people, decided
+from analysis.reports.labels.dimensions import NO_SUGGESTION
 from analysis.sources import Run, Source
 from analysis.stats import Labels, cohen_kappa, detection, repeated_mean
 from analysis.stats.generation.matching import matched_share

@@ -8,17 +8,17 @@ import msgspec
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.leakage.choices import MEASURES, document_projects, refuses, verdict_projects
 from analysis.papers.leakage.result import Generator, Leakage, MeasuredGroups, RetrievalFamily, SidesCompared
-from analysis.pictures import Axis, Interval, Intervals
-from analysis.reports.captions import counted
 from analysis.reports.common import A_RUN_OR_NONE, BY, REFERENCE, TOUCHED
-from analysis.reports.methods_words import sentences
-from analysis.reports.numbers import n_of
 from analysis.reports.options import LABELS, STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.captions import counted
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import sentences
 
 GROUPS = {"all": "all claims", "matched": "matched", "unmatched": "unmatched"}
 STATUS = ("matched", "unmatched", "undecided")

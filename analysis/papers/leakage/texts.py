@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from analysis.papers.leakage.choices import MEASURES
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 from analysis.stats.generation.optimal_assignment import assigned_similarity, similarity_matrix
 
 NO_WORDNET = (

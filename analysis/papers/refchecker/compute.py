@@ -17,9 +17,9 @@ from analysis.papers.refchecker.data import NONE, OFF_SCALE, Study, distinct_run
 from analysis.papers.refchecker.models import adjusted, labels_by_rule, rankings, rates
 from analysis.papers.refchecker.result import RULES, TIES, Granularity, Label, MeasuredChecker, RefChecker
 from analysis.papers.refchecker.texts import copying, knowledge, masked
-from analysis.reports.judgements import add_judgements
-from analysis.reports.numbers import either, n_of
-from analysis.reports.reference import REFERENCES, decisions_left_out
+from analysis.reports.labels.judgements import add_judgements
+from analysis.reports.labels.reference import REFERENCES, decisions_left_out
+from analysis.reports.words.numbers import either, n_of
 from analysis.sources import Source
 from analysis.sources.touched import latest, untouched
 

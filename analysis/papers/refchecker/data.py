@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.papers.refchecker.scale import NEEDS, judged_dimension, scale
-from analysis.reports.reference import checker_codes, references
+from analysis.reports.labels.reference import checker_codes, references
 from analysis.sources import Run, Source
 from analysis.stats import first_present, label_counts
 from annotation.task_types import Dimension, TaskType

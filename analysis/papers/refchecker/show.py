@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.papers.refchecker.result import TIES, Accuracy, MeasuredChecker, RatesOfSetting, RefChecker
 from analysis.papers.refchecker.scale import refuses
@@ -15,12 +16,11 @@ from analysis.papers.refchecker.tables import (
     rates_table,
 )
 from analysis.papers.refchecker.text_tables import copying_tables, knowledge_tables, masked_tables
-from analysis.pictures import Picture
 from analysis.reports.common import REFERENCE, TOUCHED
-from analysis.reports.methods_words import listed, sentences
-from analysis.reports.numbers import either, n_of
 from analysis.reports.options import LABELS, STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import listed, sentences
 from analysis.sources import Source
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.figures.items import COUNTED, COUNTS, Filter
 from analysis.figures.page import Part
+from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.refchecker.result import (
@@ -17,8 +18,7 @@ from analysis.papers.refchecker.result import (
     RatesOfSetting,
     RefChecker,
 )
-from analysis.pictures import Axis, Interval, Intervals, picture_name
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 
 MEAN = "mean of models"
 MEAN_OF_SETTINGS = "mean of settings"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.reports.derived import with_derived
+from analysis.reports.labels.derived import with_derived
 from analysis.sources import Run, Source
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType

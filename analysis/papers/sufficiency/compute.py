@@ -44,10 +44,10 @@ from analysis.papers.sufficiency.result import (
     Sufficiency,
     Sweep,
 )
-from analysis.reports.dimensions import SPLIT_BY
 from analysis.reports.estimates import share_figure, to_figure
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.reference import REFERENCES, codes_of, decisions_left_out, references
+from analysis.reports.labels.dimensions import SPLIT_BY
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import REFERENCES, codes_of, decisions_left_out, references
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest, untouched
 from analysis.stats import areas, detection, threshold_sweep

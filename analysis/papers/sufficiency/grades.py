@@ -24,9 +24,9 @@ from analysis.papers.sufficiency.result import (
     OutcomeShare,
     SettingDifference,
 )
-from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.estimates import share_figure, to_figure
-from analysis.reports.reference import checker_codes, references
+from analysis.reports.labels.derived import with_derived, with_derived_labels
+from analysis.reports.labels.reference import checker_codes, references
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest
 from analysis.stats import Labels, OutcomeShares, cohen_kappa, detection, outcome_shares

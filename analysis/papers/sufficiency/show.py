@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, Lines, Series
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.sufficiency.choices import (
@@ -18,13 +19,12 @@ from analysis.papers.sufficiency.choices import (
     refuses,
 )
 from analysis.papers.sufficiency.result import AccuracyCurve, Answers, Autorater, Contains, Sufficiency, Sweep
-from analysis.pictures import Axis, Interval, Intervals, Lines, Series
-from analysis.reports.captions import counted
 from analysis.reports.common import A_RUN_OR_NONE, BY, REFERENCE, TOUCHED
-from analysis.reports.methods_words import sentences
-from analysis.reports.numbers import n_of
 from analysis.reports.options import LABELS, STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.captions import counted
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import sentences
 
 MOST_LINES = 8
 IN_WORDS = {"correct": "correct answers", "abstain": "abstentions", "hallucinate": "hallucinated answers"}

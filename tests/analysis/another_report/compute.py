@@ -1,7 +1,7 @@
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.sources import Source
 from tests.analysis.another_report.result import LabelCounts, LabelsOfPerson
 

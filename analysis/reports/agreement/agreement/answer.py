@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.figures.page import Answer, Rule, first_that_applies
+from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
-from analysis.pictures import Intervals
 from analysis.reports.agreement.agreement.result import Agreement, Question
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 
 WHOSE = {
     "all": "everybody who labelled",

@@ -33,10 +33,10 @@ from analysis.reports.agreement.agreement.result import (
     WithUnasked,
 )
 from analysis.reports.agreement.raters import of_group
-from analysis.reports.coding import coded_labels
-from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
-from analysis.reports.judgements import add_judgements, add_source, new_items
-from analysis.reports.raters import people_of
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.derived import derived_from, measured_by, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, add_source, new_items
+from analysis.reports.labels.raters import people_of
 from analysis.sources import Source
 from analysis.sources.base import MEMBER, SLOT, dimensions_to_show, unanswered
 from analysis.sources.splits import as_heading, split_in

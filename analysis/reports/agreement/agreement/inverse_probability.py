@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.reports.agreement.agreement.result import Selected, SelectedRow
-from analysis.reports.coding import coded_labels
 from analysis.reports.estimates import to_figure
+from analysis.reports.labels.coding import coded_labels
 from analysis.sources import Source
 from analysis.sources.base import MEMBER
 from analysis.stats import Labels, krippendorff_alpha, percent_agreement, weighted_agreement

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from analysis.reports.agreement.agreement.answer import WHOSE, recommended, with_interval
 from analysis.reports.agreement.agreement.result import Agreement, Question
-from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
 
 PROPER = ("Krippendorff", "Fleiss", "Gwet", "Brennan", "Cohen", "Scott")
 

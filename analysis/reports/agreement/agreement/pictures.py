@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from analysis.figures.items import DIMENSION, LABEL, Filter
+from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import Figure
-from analysis.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, Recommended, recommended
 from analysis.reports.agreement.agreement.result import PAIRED, Agreement, Question
-from analysis.reports.methods_words import made_from
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import made_from
 from analysis.sources.splits import as_heading, in_words, split_in
 
 NONE = Level(0, "as by chance")

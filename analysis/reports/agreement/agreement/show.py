@@ -20,10 +20,10 @@ from analysis.reports.agreement.agreement.result import (
     WithClosedForm,
 )
 from analysis.reports.common import RATERS
-from analysis.reports.methods_words import made_from
-from analysis.reports.numbers import either, n_of
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import made_from
 from analysis.sources.splits import as_heading, in_words, split_in
 
 EXCHANGEABLE = (

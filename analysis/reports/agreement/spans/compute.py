@@ -22,8 +22,8 @@ from analysis.reports.agreement.spans.result import (
 from analysis.reports.agreement.spans.show import refuses
 from analysis.reports.agreement.spans.texts import MarkedTexts, marked_texts, units_where
 from analysis.reports.estimates import RESAMPLES, to_figure, with_interval
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.raters import people_of
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.raters import people_of
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
 from analysis.stats import Continua, Estimate, SpanAgreement, character_alpha, gamma, span_agreement, unitizing_alpha

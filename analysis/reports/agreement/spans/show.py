@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, Level
 from analysis.reports.agreement.spans.result import OUTCOMES, WHO, MarkedPassages, MarkedQuestion, MarkingPair
 from analysis.reports.common import RATERS
-from analysis.reports.numbers import either, n_of
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
+from analysis.reports.words.numbers import either, n_of
 from annotation.task_types import TaskType
 
 # Measures whose n are units that two people looked at.

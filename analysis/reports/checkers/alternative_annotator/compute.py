@@ -19,12 +19,12 @@ from analysis.reports.checkers.alternative_annotator.result import (
     ToPass,
 )
 from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SCORINGS, SIDES
-from analysis.reports.coding import coded_labels
-from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
-from analysis.reports.judgements import ROW, add_judgements, new_items
-from analysis.reports.raters import NO_PEOPLE, people_of
-from analysis.reports.reference import as_answered, checker_codes
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import ROW, add_judgements, new_items
+from analysis.reports.labels.raters import NO_PEOPLE, people_of
+from analysis.reports.labels.reference import as_answered, checker_codes
 from analysis.sources import Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched

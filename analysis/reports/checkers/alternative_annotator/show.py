@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.reports.checkers.alternative_annotator.result import (
     AgainstPerson,
     AlternativeAnnotator,
@@ -17,11 +17,11 @@ from analysis.reports.checkers.alternative_annotator.result import (
     ToPass,
 )
 from analysis.reports.common import TOUCHED
-from analysis.reports.methods_words import checker_name, intervals_in, listed, sentences
-from analysis.reports.numbers import n_of
+from analysis.reports.labels.raters import rater_cell
 from analysis.reports.options import Option
-from analysis.reports.raters import rater_cell
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
 
 EPSILON = 0.1
 SCORINGS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.figures.page import Answer, Rule, first_that_applies
+from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
-from analysis.pictures import Picture
 from analysis.reports.checkers.comparison.pictures import confusion, of_everybody, written
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison, Labeller
-from analysis.reports.methods_words import checker_name
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import checker_name
 
 
 @dataclass(frozen=True)

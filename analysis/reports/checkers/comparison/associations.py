@@ -18,9 +18,9 @@ from analysis.reports.checkers.comparison.result import (
     CorrelationLevel,
     Significance,
 )
-from analysis.reports.coding import cluster_codes
 from analysis.reports.estimates import RESAMPLES, to_figure
-from analysis.reports.numbers import n_of
+from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.words.numbers import n_of
 from analysis.stats import (
     CorrelationTest,
     Estimate,

@@ -27,11 +27,11 @@ from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
-from analysis.reports.coding import cluster_codes
-from analysis.reports.derived import derived_from, measured_by, with_derived, with_derived_labels
 from analysis.reports.estimates import RESAMPLES, named_figure, plain_figure, to_figure
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.reference import (
+from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.labels.derived import derived_from, measured_by, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import (
     REFERENCES,
     WITH_MODEL,
     Reference,

@@ -21,7 +21,7 @@ from analysis.reports.checkers.comparison.tables import (
     note,
     test_columns,
 )
-from analysis.reports.numbers import either, n_of
+from analysis.reports.words.numbers import either, n_of
 
 SCORE_TESTS_SUPPOSE = (
     "The permutation test swaps both scores for whole claims or questions. Williams's t and Steiger's Z take units as "

@@ -10,11 +10,11 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy
-from analysis.reports.coding import cluster_codes
-from analysis.reports.derived import with_derived_labels
 from analysis.reports.estimates import to_figure
-from analysis.reports.raters import people_of
-from analysis.reports.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
+from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.labels.derived import with_derived_labels
+from analysis.reports.labels.raters import people_of
+from analysis.reports.labels.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT
 from analysis.stats import Estimate, classification, expected_accuracy

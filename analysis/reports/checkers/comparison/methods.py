@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from analysis.reports.checkers.comparison.pictures import written
 from analysis.reports.checkers.comparison.result import PARTIAL, WITHIN, ComparedDimension, Comparison, CorrelationLevel
-from analysis.reports.methods_words import (
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import (
     checker_name,
     clusters_of,
     intervals_in,
@@ -14,7 +15,6 @@ from analysis.reports.methods_words import (
     made_from,
     sentences,
 )
-from analysis.reports.numbers import n_of
 from analysis.sources.splits import in_words, split_in
 
 MEASURES = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
+from analysis.figures.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
 from analysis.figures.results import Figure
-from analysis.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import (
     ComparedDimension,
@@ -13,9 +13,9 @@ from analysis.reports.checkers.comparison.result import (
     LabelProbabilities,
     Probabilities,
 )
-from analysis.reports.methods_words import checker_name
-from analysis.reports.numbers import either, n_of
-from analysis.reports.raters import public_name
+from analysis.reports.labels.raters import public_name
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_name
 
 
 def _against(result: Comparison) -> str:

@@ -14,8 +14,8 @@ from analysis.reports.checkers.comparison.result import (
     LabelThreshold,
     Probabilities,
 )
-from analysis.reports.coding import cluster_codes
 from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
+from analysis.reports.labels.coding import cluster_codes
 from analysis.sources import Run, Source
 from analysis.stats import Estimate, areas, calibration, curve_points, threshold_sweep
 from analysis.stats.accuracy.calibration import EMPTY_BIN

@@ -10,8 +10,8 @@ from analysis.figures.results import number
 from analysis.reports.checkers.comparison.associations import COEFFICIENTS, FEWER_PERMUTATIONS, FEWER_RESAMPLES, LARGE
 from analysis.reports.checkers.comparison.result import ScoreDifference
 from analysis.reports.checkers.comparison.significance import equivalent, significance
-from analysis.reports.coding import cluster_codes
 from analysis.reports.estimates import RESAMPLES, to_figure
+from analysis.reports.labels.coding import cluster_codes
 from analysis.stats import correlation_difference
 from annotation.task_types import Dimension
 

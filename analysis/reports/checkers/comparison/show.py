@@ -12,10 +12,10 @@ from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
 from analysis.reports.common import ANY_RUN, TOUCHED, references_here
-from analysis.reports.methods_words import checker_name
+from analysis.reports.labels.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
-from analysis.reports.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.report import Report
+from analysis.reports.words.sentences import checker_name
 from analysis.sources import Run, Source
 from analysis.sources.wrong import WrongChoice
 

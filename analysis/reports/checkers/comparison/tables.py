@@ -19,8 +19,8 @@ from analysis.reports.checkers.comparison.result import (
     Significance,
     Versus,
 )
-from analysis.reports.methods_words import checker_name, clusters_of
-from analysis.reports.raters import rater_cell
+from analysis.reports.labels.raters import rater_cell
+from analysis.reports.words.sentences import checker_name, clusters_of
 
 MEASURES = (
     ("accuracy", "Accuracy"),

@@ -12,8 +12,8 @@ from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.reports.checkers.comparison.result import MeasureDifference, RightRun, Several, Versus
 from analysis.reports.checkers.comparison.significance import equivalent, significance
-from analysis.reports.coding import cluster_codes
 from analysis.reports.estimates import named_figure
+from analysis.reports.labels.coding import cluster_codes
 from analysis.sources import Run
 from analysis.stats import classification, labeller_difference, several_labellers
 from annotation.task_types import Dimension

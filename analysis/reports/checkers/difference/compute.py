@@ -18,11 +18,11 @@ from analysis.reports.checkers.difference.result import (
     ScoreChange,
     ShiftBar,
 )
-from analysis.reports.coding import cluster_codes
-from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.estimates import RESAMPLES, named_figure, plain_figure
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.reference import codes_of
+from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import codes_of
 from analysis.sources import Run, Source
 from analysis.stats import Labels, Moved, classification, cohen_kappa, moved
 from analysis.stats.generation.paired_measurements import MovedFigure

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Matrix, picture_name
 from analysis.figures.results import NamedFigure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Matrix, picture_name
 from analysis.reports.checkers.difference.result import (
     LabelChanges,
     NamedRun,
@@ -17,10 +17,10 @@ from analysis.reports.checkers.difference.result import (
     ScoreChange,
 )
 from analysis.reports.common import ANY_RUN
-from analysis.reports.methods_words import checker_name, intervals_in, listed, sentences
-from analysis.reports.numbers import either, n_of
 from analysis.reports.options import Option
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
 from analysis.sources import Source
 
 TOTAL_VARIATION = (

@@ -7,9 +7,9 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.figures.results import Ends, Figure, number
 from analysis.reports.estimates import ends
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators.known_answers import FAILED, METHODS, RIGHT
 from analysis.reports.people.annotators.result import Attention, RaterAttention
-from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
 from analysis.stats import wilson_interval
 from annotation.task_types import Dimension

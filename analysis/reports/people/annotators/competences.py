@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Part, Text
+from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, picture_name
-from analysis.reports.methods_words import listed
-from analysis.reports.numbers import n_of
+from analysis.reports.labels.raters import CHECKER, public_name, rater_cell
 from analysis.reports.people.annotators.result import Annotators, CompetenceModel, RatedQuestion, RaterCompetence
-from analysis.reports.raters import CHECKER, public_name, rater_cell
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import listed
 
 DRAWN_PEOPLE = 30  # more would fit no page; the table has them
 MEASURES = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))

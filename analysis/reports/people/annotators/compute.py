@@ -9,11 +9,12 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import PENDING, Ends, Figure, number
-from analysis.reports.coding import coded_labels
-from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.estimates import to_figure
-from analysis.reports.judgements import ROW, add_judgements, new_items
-from analysis.reports.numbers import n_of
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import ROW, add_judgements, new_items
+from analysis.reports.labels.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators import drift, speed
 from analysis.reports.people.annotators.attention import attention, known_answers
 from analysis.reports.people.annotators.known_answers import FAILED, KNOWN, RIGHT
@@ -28,8 +29,7 @@ from analysis.reports.people.annotators.result import (
     UnitPosterior,
 )
 from analysis.reports.people.annotators.show import CHECKERS, MIN_SHARED, UNITS
-from analysis.reports.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
-from analysis.reports.reference import REFERENCES
+from analysis.reports.words.numbers import n_of
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched_by_all

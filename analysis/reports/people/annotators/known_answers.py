@@ -5,9 +5,9 @@ from __future__ import annotations
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Counts, Part
 from analysis.figures.tables import Column, Table
+from analysis.reports.labels.raters import rater_cell
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators.result import Attention, RatedQuestion, RaterAttention
-from analysis.reports.raters import rater_cell
-from analysis.reports.reference import REFERENCES
 
 METHODS = ("imported", "adjudicated")
 # Of a label whose unit has a known answer: values of the column `<method>.known` of judgements.

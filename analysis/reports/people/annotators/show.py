@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
-from analysis.pictures import Intervals
+from analysis.figures.pictures import Intervals
 from analysis.reports.common import TOUCHED
-from analysis.reports.methods_words import checker_name, clusters_of, defined_clusters, listed, sentences
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.raters import public_name
 from analysis.reports.options import Option
 from analysis.reports.people.annotators import competences, known_answers, work_over_time
 from analysis.reports.people.annotators.result import Annotators, RatedQuestion, RaterCompetence
-from analysis.reports.raters import public_name
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, listed, sentences
 
 CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
 UNITS = {"uncertain": "the most uncertain", "all": "all"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from analysis.figures.page import Part, Text
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.raters import rater_cell
 from analysis.reports.people.annotators.result import RatedQuestion, WorkDrift
-from analysis.reports.raters import rater_cell
+from analysis.reports.words.numbers import either, n_of
 
 # Whoever has fewer answers that somebody else answered too gets no trend.
 MIN_ANSWERS = 20

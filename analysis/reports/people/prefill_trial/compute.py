@@ -7,10 +7,10 @@ import pandas as pd
 
 from analysis.figures.items import COUNTS, Items
 from analysis.figures.results import PENDING, EffectFigure
-from analysis.reports.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.effects import no_effect, to_effect, without_interval
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.people.prefill_trial.result import (
     AgreementStratum,
     AlphaStratum,
@@ -40,7 +40,7 @@ from analysis.reports.people.prefill_trial.show import (
     TITLES,
     WHAT_TO_DO,
 )
-from analysis.reports.reference import decisions_left_out
+from analysis.reports.words.numbers import either, n_of
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched_decisions

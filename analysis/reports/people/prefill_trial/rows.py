@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import COUNTS
-from analysis.reports.judgements import UNKNOWN
+from analysis.reports.labels.judgements import UNKNOWN
+from analysis.reports.labels.reference import codes_of
 from analysis.reports.people.prefill_trial.result import STRATA
-from analysis.reports.reference import codes_of
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest
 from analysis.stats import encode

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.reports.common import A_RUN_OR_NONE
-from analysis.reports.methods_words import checker_name, clusters_of, defined_clusters, sentences
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.options import Option
 from analysis.reports.people.prefill_trial.result import (
     AgreementStratum,
@@ -20,8 +19,9 @@ from analysis.reports.people.prefill_trial.result import (
     RevisedLabels,
     TrialQuestion,
 )
-from analysis.reports.reference import REFERENCES
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, sentences
 from analysis.sources import Source
 
 OTHERS = "others"

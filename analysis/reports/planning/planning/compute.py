@@ -9,9 +9,10 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
-from analysis.reports.coding import coded_labels
 from analysis.reports.estimates import to_figure
-from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import codes_of
 from analysis.reports.planning.planning.result import (
     LabelPlan,
     NeededForAlpha,
@@ -30,7 +31,6 @@ from analysis.reports.planning.planning.show import (
     SHARED,
     TARGET,
 )
-from analysis.reports.reference import codes_of
 from analysis.sources import Run, Source
 from analysis.sources.base import SLOT, dimensions_to_show
 from analysis.sources.touched import latest, untouched

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
-from analysis.reports.methods_words import clusters_of, defined_clusters, listed, sentences
-from analysis.reports.numbers import n_of
 from analysis.reports.options import Option
 from analysis.reports.planning.planning.result import PlannedWidth, Planning, QuestionPlan, UnitsNeeded, Widths
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import clusters_of, defined_clusters, listed, sentences
 
 TARGET = 0.05
 JUDGEMENTS = 2

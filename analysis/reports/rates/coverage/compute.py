@@ -7,13 +7,13 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
-from analysis.reports.aspect_labels import coded_labels, response_frame
-from analysis.reports.aspects import TIES, TITLES, covering_dimension, covering_labels
 from analysis.reports.estimates import to_figure
-from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.labels.aspect_labels import coded_labels, response_frame
+from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension, covering_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.rates.coverage.result import AnswerCoverage, Coverage, MeanCoverage, ModelCoverage
 from analysis.reports.rates.coverage.show import IN_ANSWERS, VERDICT_TITLES, refuses
-from analysis.reports.reference import REFERENCES
 from analysis.sources import Source
 from analysis.stats.generation import coverage as statistic
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, picture_name
-from analysis.reports.aspects import LABELS_NEEDED, TIED_ASPECT, TITLES, covering_dimension
 from analysis.reports.common import REFERENCE
-from analysis.reports.methods_words import intervals_in, left_out_of, listed, sentences
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.aspects import LABELS_NEEDED, TIED_ASPECT, TITLES, covering_dimension
 from analysis.reports.options import Option
 from analysis.reports.rates.coverage.result import Coverage, MeanCoverage, ModelCoverage
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
 from analysis.sources import Source
 from annotation.task_types import TaskType
 

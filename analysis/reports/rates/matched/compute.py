@@ -10,13 +10,13 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import DecisionsLeftOut, number
-from analysis.reports.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import Entailed, by_people, counted_labels, decided
-from analysis.reports.judgements import add_judgements, new_items
+from analysis.reports.labels.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import REFERENCES, decisions_left_out
 from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, PairCounts, Side, Verdict, Verdicts
 from analysis.reports.rates.matched.show import SOURCE, refuses
-from analysis.reports.reference import REFERENCES, decisions_left_out
 from analysis.sources import Source
 from analysis.stats.generation.matching import VERDICTS, MatchedShare, matched_share
 

@@ -9,11 +9,11 @@ from analysis.figures.page import Answer, Page, Rule, Section, Text, first_that_
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, REFERENCE, TOUCHED
-from analysis.reports.dimensions import inference_dimension
-from analysis.reports.methods_words import checker_name, intervals_in, listed, sentences
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.dimensions import inference_dimension
 from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, Verdicts
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
 from annotation.task_types import TaskType
 
 # What tells where a document comes from, and what it is called.

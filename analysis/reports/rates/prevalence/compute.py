@@ -7,13 +7,10 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import DecisionsLeftOut
-from analysis.reports.coding import cluster_codes
-from analysis.reports.derived import derived_from, with_derived, with_derived_labels
-from analysis.reports.judgements import add_judgements, new_items
-from analysis.reports.rates.prevalence.powered import Judged, means
-from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
-from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, Question
-from analysis.reports.reference import (
+from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.reference import (
     REFERENCES,
     Reference,
     as_answered,
@@ -21,6 +18,9 @@ from analysis.reports.reference import (
     decisions_left_out,
     references,
 )
+from analysis.reports.rates.prevalence.powered import Judged, means
+from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
+from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, Question
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched

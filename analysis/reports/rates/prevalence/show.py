@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, picture_name
 from analysis.reports.common import LABELLING_RUN, REFERENCE, TOUCHED
-from analysis.reports.methods_words import (
+from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, Question, Responses
+from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import (
     checker_name,
     clusters_of,
     defined_clusters,
@@ -16,9 +19,6 @@ from analysis.reports.methods_words import (
     listed,
     sentences,
 )
-from analysis.reports.numbers import either, n_of
-from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, Question, Responses
-from analysis.reports.report import Report
 
 SIDES = (("powered", "people and checker"), ("people", "people alone"))
 # What is averaged over responses; "By people" counts those with any such piece, in both tables.

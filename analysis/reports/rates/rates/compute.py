@@ -11,12 +11,12 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import Figure
-from analysis.reports.derived import with_derived, with_derived_labels
 from analysis.reports.estimates import to_figure, unknown_figure
-from analysis.reports.judgements import add_judgements
+from analysis.reports.labels.derived import with_derived, with_derived_labels
+from analysis.reports.labels.judgements import add_judgements
+from analysis.reports.labels.reference import REFERENCES, references
 from analysis.reports.rates.rates.result import DerivedPart, Label, Model, Rates, RatesOfModels, Setting, Votes
 from analysis.reports.rates.rates.show import refuses
-from analysis.reports.reference import REFERENCES, references
 from analysis.sources import Source
 from analysis.sources.links import ORIGINS
 from analysis.stats import Estimate, label_rates

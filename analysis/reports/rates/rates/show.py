@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.pictures import Axis, Interval, Intervals, picture_name
 from analysis.reports.common import REFERENCE
-from analysis.reports.methods_words import clusters_of, intervals_in, listed, sentences
-from analysis.reports.numbers import either, n_of
 from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting
 from analysis.reports.rates.rates.result import Part as OfSetting
 from analysis.reports.report import Report
+from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import clusters_of, intervals_in, listed, sentences
 from annotation.models import UnitKind
 from annotation.task_types import TaskType
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 
 if TYPE_CHECKING:
-    from analysis.pictures import Interval
+    from analysis.figures.pictures import Interval
 
 
 def counted(items: Iterable[Interval], of: str) -> str:

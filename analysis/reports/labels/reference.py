@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.reports.coding import coded_labels
-from analysis.reports.derived import with_derived_labels
-from analysis.reports.numbers import either, n_of
+from analysis.reports.labels.coding import coded_labels
+from analysis.reports.labels.derived import with_derived_labels
+from analysis.reports.words.numbers import either, n_of
 from analysis.sources import Source
 from analysis.sources.base import SLOT, Run
 from analysis.sources.touched import untouched_decisions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from analysis.reports.methods_words import listed, said_of_labels_seen
+from analysis.reports.words.sentences import listed, said_of_labels_seen
 from analysis.sources.selection import ELSEWHERE
 from analysis.sources.splits import in_words, split_in
 from annotation import __version__

@@ -27,7 +27,7 @@ def drawn_file(spec: dict, form: str, seconds: float = SECONDS) -> bytes:
         raise NotDrawn(f"{AT_ONCE} pictures are being drawn already; try again")
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "analysis.pictures", form],
+            [sys.executable, "-m", "analysis.figures.pictures", form],
             input=json.dumps(spec).encode(),
             capture_output=True,
             cwd=settings.BASE_DIR,

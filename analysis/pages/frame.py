@@ -13,16 +13,16 @@ from django_htmx.http import retarget
 
 from analysis import queries, scopes
 from analysis.models import StoredReport
+from analysis.pages.asked import Asked
+from analysis.pages.files import version_of
+from analysis.pages.stored import figures_served
 from analysis.reports import stored
-from analysis.reports.methods import paragraph
-from analysis.reports.methods_words import said_of_labels_seen
 from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import named
+from analysis.reports.words.methods import paragraph
+from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.splits import in_words
-from analysis.views.asked import Asked
-from analysis.views.files import version_of
-from analysis.views.stored import figures_served
 from annotation.models import Project, Rater
 from annotation.work.label_access import PAGE
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import to_builtins
 
 from analysis.figures.results import Figure, Record, Result
-from analysis.reports.numbers import n_of
+from analysis.reports.words.numbers import n_of
 
 MOST_WARNINGS = 3
 

@@ -4,12 +4,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
-from analysis.pictures import from_dict
-from analysis.pictures.drawing import FORMS
-from analysis.pictures.files import NotDrawn, drawn_file
+from analysis.figures.pictures import from_dict
+from analysis.figures.pictures.drawing import FORMS
+from analysis.figures.pictures.files import NotDrawn, drawn_file
+from analysis.pages.files import ENDINGS, FILES, computed_anew
+from analysis.pages.stored import figures_served, stored_report_for
 from analysis.reports.tabular import WRITERS
-from analysis.views.files import ENDINGS, FILES, computed_anew
-from analysis.views.stored import figures_served, stored_report_for
 from annotation.access import project_with_labels_for
 from annotation.work.label_access import FILE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.pictures.layout import (
+from analysis.figures.pictures.layout import (
     COLUMN_CHARS,
     LINE_HEIGHT,
     SMALL,
@@ -15,8 +15,8 @@ from analysis.pictures.layout import (
     row_titles,
     write,
 )
-from analysis.pictures.palette import DIVERGING_STEPS, SEQUENTIAL_STEPS, light
-from analysis.pictures.spec import Matrix
+from analysis.figures.pictures.palette import DIVERGING_STEPS, SEQUENTIAL_STEPS, light
+from analysis.figures.pictures.spec import Matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from analysis.pictures.palette import light
-from analysis.pictures.spec import Axis, Level
+from analysis.figures.pictures.palette import light
+from analysis.figures.pictures.spec import Axis, Level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

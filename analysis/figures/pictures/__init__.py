@@ -1,6 +1,6 @@
 """Figures for pages and papers: described as plain data, drawn as vectors, with their numbers as a table."""
 
-from analysis.pictures.spec import (
+from analysis.figures.pictures.spec import (
     Axis,
     IntervalRow,
     Intervals,

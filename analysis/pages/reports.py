@@ -6,17 +6,17 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from analysis.figures.page import Counts, Page, Section, Text
+from analysis.figures.pictures import Picture, from_dict
 from analysis.figures.tables import Table as Declaration
 from analysis.models import StoredReport
-from analysis.pictures import Picture, from_dict
+from analysis.pages.asked import Asked
+from analysis.pages.frame import render_report, report_of
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.sources import Source
 from analysis.sources.database import DatabaseSource
 from analysis.sources.wrong import WrongChoice
-from analysis.views.asked import Asked
-from analysis.views.frame import render_report, report_of
 from annotation.access import project_with_labels_for
 
 Field = tuple[Option, object, dict[str, str], bool]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from analysis.pictures.layout import LINE_HEIGHT, NORMAL, SMALL, Links, plain
-from analysis.pictures.palette import light
-from analysis.pictures.plots import plot
-from analysis.pictures.spec import Picture
+from analysis.figures.pictures.layout import LINE_HEIGHT, NORMAL, SMALL, Links, plain
+from analysis.figures.pictures.palette import light
+from analysis.figures.pictures.plots import plot
+from analysis.figures.pictures.spec import Picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

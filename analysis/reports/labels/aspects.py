@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.options import LABELS, Option
-from analysis.reports.reference import REFERENCES
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from analysis.pictures.heat_map import heat_map
-from analysis.pictures.layout import (
+from analysis.figures.pictures.heat_map import heat_map
+from analysis.figures.pictures.layout import (
     COLUMN_CHARS,
     COMPARISON,
     SMALL,
@@ -23,8 +23,8 @@ from analysis.pictures.layout import (
     row_titles,
     write,
 )
-from analysis.pictures.palette import dashes, hatch, light, marker, series_color
-from analysis.pictures.spec import IntervalRow, Intervals, Lines, Matrix, Picture, Scatter
+from analysis.figures.pictures.palette import dashes, hatch, light, marker, series_color
+from analysis.figures.pictures.spec import IntervalRow, Intervals, Lines, Matrix, Picture, Scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,10 +1,10 @@
-"""`python -m analysis.pictures FORM < description.json > file`: a picture as a file, drawn in a process of its own."""
+"""A picture as a file: `python -m analysis.figures.pictures FORM < description.json > file`."""
 
 import json
 import sys
 
-from analysis.pictures.drawing import draw
-from analysis.pictures.spec import from_dict
+from analysis.figures.pictures.drawing import draw
+from analysis.figures.pictures.spec import from_dict
 
 
 def main() -> int:
