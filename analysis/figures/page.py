@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -71,6 +71,11 @@ class Rule:
 def first_that_applies(rules: Sequence[Rule], about: Any) -> str:
     """What the first rule that applies says; empty where none does."""
     return next((rule.says(about) for rule in rules if rule.applies(about)), "")
+
+
+def all_that_apply(tables: Iterable[Sequence[Rule]], about: Any) -> tuple[str, ...]:
+    """What each table of rules says; nothing of those that say nothing."""
+    return tuple(filter(None, (first_that_applies(rules, about) for rules in tables)))
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,13 @@ class Figure(Record):
         """As a paper has it: 0.334 [0.313, 0.355], without the brackets where there is no interval."""
         if self.estimate is None:
             return "undefined"
-        said = f"{self.estimate:z.{digits}f}"
-        return said if self.low is None else f"{said} [{self.low:z.{digits}f}, {self.high:z.{digits}f}]"
+        estimate = f"{self.estimate:z.{digits}f}"
+        return estimate if self.low is None else f"{estimate} [{self.low:z.{digits}f}, {self.high:z.{digits}f}]"
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval, with 0 outside it."""
+        return self.low is not None and (self.low > 0 or self.high < 0)
 
     @property
     def why_no_interval(self) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from analysis.sources import Source
+from analysis.sources import Source
+from annotation.task_types import TaskType
 
 # choice: one of `choices`; project: the same, of other projects on the data set by their slugs; run: a finished checker
 # run; count: a whole number; number: any number; flag: yes or no; text: words.
@@ -17,7 +16,13 @@ KINDS = ("choice", "project", "run", "count", "number", "flag", "text")
 LABELS, CHECKER, STATISTICS = "Labels", "Checker", "Statistics"
 # What an address or a command may call yes and no.
 FLAGS = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
-Choices = Mapping[str, str] | Callable[["Source"], Mapping[str, str]]
+Choices = Mapping[str, str] | Callable[[Source], Mapping[str, str]]
+
+
+def sibling_projects(source: Source, suits: Callable[[TaskType], bool]) -> dict[str, str]:
+    """Choices of an option of the kind `project`: none, or a project on the same data set whose task type suits."""
+    siblings = source.siblings().items()
+    return {"": "none"} | {slug: title for slug, title in siblings if suits(source.sibling(slug).type)}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
+from analysis.figures.items import Filter
+from analysis.figures.results import Figure
 from analysis.reports.tabular import Table
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -84,6 +86,23 @@ class IntervalRow:
     def __post_init__(self) -> None:
         _numbers(f"{self.row}", self.value)
         _bounds(f"{self.row}", self.low, self.high)
+
+    @classmethod
+    def of_figure(
+        cls, row: str, figure: Figure, opens: Filter | None = None, *, series: str = "", n: int | None = None
+    ) -> IntervalRow:
+        """An estimate of a result, which opens the items of a filter; `n` is what it counts, by default its pairable
+        units."""
+        return cls(
+            row,
+            figure.estimate,
+            figure.low,
+            figure.high,
+            n=(figure.n_pairable or 0) if n is None else n,
+            series=series,
+            undefined=figure.undefined,
+            figure=opens.encoded if opens else "",
+        )
 
 
 @dataclass(frozen=True)

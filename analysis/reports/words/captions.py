@@ -1,14 +1,11 @@
-"""What captions of several reports say alike."""
+"""What captions and descriptions of several reports' pictures say alike."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from analysis.figures.pictures import Interval
 from analysis.reports.words.numbers import n_of
-
-if TYPE_CHECKING:
-    from analysis.figures.pictures import Interval
 
 
 def counted(items: Iterable[Interval], of: str) -> str:
@@ -18,3 +15,12 @@ def counted(items: Iterable[Interval], of: str) -> str:
         return f"n = 0 {of}"
     low, high = min(counts), max(counts)
     return f"n = {n_of(low, of)} each" if low == high else f"n = {low:,} to {high:,} {of} each"
+
+
+def values_of(items: Iterable[Interval], digits: int = 3) -> str:
+    """Every value that is drawn, for whoever cannot see the picture."""
+    return "; ".join(
+        f"{', '.join(filter(None, (item.row, item.series)))}: "
+        f"{'undefined' if item.value is None else f'{item.value:.{digits}f}'}"
+        for item in items
+    )
