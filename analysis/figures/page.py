@@ -36,16 +36,15 @@ Part = Table | Picture | Counts | Text
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under one heading. Closed sections are folded on the page. Parts that have nothing to show are left out,
-    and so is a section without any."""
+    """Parts under one heading. The page folds all sections but the first. Parts that have nothing to show (None, a
+    table without rows) are left out, and so is a section without any."""
 
     title: str
-    parts: Sequence[Part]
-    is_open: bool = False
+    parts: Sequence[Part | None]
 
     @property
     def shown(self) -> list[Part]:
-        return [part for part in self.parts if not (isinstance(part, Table) and not part.rows)]
+        return [part for part in self.parts if part and not (isinstance(part, Table) and not part.rows)]
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,11 @@ def all_that_apply(tables: Iterable[Sequence[Rule]], about: Any) -> tuple[str, .
     return tuple(filter(None, (first_that_applies(rules, about) for rules in tables)))
 
 
+def first_said(rules: Sequence[Rule], abouts: Iterable[Any]) -> str:
+    """What `rules` say of the first, such as of several questions, that they say anything of."""
+    return next(filter(None, (first_that_applies(rules, about) for about in abouts)), "")
+
+
 @dataclass(frozen=True)
 class Page:
     answer: Answer
@@ -89,7 +93,7 @@ class Page:
 
     def parts(self) -> Iterator[Part]:
         for section in self.sections:
-            yield from section.parts
+            yield from filter(None, section.parts)
 
     def tables(self) -> list[Table]:
         return [part for part in self.parts() if isinstance(part, Table)]

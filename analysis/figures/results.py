@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -27,6 +27,11 @@ class _Named(msgspec.StructMeta):
 
 class Record(msgspec.Struct, metaclass=_Named):
     """What results are made of: fields by name, in JSON as keys. Records do not change."""
+
+    @classmethod
+    def extending(cls, other: Record, **more) -> Self:
+        """All that another record holds, such as a figure, and more."""
+        return cls(**msgspec.structs.asdict(other), **more)
 
 
 class Ends(Record):
@@ -121,11 +126,11 @@ class DecisionsLeftOut(Record):
 
 
 class Result(Record):
-    """What every report's result has. `made_from` is what its source says of itself."""
+    """What every report's result has, filled in by `Report.compute`. `made_from` is what its source says of itself."""
 
-    report: str
-    project: str
-    task_type: str
+    report: str = ""
+    project: str = ""
+    task_type: str = ""
     made_from: dict = msgspec.field(default_factory=dict)
 
 

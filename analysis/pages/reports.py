@@ -115,11 +115,7 @@ def _shown(page: Page, stored: StoredReport) -> dict:
         parts = [part for part in section.shown if part != answer.picture]
         return [shown for part in parts if (shown := _shown_part(part, stored))]
 
-    sections = [
-        {"title": section.title, "is_open": section.is_open, "parts": parts}
-        for section in page.sections
-        if (parts := parts_of(section))
-    ]
+    sections = [{"title": section.title, "parts": parts} for section in page.sections if (parts := parts_of(section))]
     return {"answer": answer, "picture": picture, "sections": sections, "notes": page.notes}
 
 

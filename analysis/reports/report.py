@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Counts, Page, Text
 from analysis.figures.results import Result, from_json, to_json
@@ -107,7 +109,10 @@ class Report:
         if reason := self.missing_run(source):
             raise ValueError(reason)
         result, items = self.load().compute(source, quick=quick, **options)
-        return to_json(result) | {"behind": items.to_json(), "made_from": source.described()}
+        result = replace(
+            result, report=self.name, project=source.slug, task_type=source.task_type, made_from=source.described()
+        )
+        return to_json(result) | {"behind": items.to_json()}
 
     def missing_run(self, source: Source) -> str:
         """Why there is no run to compute the report of; empty where there is one, or none is needed."""

@@ -82,10 +82,7 @@ def compute(
     pairs = pairs_of(source, reference)
     items = _items(source, pairs, reference, {probabilities, characteristics} - {EVERY, NEWEST})
     result = Druid(
-        report="druid",
-        project=source.slug,
         project_title=source.title,
-        task_type=source.task_type,
         reference=reference,
         reference_title=REFERENCES[reference],
         probabilities=probabilities,

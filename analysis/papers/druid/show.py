@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
 from analysis.figures.results import Figure
 from analysis.papers.druid.offered import EVERY, NEWEST, offered_answers, offered_features, projects_beside, refuses
 from analysis.papers.druid.pictures import (
@@ -69,12 +69,7 @@ def page(result: Druid) -> Page:
         ("What goes with the use of evidence", correlations),
     ]
     picture = usage or shares_picture(result) or against_all_picture(result, "stance")
-    shown = [_section(title, parts, is_open=place == 0) for place, (title, parts) in enumerate(sections)]
-    return Page(_answer(result, picture), [section for section in shown if section.shown], result.notes)
-
-
-def _section(title: str, parts: list[Part | None], *, is_open: bool) -> Section:
-    return Section(title, [part for part in parts if part is not None], is_open)
+    return Page(_answer(result, picture), [Section(*section) for section in sections], result.notes)
 
 
 # ---- what the page begins with ----

@@ -110,9 +110,6 @@ def compute(
     rows = [_baseline(study, items, everyone, beside, name, quick=quick) for name in BASELINES] if beside else []
     tested = _corrected([*compared, *rows])
     result = Icat(
-        report="icat",
-        project=source.slug,
-        task_type=source.task_type,
         reference=reference,
         reference_title=TITLES[reference],
         k=study.k,

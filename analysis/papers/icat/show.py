@@ -56,13 +56,13 @@ def page(result: Icat) -> Page:
     curve, scatter = _curve(result), _scatter(result)
     scores: list[Part] = [*curve, *_scores(result)]
     sections = [
-        Section("Coverage, factuality and ICAT", scores, is_open=True),
+        Section("Coverage, factuality and ICAT", scores),
         Section("Automatic measures against people's coverage", [*scatter, *_correlations(result)]),
         Section("Aspects found covered", _detection(result)),
         Section("Agreement of the annotators", [_agreement(result)]),
     ]
     picture = next(iter((*curve, *scatter)), None)
-    return Page(_answer(result, picture), [section for section in sections if section.shown], result.notes)
+    return Page(_answer(result, picture), sections, result.notes)
 
 
 def _name(model: str) -> str:

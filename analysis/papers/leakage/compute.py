@@ -99,9 +99,6 @@ def compute(
     add_retrievals(items, found, retrieved, measures)
     notes = _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity, quick)
     return Leakage(
-        report="leakage",
-        project=source.slug,
-        task_type=source.task_type,
         reference=reference,
         reference_title=REFERENCES[reference],
         run=run,

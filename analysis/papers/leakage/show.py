@@ -42,7 +42,7 @@ COUNTED = {
 def page(result: Leakage) -> Page:
     pictures = {measure: _picture(result, measure) for measure in result.measures}
     drawn = [picture for picture in pictures.values() if picture]
-    sections = [Section("Do generations hold gold evidence?", [_proportions(result)], is_open=True)]
+    sections = [Section("Do generations hold gold evidence?", [_proportions(result)])]
     if result.comparisons:
         parts = [_agreement(result), _cells(result)]
         sections.append(Section("Is the same found as by people?", parts))
@@ -50,7 +50,7 @@ def page(result: Leakage) -> Page:
         sections += [
             Section(
                 _title(result, measure),
-                [*filter(None, [pictures[measure]]), _groups(result, measure), _tests(result, measure)],
+                [pictures[measure], _groups(result, measure), _tests(result, measure)],
             )
             for measure in result.measures
         ]

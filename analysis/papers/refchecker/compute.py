@@ -75,9 +75,6 @@ def compute(
     ranked = adjusted([one.rankings for one in checkers])
     add_judgements(items.items, study.kind, everything, everything, of_runs={} if touched else clean)
     result = RefChecker(
-        report="refchecker",
-        project=source.slug,
-        task_type=source.task_type,
         reference=reference,
         reference_title=REFERENCES[reference],
         touched=touched,

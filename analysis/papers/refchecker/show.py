@@ -35,7 +35,7 @@ def page(result: RefChecker) -> Page:
     soft: list[Part] = [rates_table(result, one, one.rules[0]) for one in result.rates]
     others: list[Part] = [rates_table(result, one, rule) for one in result.rates for rule in one.rules[1:]]
     sections = [
-        Section("Label rates of models", [*pictures, *soft], is_open=True),
+        Section("Label rates of models", [*pictures, *soft]),
         Section("Label rates of models, one label per answer", others),
         Section(f"Checkers against people, by {result.unit_words}", pieces_tables(result)),
         Section("Checkers against people, by answers", answers_tables(result)),
@@ -45,7 +45,7 @@ def page(result: RefChecker) -> Page:
         Section("What models know", knowledge_tables(result)),
         Section("Masked references", masked_tables(result)),
     ]
-    return Page(_answer(result, pictures), [section for section in sections if section.shown], result.notes)
+    return Page(_answer(result, pictures), sections, result.notes)
 
 
 # ---- what the page begins with ----

@@ -119,9 +119,6 @@ def compute(
             sets |= _sets_of_curves(given_and_abstained(found, score), score_title)
         _add_answers(items, units, answers, sets)
     result = Sufficiency(
-        report="sufficiency",
-        project=source.slug,
-        task_type=source.task_type,
         dimension=dimension.slug,
         reference=reference,
         reference_title=REFERENCES[reference],

@@ -48,14 +48,14 @@ SYSTEM = "Data set / model / setting"
 
 def page(result: Sufficiency) -> Page:
     shares, curve = _share_pictures(result), _curve_picture(result)
-    sections = [Section("Does the context suffice?", [_questions(result)], is_open=True)]
+    sections = [Section("Does the context suffice?", [_questions(result)])]
     if result.autoraters:
         sections.append(Section("Do autoraters see it?", [_autoraters(result), *_thresholds(result)]))
     if result.systems:
         parts = [_shares(result), *shares, _differences(result), _settings(result)]
         sections.append(Section("How do models answer with and without it?", parts))
     if result.curves:
-        parts = [_curves(result), *([curve] if curve else []), _points(result)]
+        parts = [_curves(result), curve, _points(result)]
         sections.append(Section("What is gained by withholding answers?", parts))
     if result.contains:
         sections.append(Section("Do answers contain the ground truth?", [_contains(result)]))

@@ -15,6 +15,8 @@ from annotation.task_types import Derived, Dimension, Metric, TaskType
 if TYPE_CHECKING:
     import pandas as pd
 
+DERIVED_NOTE = "These labels are derived, one by one, from the labels that were given, before anything is counted."
+
 
 def _slug(dimension: str, derived: str) -> str:
     return f"{dimension}.{derived}" if derived else dimension

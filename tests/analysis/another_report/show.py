@@ -17,7 +17,7 @@ def page(result: LabelCounts) -> Page:
         result.people,
     )
     answer = Answer((f"{len(result.people)} people gave {n} labels.",), f"n = {n}")
-    return Page(answer, [Section("People", [table], is_open=True)])
+    return Page(answer, [Section("People", [table])])
 
 
 REPORT = Report(

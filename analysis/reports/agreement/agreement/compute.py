@@ -83,9 +83,6 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
     listed = dict.fromkeys(row.source for question in found for row in question.by_source)
     add_source(items, units, as_heading(split_in(source.described())), list(listed))
     return Agreement(
-        report="agreement",
-        project=source.slug,
-        task_type=source.task_type,
         raters=raters,
         groups=_groups_present(everybody),
         n_items=int(units["item"].nunique()),

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.figures.items import DIMENSION, LABEL, Filter
 from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import Figure
-from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, Recommended, recommended
+from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, recommended
 from analysis.reports.agreement.agreement.result import PAIRED, Agreement, Question
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import made_from
@@ -31,16 +31,20 @@ def summary(result: Agreement) -> Intervals | None:
         title="Agreement beyond chance",
         caption=_caption(result, found[0].question, f"Units with a pair of labels: {n}", found[0].figure),
         alt="; ".join(f"{one.question.title}: {one.title} {one.figure.estimate:.2f}" for one in found) + ".",
-        items=tuple(_of_question(one, one.title if len(names) > 1 else "") for one in found),
+        items=tuple(
+            Interval.of_figure(
+                one.question.title,
+                one.figure,
+                Filter({one.question.dimension: PAIRED}),
+                series=one.title if len(names) > 1 else "",
+            )
+            for one in found
+        ),
         values=Axis(names[0] if len(names) == 1 else "Agreement beyond chance", high=1),
         rows_title="Question",
         series_title="Coefficient",
         level=LEAST if all(one.is_alpha for one in found) else NONE,
     )
-
-
-def _of_question(one: Recommended, series: str) -> Interval:
-    return _interval(one.question.title, one.figure, series, Filter({one.question.dimension: PAIRED}))
 
 
 def of_labels(result: Agreement, question: Question) -> Intervals | None:
@@ -55,7 +59,12 @@ def of_labels(result: Agreement, question: Question) -> Intervals | None:
         caption=_caption(result, question, f"Each label against the rest, labels: {n}", rows[0].alpha),
         alt=_alt(rows, lambda row: row.title, lambda row: row.alpha),
         items=tuple(
-            _interval(row.title, figure, title, Filter({}, ({DIMENSION: slug, LABEL: row.label},)) if row.n else None)
+            Interval.of_figure(
+                row.title,
+                figure,
+                Filter(judgements=({DIMENSION: slug, LABEL: row.label},)) if row.n else None,
+                series=title,
+            )
             for row in rows
             for title, figure in (("Krippendorff's alpha", row.alpha), ("Gwet's AC1", row.gwet_ac1))
         ),
@@ -79,11 +88,11 @@ def of_sources(result: Agreement, question: Question) -> Intervals | None:
         caption=_caption(result, question, f"{most}Units with a pair of labels: {n}", rows[0].alpha_nominal),
         alt=_alt(rows, lambda row: row.source, lambda row: row.alpha_nominal),
         items=tuple(
-            _interval(
+            Interval.of_figure(
                 row.source,
                 figure,
-                level if row.alpha_ordinal else "",
                 Filter({"source": row.source, question.dimension: PAIRED}) if figure.n_pairable else None,
+                series=level if row.alpha_ordinal else "",
             )
             for row in rows
             for level, figure in (("nominal", row.alpha_nominal), ("ordinal", row.alpha_ordinal))
@@ -93,19 +102,6 @@ def of_sources(result: Agreement, question: Question) -> Intervals | None:
         rows_title=as_heading(split),
         series_title="Level",
         level=NONE,
-    )
-
-
-def _interval(row: str, figure: Figure, series: str, items: Filter | None) -> Interval:
-    return Interval(
-        row,
-        figure.estimate,
-        figure.low,
-        figure.high,
-        figure.n_pairable,
-        series=series,
-        undefined=figure.undefined,
-        figure=items.encoded if items else "",
     )
 
 

@@ -20,6 +20,7 @@ from analysis.reports.agreement.agreement.result import (
     WithClosedForm,
 )
 from analysis.reports.common import RATERS
+from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import either, n_of
@@ -30,28 +31,25 @@ EXCHANGEABLE = (
     "Some of these labels are by exchangeable raters: the file does not say who voted. No figures are given for pairs "
     "of them."
 )
-DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
 CLOSED_FORM = (
     "In closed form, as if no two units came from one claim or question. The intervals above allow for such clusters."
 )
 
 
 def page(result: Agreement) -> Page:
-    sections = [section for question in result.labelled for section in _sections(result, question)]
     notes = [EXCHANGEABLE] if result.exchangeable else []
     if result.unanswered:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}.")
     return Page(
         answer(result, pictures.summary(result)),
-        [Section(title, parts, is_open=place == 0) for place, (title, parts) in enumerate(sections)],
+        [Section(*section) for question in result.labelled for section in _sections(result, question)],
         notes,
     )
 
 
-def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Part]]]:
-    """Titles and parts of a question's sections; those that have nothing to show are left out."""
+def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Part | None]]]:
     title = question.title
-    found = [
+    return [
         (f"{title}: coefficients", _coefficients(result, question)),
         (f"{title}: each label", [pictures.of_labels(result, question), _per_label(question)]),
         (f"{title}: pairs of annotators", _pairs(question)),
@@ -63,8 +61,6 @@ def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Par
         (f"{title}: by arm", _by_arm(question)),
         (f"{title}: by version of the guidelines", _by_version(question)),
     ]
-    found = [(name, [part for part in parts if part]) for name, parts in found]
-    return [(name, parts) for name, parts in found if any(not isinstance(part, Table) or part.rows for part in parts)]
 
 
 # ---- filters ----
@@ -90,7 +86,7 @@ class _Row:
     items: Filter | None
 
 
-def _coefficients(result: Agreement, question: Question) -> list[Part]:
+def _coefficients(result: Agreement, question: Question) -> list[Part | None]:
     title, slug, paired = question.title, question.dimension, Filter({question.dimension: PAIRED})
     rows = [_Row(one.title, one, paired if one.n_pairable == question.n_paired else None) for one in question.figures]
     note = ""
@@ -129,7 +125,7 @@ def _coefficients(result: Agreement, question: Question) -> list[Part]:
             for group, words in both
         ]
     return [
-        Text(DERIVED) if question.derived_from else None,
+        Text(DERIVED_NOTE) if question.derived_from else None,
         Counts(counts),
         Table(
             f"{title}: agreement",

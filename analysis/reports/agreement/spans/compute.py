@@ -72,9 +72,6 @@ def compute(
         labels = labels.merge(pd.concat(compared), on=["unit", "rater", "dimension"], how="left")
     add_judgements(items, kind, labels, columns={"compared": ("compared here", {})})
     return MarkedPassages(
-        report="spans",
-        project=source.slug,
-        task_type=source.task_type,
         raters=raters,
         who=who,
         n_units=len(units),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said, first_that_applies
 from analysis.figures.pictures import Axis, Interval, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -39,11 +39,11 @@ def page(result: MarkedPassages) -> Page:
             or ("Nobody has been asked to mark passages.",),
             n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
             picture=next((one for one in pictures.values() if one), None),
-            next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+            next=first_said(NEXT, result.dimensions),
         ),
         [
-            Section(question.title, _parts(result, question, pictures[question.dimension]), is_open=place == 0)
-            for place, question in enumerate(result.dimensions)
+            Section(question.title, _parts(result, question, pictures[question.dimension]))
+            for question in result.dimensions
         ],
     )
 
@@ -52,11 +52,11 @@ def _counted(question: MarkedQuestion) -> str:
     return f"{question.title}: {n_of(question.n_answers, 'answers')}, {n_of(question.n_spans, 'marks')}"
 
 
-def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part]:
+def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part | None]:
     return [
         _outcomes(question),
         _figures(question),
-        *([picture] if picture else []),
+        picture,
         _labels(question),
         _fields(question),
         _pairs(result, question),
@@ -109,11 +109,7 @@ def _figures(question: MarkedQuestion) -> Table:
 
 
 def _picture(result: MarkedPassages, question: MarkedQuestion) -> Intervals | None:
-    items = tuple(
-        Interval(one.title, one.estimate, one.low, one.high, n=one.n_pairable, undefined=one.undefined)
-        for one in question.figures
-        if one.name != "character_alpha"
-    )
+    items = tuple(Interval.of_figure(one.title, one) for one in question.figures if one.name != "character_alpha")
     if not any(item.value is not None for item in items):
         return None
     n = question.figure("u_alpha").n_pairable

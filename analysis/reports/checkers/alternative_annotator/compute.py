@@ -102,9 +102,6 @@ def compute(
     items = new_items(units)
     add_judgements(items, kind, everything, everything, {"test": ("{} against the annotator", SIDES)}, counted)
     return AlternativeAnnotator(
-        report="alternative-annotator",
-        project=source.slug,
-        task_type=source.task_type,
         epsilon=epsilon,
         q=Q,
         scoring=scoring,

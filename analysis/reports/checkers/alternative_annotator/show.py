@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_said, first_that_applies
 from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -17,6 +17,7 @@ from analysis.reports.checkers.alternative_annotator.result import (
     ToPass,
 )
 from analysis.reports.common import TOUCHED
+from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import rater_cell
 from analysis.reports.options import Option
 from analysis.reports.report import Report
@@ -37,7 +38,6 @@ SIDES = {
     "few": "too few units for a test",
 }
 TESTED = ("checker", "person", "tied")
-DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
 CLOSENESS = {"rmse": "root mean squared difference of places on the scale", "equal": "share of equal labels"}
 RATES = (("winning_rate", "Winning rate"), ("advantage", "Advantage probability"))
 READING = (
@@ -55,8 +55,8 @@ def page(result: AlternativeAnnotator) -> Page:
     return Page(
         answer=_answer(result, next((one for one in pictures.values() if one), None)),
         sections=[
-            Section(question.title, _parts(result, question, pictures[question.dimension]), is_open=place == 0)
-            for place, question in enumerate(result.dimensions)
+            Section(question.title, _parts(result, question, pictures[question.dimension]))
+            for question in result.dimensions
         ],
     )
 
@@ -67,9 +67,9 @@ def _tests(question: StandInQuestion, row: CheckerTest, person: str = "", sides:
     return Filter(judgements=({**by, DIMENSION: question.dimension, f"test.{row.run}": sides},))
 
 
-def _parts(result: AlternativeAnnotator, question: StandInQuestion, picture: Intervals | None) -> list[Part]:
+def _parts(result: AlternativeAnnotator, question: StandInQuestion, picture: Intervals | None) -> list[Part | None]:
     return [
-        Text(f"Closeness: {CLOSENESS[question.scored_by]}.{f' {DERIVED}' if question.derived_from else ''}"),
+        Text(f"Closeness: {CLOSENESS[question.scored_by]}.{f' {DERIVED_NOTE}' if question.derived_from else ''}"),
         Table(
             f"{question.title}: alternative annotator test, epsilon {result.epsilon:g}",
             [
@@ -90,7 +90,7 @@ def _parts(result: AlternativeAnnotator, question: StandInQuestion, picture: Int
             ],
             question.checkers,
         ),
-        *([picture] if picture else []),
+        picture,
         *(_against_people(question, row) for row in question.checkers if row.people or row.left_out),
         Text(READING.format(result.q)),
     ]
@@ -172,19 +172,15 @@ def _picture(result: AlternativeAnnotator, question: StandInQuestion) -> Interva
         )
         + ".",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 checker_name(row),
-                figure.estimate,
-                figure.low,
-                figure.high,
-                row.advantage.n_pairable,
+                getattr(row, name),
+                _tests(question, row),
                 series=title,
-                undefined="" if figure.is_defined else figure.undefined,
-                figure=_tests(question, row).encoded,
+                n=row.advantage.n_pairable,
             )
             for row in rows
             for name, title in RATES
-            for figure in [getattr(row, name)]
         ),
         values=Axis("Share", 0, 1),
         rows_title="Checker",
@@ -274,7 +270,7 @@ def _answer(result: AlternativeAnnotator, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+        next=first_said(NEXT, result.dimensions),
     )
 
 

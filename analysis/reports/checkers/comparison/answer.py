@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, first_that_applies
+from analysis.figures.page import Answer, Rule, first_said, first_that_applies
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.pictures import confusion, of_everybody, written
@@ -241,7 +241,7 @@ def answer(result: Comparison) -> Answer:
         sentences=tuple(said) or (_nothing(result),),
         n=f"{checker_name(result)} {of}. {'; '.join(sizes) or f'n = {n_units}'}",
         picture=_picture(result),
-        next=next(filter(None, (first_that_applies(NEXT, about) for about in each)), ""),
+        next=first_said(NEXT, each),
     )
 
 

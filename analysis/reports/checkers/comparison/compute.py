@@ -170,9 +170,6 @@ def compute(
     families = adjust([found[side.dimension.slug] for side in sides])
     left_out = decisions_left_out(source, reference, units, of_one)
     return Comparison(
-        report="comparison",
-        project=source.slug,
-        task_type=source.task_type,
         margin=margin,
         run=checker_run.uuid,
         checker=checker_run.checker,

@@ -192,15 +192,11 @@ def of_everybody(result: Comparison, dimension: ComparedDimension) -> Intervals 
         ),
         alt="; ".join(f"{public_name(row)}: {written(row.accuracy)}" for row in rows) + ".",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 _unlike(row, rows),
-                row.accuracy.estimate,
-                row.accuracy.low,
-                row.accuracy.high,
-                row.accuracy.n_pairable,
+                row.accuracy,
+                filters.against_reference(slug, row.id) if row.accuracy.n_pairable else None,
                 series=row.kind if found.people else "",
-                undefined=row.accuracy.undefined,
-                figure=filters.against_reference(slug, row.id).encoded if row.accuracy.n_pairable else "",
             )
             for row in rows
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
@@ -12,6 +11,7 @@ from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
 from analysis.reports.common import ANY_RUN, TOUCHED, references_here
+from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
@@ -20,7 +20,6 @@ from analysis.sources import Run, Source
 from analysis.sources.wrong import WrongChoice
 
 MARGIN = 0.05
-DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
 RELIABILITY = "On the dotted line probabilities mean what they say; below it the checker is too sure."
 
 
@@ -31,9 +30,7 @@ def page(result: Comparison) -> Page:
         for title, parts in _sections(result, dimension)
         if any(not isinstance(part, tables.Table) or part.rows for part in parts)
     ]
-    return Page(
-        answer(result), [replace(one, is_open=place == 0) for place, one in enumerate(sections)], _notes(result)
-    )
+    return Page(answer(result), sections, _notes(result))
 
 
 def _notes(result: Comparison) -> list[str]:
@@ -79,7 +76,7 @@ def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[st
 
 
 def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Part | None]:
-    parts: list[Part | None] = [Text(DERIVED) if dimension.derived_from else None, _counts(result, dimension)]
+    parts: list[Part | None] = [Text(DERIVED_NOTE) if dimension.derived_from else None, _counts(result, dimension)]
     parts.append(tables.measures(result, dimension))
     if result.gives_labels:
         parts += [pictures.confusion(result, dimension), tables.per_label(dimension), tables.confusion(dimension)]

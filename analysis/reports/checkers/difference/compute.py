@@ -68,9 +68,6 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
     parts = {"second": second & ~first, "first": first & ~second, "both": first & second}
     items.add("failed", "Failed", _coded(list(parts.values())), list(FAILED_IN), list(FAILED_IN.values()))
     return RunDifference(
-        report="difference",
-        project=source.slug,
-        task_type=source.task_type,
         run=_named(now),
         other=_named(before),
         n_units=len(units),

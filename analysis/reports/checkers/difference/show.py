@@ -45,7 +45,7 @@ def page(result: RunDifference) -> Page:
     ]
     return Page(
         _answer(result, next(filter(None, pictures), None)),
-        [replace(one, is_open=place == 0) for place, one in enumerate(sections)],
+        sections,
     )
 
 

@@ -14,7 +14,6 @@ from analysis.reports.words.sentences import listed
 
 DRAWN_PEOPLE = 30  # more would fit no page; the table has them
 MEASURES = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
-DERIVED = "Nobody gave these labels: they follow, one by one, from those that were given, before anything is counted."
 
 
 def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", **units: str) -> Filter:
@@ -209,19 +208,15 @@ def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
         ),
         alt="; ".join(f"{public_name(row)}: {row.dawid_skene.written(2)} by Dawid-Skene" for row in rows) + ".",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 public_name(row),
-                figure.estimate,
-                figure.low,
-                figure.high,
-                row.n_shared,
+                getattr(row, name),
+                labelled_by(question, row, shared="yes") if row.n_shared else None,
                 series=title,
-                undefined="" if figure.is_defined else figure.undefined,
-                figure=labelled_by(question, row, shared="yes").encoded if row.n_shared else "",
+                n=row.n_shared,
             )
             for row in rows
             for name, title in MEASURES
-            for figure in [getattr(row, name)]
         ),
         values=Axis("Share of labels", 0, 1),
         rows_title="Annotator",

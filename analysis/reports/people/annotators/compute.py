@@ -121,9 +121,6 @@ def compute(
         {KNOWN: _with_checks(everything, pd.concat(checked), answers)} if answers else {},
     )
     return Annotators(
-        report="annotators",
-        project=source.slug,
-        task_type=source.task_type,
         checkers=checkers,
         runs=[RunAsRater(uuid=run.uuid, checker=run.checker, version=run.version) for run in runs],
         units=units,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Answer, Page, Rule, Section, Text, first_said, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.reports.common import TOUCHED
+from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import public_name
 from analysis.reports.options import Option
 from analysis.reports.people.annotators import competences, known_answers, work_over_time
@@ -28,38 +29,30 @@ def page(result: Annotators) -> Page:
         answer=_answer(result, next((one for one in pictures.values() if one), None)),
         sections=[
             section
-            for place, question in enumerate(result.dimensions)
-            for section in _sections(result, question, pictures[question.dimension], is_first=place == 0)
+            for question in result.dimensions
+            for section in _sections(result, question, pictures[question.dimension])
         ],
         notes=[_with_runs(result)] if result.runs else [],
     )
 
 
-def _sections(
-    result: Annotators, question: RatedQuestion, picture: Intervals | None, *, is_first: bool
-) -> list[Section]:
+def _sections(result: Annotators, question: RatedQuestion, picture: Intervals | None) -> list[Section]:
     title = question.title
-    head: list[Part] = [competences.counted(question)]
-    if question.derived_from:
-        head.append(Text(competences.DERIVED))
+    head = [competences.counted(question), Text(DERIVED_NOTE) if question.derived_from else None]
     if question.undefined:
-        found = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")], is_open=is_first)]
+        found = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")])]
     else:
-        drawn = [picture] if picture else []
         found = [
-            Section(title, [*head, competences.raters(result, question), *drawn], is_open=is_first),
+            Section(title, [*head, competences.raters(result, question), picture]),
             Section(f"{title}: how often each label is true", competences.models(question)),
             Section(f"{title}: what each of them says", competences.confusions(question)),
+            Section(f"{title}: the most uncertain units", competences.units(question)),
         ]
-        if question.posterior.units:
-            found.append(Section(f"{title}: the most uncertain units", competences.units(question)))
-    found += [
-        Section(f"{title}: speed", work_over_time.speed_parts(question)),
-        Section(f"{title}: over time", work_over_time.drift_parts(question)),
-    ]
     return [
         *found,
-        *([Section(f"{title}: known answers", known_answers.parts(question))] if question.attention else []),
+        Section(f"{title}: speed", work_over_time.speed_parts(question)),
+        Section(f"{title}: over time", work_over_time.drift_parts(question)),
+        Section(f"{title}: known answers", known_answers.parts(question)),
     ]
 
 
@@ -175,7 +168,7 @@ def _answer(result: Annotators, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+        next=first_said(NEXT, result.dimensions),
     )
 
 

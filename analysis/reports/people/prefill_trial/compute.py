@@ -117,9 +117,6 @@ def compute(
         COLUMNS,
     )
     return PrefillTrial(
-        report="prefill-trial",
-        project=source.slug,
-        task_type=source.task_type,
         run=chosen.uuid,
         checker=chosen.checker,
         version=chosen.version,

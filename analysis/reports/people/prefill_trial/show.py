@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
-from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_said, first_that_applies
 from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
@@ -66,7 +66,7 @@ def page(result: PrefillTrial) -> Page:
     sections += [Section("Time of an answer", [_times(result)]), Section("Answers compared", [_answers(result)])]
     return Page(
         answer=_answer(result, next(filter(None, pictures.values()), None)),
-        sections=[replace(section, is_open=place == 0) for place, section in enumerate(sections)],
+        sections=sections,
         notes=result.notes,
     )
 
@@ -74,8 +74,7 @@ def page(result: PrefillTrial) -> Page:
 def _sections(question: TrialQuestion, pictures: dict[str, Intervals | None]) -> list[Section]:
     title, found = question.title, []
     if _has_labels(question):
-        drawn = [picture] if (picture := pictures[question.dimension]) else []
-        parts: list[Part] = [_shares(question), *drawn, _contrast(question), _odds(question)]
+        parts = [_shares(question), pictures[question.dimension], _contrast(question), _odds(question)]
         found += [Section(title, parts), Section(f"{title}: agreement between people", [_alpha(question)])]
     if question.revised:
         found.append(Section(f"{title}: answers that could be revised", _revised(question, question.revised)))
@@ -263,15 +262,12 @@ def _answers(result: PrefillTrial) -> Counts:
 def _picture(result: PrefillTrial, question: TrialQuestion) -> Intervals | None:
     rows = [row for row in question.strata if row.n_seen or row.n_unseen]
     items = [
-        Interval(
+        Interval.of_figure(
             f"{row.stratum} suggestions",
-            found.estimate,
-            found.low,
-            found.high,
-            n=row.n_seen + row.n_unseen,
+            found,
+            _labels(question, row.stratum, side=tuple(SIDES)),
             series=words,
-            undefined=found.undefined,
-            figure=_labels(question, row.stratum, side=tuple(SIDES)).encoded,
+            n=row.n_seen + row.n_unseen,
         )
         for row in rows
         for words, found in (("between answers", row.difference), ("within annotators", row.within))
@@ -433,7 +429,7 @@ def _answer(result: PrefillTrial, picture: Intervals | None) -> Answer:
             f"{result.reference_title.lower()}"
         ),
         picture=picture,
-        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+        next=first_said(NEXT, result.dimensions),
     )
 
 

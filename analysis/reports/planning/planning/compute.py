@@ -87,9 +87,6 @@ def compute(
         machine = codes_of(dimension, units, suggested) if suggested is not None else None
         found.append(_question(items, dimension, mine, units, machine, target, judgements, quick))
     return Planning(
-        report="planning",
-        project=source.slug,
-        task_type=source.task_type,
         target=target,
         judgements=judgements,
         run=chosen.uuid if chosen else "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said, first_that_applies
 from analysis.figures.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
@@ -39,10 +39,10 @@ def page(result: Planning) -> Page:
                 for one in result.dimensions
             ),
             picture=next(iter(pictures), None),
-            next=next(filter(None, (first_that_applies(NEXT, (result, one)) for one in result.dimensions)), ""),
+            next=first_said(NEXT, ((result, one) for one in result.dimensions)),
         ),
         sections=[
-            Section("What it takes", [*([_needed(result, defined)] if defined else []), _pilot(result)], is_open=True),
+            Section("What it takes", [_needed(result, defined), _pilot(result)]),
             *(Section(one.title, _parts(result, one)) for one in defined),
         ],
         notes=result.notes,

@@ -65,9 +65,6 @@ def compute(
         return _counts(found, where) | {"coverage": figure}
 
     return Coverage(
-        report="coverage",
-        project=source.slug,
-        task_type=source.task_type,
         dimension=dimension.slug,
         title=dimension.title,
         covering=[dimension.label(label).title for label in covering_labels(dimension)],

@@ -43,10 +43,10 @@ def refuses(kind: TaskType) -> str:
 
 def page(result: Coverage) -> Page:
     picture = _picture(result)
-    by_model = [*([picture] if picture else []), _models(result), Text("Aspects without enough labels are undecided.")]
+    by_model = [picture, _models(result), Text("Aspects without enough labels are undecided.")]
     return Page(
         answer=_answer(result, picture),
-        sections=[Section("By model", by_model, is_open=True), Section("By question and model", _answers(result))],
+        sections=[Section("By model", by_model), Section("By question and model", _answers(result))],
     )
 
 
@@ -130,14 +130,10 @@ def _picture(result: Coverage) -> Intervals | None:
         ),
         alt="; ".join(f"{_name(row)}: {_said(row.coverage)}" for row in rows) + ".",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 _name(row),
-                row.coverage.estimate,
-                row.coverage.low,
-                row.coverage.high,
-                row.coverage.n_pairable,
-                undefined=row.coverage.undefined,
-                figure=Filter(_of(row) | {"counted": "counted"}).encoded if row.coverage.n_pairable else "",
+                row.coverage,
+                Filter(_of(row) | {"counted": "counted"}) if row.coverage.n_pairable else None,
             )
             for row in rows
         ),

@@ -57,9 +57,6 @@ def compute(
     add_judgements(items, kind, counted_labels(source, pairs, checker, touched), source.label_frame(pairs))
     left_out = decisions_left_out(source, reference, pairs, against(checker, touched))
     return Matched(
-        report="matched",
-        project=source.slug,
-        task_type=source.task_type,
         dimension=dimension.slug,
         title=dimension.title,
         entailing=[dimension.label(label).title for label in entailing_labels(dimension)],

@@ -63,7 +63,7 @@ def page(result: Matched) -> Page:
             next=first_that_applies(NEXT, result),
         ),
         sections=[
-            Section("Matched documents and claims", [Text(_pairs(result)), _shares(result)], is_open=True),
+            Section("Matched documents and claims", [Text(_pairs(result)), _shares(result)]),
             Section("Documents", [_verdicts(result, "document")]),
             Section("Claims", [_verdicts(result, "claim")]),
         ],

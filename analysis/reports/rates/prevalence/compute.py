@@ -73,9 +73,6 @@ def compute(
         )
     left_out = decisions_left_out(source, reference, units, against)
     return Prevalence(
-        report="prevalence",
-        project=source.slug,
-        task_type=source.task_type,
         run=checker_run.uuid,
         checker=checker_run.checker,
         version=checker_run.version,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_said, first_that_applies
 from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -35,14 +35,14 @@ def page(result: Prevalence) -> Page:
     return Page(
         answer=_answer(result, next((one for one in pictures.values() if one), None)),
         sections=[
-            Section(question.title, _parts(result, question, pictures[question.dimension]), is_open=place == 0)
-            for place, question in enumerate(result.dimensions)
+            Section(question.title, _parts(result, question, pictures[question.dimension]))
+            for question in result.dimensions
         ],
         notes=[result.decisions_left_out.words] if result.decisions_left_out else [],
     )
 
 
-def _parts(result: Prevalence, question: Question, picture: Intervals | None) -> list[Part]:
+def _parts(result: Prevalence, question: Question, picture: Intervals | None) -> list[Part | None]:
     slug = question.dimension
     by = f"{checker_name(result)} and people"
 
@@ -58,9 +58,9 @@ def _parts(result: Prevalence, question: Question, picture: Intervals | None) ->
         ]
 
     tied = ("ties, not counted as people's", question.n_tied, Filter({f"{slug}.tied": "yes"}))
-    parts: list[Part] = [
+    parts: list[Part | None] = [
         Counts([*sides(question, f"{slug}.judged"), tied]),
-        *([picture] if picture else []),
+        picture,
         Table(
             f"{question.title}: share of units, {by}",
             _columns(
@@ -136,18 +136,16 @@ def _picture(result: Prevalence, question: Question) -> Intervals | None:
         ),
         alt="; ".join(f"{row.title} {_said(row.powered)}" for row in rows) + ", people and checker together.",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 row.title,
-                getattr(row, name).estimate,
-                getattr(row, name).low,
-                getattr(row, name).high,
-                getattr(row, name).n + getattr(row, name).n_others,
+                share,
+                _by_people(question, row) if row.n_by_people else None,
                 series=title,
-                undefined=getattr(row, name).undefined,
-                figure=_by_people(question, row).encoded if row.n_by_people else "",
+                n=share.n + share.n_others,
             )
             for row in rows
             for name, title in SIDES
+            for share in [getattr(row, name)]
         ),
         values=Axis("Share of units", 0, 1),
         rows_title="Label",
@@ -229,7 +227,7 @@ def _answer(result: Prevalence, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=next(filter(None, (first_that_applies(NEXT, question) for question in result.dimensions)), ""),
+        next=first_said(NEXT, result.dimensions),
     )
 
 

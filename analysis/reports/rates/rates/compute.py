@@ -66,9 +66,6 @@ def compute(source: Source, *, reference: str = "majority", quick: bool = False)
         for setting, of_setting in responses.groupby("setting")
     ]
     return RatesOfModels(
-        report="rates",
-        project=source.slug,
-        task_type=source.task_type,
         reference=reference,
         reference_title=REFERENCES[reference],
         **_words(kind),

@@ -33,14 +33,14 @@ def page(result: RatesOfModels) -> Page:
     return Page(
         answer=_answer(result, next(filter(None, pictures), None)),
         sections=[
-            Section(setting.setting or "No setting named", _parts(result, setting, picture), is_open=place == 0)
-            for place, (setting, picture) in enumerate(zip(result.settings, pictures, strict=True))
+            Section(setting.setting or "No setting named", _parts(result, setting, picture))
+            for setting, picture in zip(result.settings, pictures, strict=True)
         ],
     )
 
 
-def _parts(result: RatesOfModels, setting: Setting, picture: Intervals | None) -> list[Part]:
-    parts: list[Part] = [Text(_counted(result, setting)), *([picture] if picture else [])]
+def _parts(result: RatesOfModels, setting: Setting, picture: Intervals | None) -> list[Part | None]:
+    parts: list[Part | None] = [Text(_counted(result, setting)), picture]
     parts.append(_table(result, setting, setting, result.dimension, result.title, result.has_abstained))
     for part in setting.derived:
         derived = "Nobody gave these labels: they follow, one by one, from those that were given."
@@ -130,19 +130,14 @@ def _picture(result: RatesOfModels, setting: Setting) -> Intervals | None:
         ),
         alt="; ".join(f"{model.name or 'no name'}: {_shares(setting, model)}" for model in models) + ".",
         items=tuple(
-            Interval(
+            Interval.of_figure(
                 model.name or "no name",
-                figure.estimate,
-                figure.low,
-                figure.high,
-                figure.n_pairable,
+                model.shares[label.label],
+                _of_label(result, setting, model, label.label),
                 series=label.title,
-                undefined=figure.undefined,
-                figure=_of_label(result, setting, model, label.label),
             )
             for model in models
             for label in setting.labels
-            for figure in (model.shares[label.label],)
         ),
         values=Axis("Mean share", 0, 1),
         rows_title="Model",
@@ -150,10 +145,9 @@ def _picture(result: RatesOfModels, setting: Setting) -> Intervals | None:
     )
 
 
-def _of_label(result: RatesOfModels, setting: Setting, model: Model, label: str) -> str:
-    if not model.n_of[label]:
-        return ""
-    return Filter({"setting": setting.setting, "model": model.name, f"label.{result.dimension}": label}).encoded
+def _of_label(result: RatesOfModels, setting: Setting, model: Model, label: str) -> Filter | None:
+    where = {"setting": setting.setting, "model": model.name, f"label.{result.dimension}": label}
+    return Filter(where) if model.n_of[label] else None
 
 
 def _shares(part: OfSetting, rates: Rates) -> str:
