@@ -30,6 +30,7 @@ LONGEST = (
     "test_concurrency.py",
     "test_kinds.py",
     "test_pages.py",
+    "test_web_process.py",
     "test_fuzz_every.py",
 )
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from analysis.sources.rankings import Retrieval
@@ -210,6 +210,12 @@ class Source(ABC):
         import pandas as pd
 
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
+
+    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
+        """What the metadata of a kind of content hold under a name, by key. Pages ask for it, which load no frames."""
+        content = self.content(kind)
+        rows = zip(content["key"], content["metadata"], strict=True)
+        return {key: found[name] for key, found in rows if isinstance(found, dict) and name in found}
 
     def unit_numbers(self, units: list[int]) -> list[int | None]:
         """The database's numbers of these units, None where it has the unit no more."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.db.models import QuerySet
+
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import Evidence
 
@@ -21,6 +23,10 @@ def content_columns(kind: str) -> tuple[str, ...]:
     return ("key", *found.parents, *found.columns, *(NUMBERS if found.model is Evidence else ()))
 
 
+def published(dataset_id: int, kind: str) -> QuerySet:
+    return KIND_NAMED[kind].model.objects.published().filter(dataset_id=dataset_id)
+
+
 def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     """Published rows in their newest versions; dates as ISO 8601 texts."""
     import pandas as pd
@@ -28,7 +34,7 @@ def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     columns = content_columns(kind)
     found = KIND_NAMED[kind]
     paths = {name: f"{name}__key" if name in found.parents else name for name in columns if name not in NUMBERS}
-    rows = found.model.objects.published().filter(dataset_id=dataset_id)
+    rows = published(dataset_id, kind)
     if found.model is Evidence:
         rows = rows.in_order()
     frame = pd.DataFrame.from_records(

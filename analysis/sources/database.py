@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
-from analysis.sources.content_rows import content_frame
+from analysis.sources.content_rows import content_frame, published
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
 from analysis.sources.rankings import Retrieval
 from annotation.access import sees_labels
@@ -327,6 +327,10 @@ class DatabaseSource(Source):
 
     def content(self, kind: str) -> pd.DataFrame:
         return content_frame(self.project.dataset_id, kind)
+
+    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
+        rows = published(self.project.dataset_id, kind).filter(metadata__has_key=name)
+        return dict(rows.values_list("key", f"metadata__{name}").iterator(chunk_size=AT_ONCE))
 
     def anchors(self, items: list[int]) -> list[int]:
         found = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, time
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.sources import splits
 from analysis.sources.base import Run, Source, source_name
@@ -352,6 +352,9 @@ class SelectedSource(Source):
 
     def content(self, kind: str) -> pd.DataFrame:
         return self.inner.content(kind)
+
+    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
+        return self.inner.content_metadata(kind, name)
 
     def has_labels(self) -> bool:
         return self.inner.has_labels()

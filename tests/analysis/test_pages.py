@@ -1,9 +1,6 @@
 """Pages of figures: they show what workers stored, refresh it when labels move on, and never compute."""
 
 import json
-import os
-import subprocess
-import sys
 from urllib.parse import quote
 
 import pytest
@@ -265,19 +262,6 @@ def test_names_of_people_and_labels_cannot_smuggle_markup(page, project):
     html = page().content.decode()
     assert "<script>alert(1)" not in html and "&lt;script&gt;alert(1)" in html
     assert " style=" not in html
-
-
-def test_the_web_process_loads_no_heavy_library():
-    code = (
-        "import django, sys; django.setup(); import analysis.pages.reports, analysis.urls, config.urls; "
-        "from analysis.reports import metrics, stored; "
-        "import annotation.exports.releasing, annotation.exports.views; "
-        "heavy = {'numpy', 'pandas', 'scipy', 'pyarrow', 'torch', 'sklearn', 'transformers'} & set(sys.modules); "
-        "print(sorted(heavy)); sys.exit(bool(heavy))"
-    )
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_what_another_version_computed_is_shown_nowhere_and_removed(page, client, project, monkeypatch):

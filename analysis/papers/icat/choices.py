@@ -44,10 +44,8 @@ def titles(runs: list[Run]) -> dict[str, str]:
 
 def imported_results(source: Source) -> dict[str, dict[str, dict]]:
     """Of the variants that were imported: response -> what ICAT's own program found of it."""
-    responses = source.content("response")
     found: dict[str, dict[str, dict]] = {variant: {} for variant in VARIANTS}
-    for key, metadata in zip(responses["key"], responses["metadata"], strict=True):
-        results = metadata.get(IMPORTED) if isinstance(metadata, dict) else None
+    for key, results in source.content_metadata("response", IMPORTED).items():
         for variant, own in results.items() if isinstance(results, dict) else ():
             if variant in found and isinstance(own, dict):
                 found[variant][key] = own
