@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,10 @@ from django.core.management import call_command
 
 from annotation.decisions import adjudicating
 from annotation.models import Dataset, Project
-from tests.exporting.world import ROOT, files_in
+from tests.exporting.world import files_in, with_an_empty_database
 from tests.factories import make_project, make_user
 from tests.kinds import answer_all
+from tests.own_database import ROOT
 
 EMOJI = "Der Hafen 👩🏽‍🔬 fror 1963 zu ❄️."
 ARABIC = "تجمّد المِيناءُ شتاءَ 1963"
@@ -109,7 +109,6 @@ django.setup()
 from django.core.management import call_command
 from annotation.models import User
 folder, *asked = sys.argv[1:]
-call_command("migrate", verbosity=0)
 User.objects.create_superuser("second", "second@example.org")
 for each in asked:
     source, project, task_type, *files = each.split("\\n")
@@ -147,13 +146,7 @@ def through_an_empty_assay(folder: Path, projects: dict[Path, Project]) -> dict[
     """By slug of the project, what an Assay with a database of its own exports after it has imported the JSON Lines
     files in each of the folders."""
     folder.mkdir()
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
-        "ASSAY_DEBUG": "1",
-        "ASSAY_DATA_DIR": str(folder / "data"),
-        "DATABASE_URL": f"sqlite:///{folder / 'second.sqlite3'}",
-    }
+    environment = with_an_empty_database(folder)
     asked = [
         "\n".join([str(source), project.slug, project.task_type, *sorted(map(str, source.glob("*.json*")))])
         for source, project in projects.items()

@@ -1,7 +1,6 @@
 """A release, imported into an empty Assay and frozen again, is the same: its hash, and every report from its files."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +28,9 @@ from annotation.models import (
 from annotation.projects import guidelines
 from tests.analysis.test_old_releases import FROZEN
 from tests.analysis.test_releases import computed, lively
-from tests.exporting.world import ROOT, _empty_database, _environment
+from tests.exporting.world import with_an_empty_database
 from tests.factories import join, make_suggestions, make_user
+from tests.own_database import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,6 @@ django.setup()
 from django.core.management import call_command
 from annotation.models import User
 project, source, out = sys.argv[1:]
-call_command("migrate", verbosity=0)
 User.objects.create_superuser("second", "second@example.org")
 call_command("import_dataset", source, "--format", "assay", "--dataset", "second", "--project", project,
              "--with-settings", verbosity=0)
@@ -49,12 +48,10 @@ call_command("release", project, out, verbosity=0)
 """
 
 
-def through_an_empty_assay(source: Path, folder: Path, project: str, database: str = "") -> Path:
+def through_an_empty_assay(source: Path, folder: Path, project: str) -> Path:
     """The release that an Assay with a database of its own makes of what it imported from this one."""
     folder.mkdir()
-    if not database:
-        shutil.copyfile(_empty_database(), folder / "second.sqlite3")
-    environment = _environment(folder, database or f"sqlite:///{folder / 'second.sqlite3'}")
+    environment = with_an_empty_database(folder)
     command = [sys.executable, "-c", SECOND_ASSAY, project, str(source), str(folder / "release")]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,14 +1,11 @@
 """A project with everything that an export must carry, and the way of its files into an empty Assay."""
 
-import atexit
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 from django.core.management import call_command
@@ -17,8 +14,8 @@ from django.db.models import F
 from annotation.models import Claim, Decision, Evidence, Project
 from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_batch, make_dataset, make_project
+from tests.own_database import ROOT, empty_database
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 # Emoji with modifiers, Arabic with marks, a combining accent, a line feed, a quote, a tab, a formula.
 TEXTS = (
     "Der Hafen blieb offen 👩🏽‍🔬 den ganzen Winter.",
@@ -39,7 +36,6 @@ django.setup()
 from django.core.management import call_command
 from annotation.models import User
 project, out, *arguments = sys.argv[1:]
-call_command("migrate", verbosity=0)
 User.objects.create_superuser("second", "second@example.org")
 call_command("import_dataset", *arguments)
 call_command("export_dataset", project, out)
@@ -123,36 +119,23 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def _environment(folder: Path, database: str) -> dict[str, str]:
+def with_an_empty_database(folder: Path) -> dict[str, str]:
+    """The environment of an Assay that keeps everything in this folder."""
+    database = shutil.copyfile(empty_database(), folder / "second.sqlite3")
     return os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
         "ASSAY_DEBUG": "1",
         "ASSAY_DATA_DIR": str(folder / "data"),
-        "DATABASE_URL": database,
+        "DATABASE_URL": f"sqlite:///{database}",
     }
 
 
-@cache
-def _empty_database() -> Path:
-    """Migrated once for all that start from it: making the tables takes longer than most imports."""
-    folder = Path(tempfile.mkdtemp(prefix="assay-empty-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "empty.sqlite3"
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=_environment(folder, f"sqlite:///{path}"), check=True)
-    return path
-
-
-def through_an_empty_assay(
-    source: Path, folder: Path, project: str, task_type: str, database: str = ""
-) -> dict[str, bytes]:
+def through_an_empty_assay(source: Path, folder: Path, project: str, task_type: str) -> dict[str, bytes]:
     """What an Assay with a database of its own exports after it has imported the files in `source`. Its report on
     agreement lies in `folder` too."""
     folder.mkdir()
-    environment = _environment(folder, database or f"sqlite:///{folder / 'second.sqlite3'}")
-    if not database:
-        shutil.copyfile(_empty_database(), folder / "second.sqlite3")
+    environment = with_an_empty_database(folder)
     chosen = ["--format", "assay", "--dataset", "second", "--project", project, "--task-type", task_type]
     files, settings = arguments_for(source)
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """A worker with a database and a broker of its own, to be killed with SIGKILL."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.own_database import ROOT, empty_database
 
 
 def manage(place: dict[str, str], *arguments: str) -> None:
@@ -18,6 +19,7 @@ def manage(place: dict[str, str], *arguments: str) -> None:
 def make_place(tmp_path: Path) -> dict[str, str]:
     """The environment of a database and a broker of their own."""
     (tmp_path / "broker").mkdir()
+    shutil.copyfile(empty_database(), tmp_path / "assay.sqlite3")
     return os.environ | {
         "ASSAY_SECRET_KEY": "only-for-tests-" + "x" * 40,
         "ASSAY_DEBUG": "1",

@@ -22,7 +22,6 @@ importing.start(user, dataset, ImportRequest('druid', importing.files_of_paths([
 def test_another_worker_finishes_what_a_killed_one_began(tmp_path):
     place = make_place(tmp_path)
     path = str(write_druid_file(tmp_path / "d.tsv", PAIRS))
-    manage(place, "migrate", "-v0")
     manage(place, "shell", "-v0", "-c", START.format(path=path))
     rows = "SELECT count(*) FROM annotation_evidence"
     first = start_worker(place)

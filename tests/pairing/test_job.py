@@ -124,7 +124,6 @@ def test_another_worker_makes_what_one_killed_by_the_system_began(tmp_path):
     path = tmp_path / "content.jsonl"
     rows = (json.dumps(line(n, documents=(text,), gold=gold)) for n in range(number))
     path.write_text("\n".join(rows), encoding="utf-8")
-    manage(place, "migrate", "-v0")
     manage(place, "shell", "-v0", "-c", SETTING_UP.format(path=str(path)))
     rows, state = "SELECT count(*) FROM annotation_pair", "SELECT state FROM annotation_job WHERE kind = 'pairs'"
     first = start_worker(place)
