@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -192,6 +192,12 @@ class Items:
         found.judgements = {name: _read(column) for name, column in data["judgements"].items()}
         return found
 
+    @staticmethod
+    def renumbered(data: dict, numbers: Callable[[list[int]], Iterable[int | None]]) -> dict:
+        """What is stored, with other numbers of the units; None for a unit that is gone."""
+        units = numbers(_unpacked(data["units"]))
+        return data | {"units": _packed([-1 if unit is None else unit for unit in units])}
+
     # ---- asked ----
 
     def places(self, wanted: Filter) -> list[int]:
@@ -326,11 +332,20 @@ def _fits(judgement: Mapping[str, str], conditions: Mapping[str, Values]) -> boo
 
 
 def _packed(codes: Sequence[int]) -> list:
-    numbers = codes.tolist() if hasattr(codes, "tolist") else list(codes)
-    most = max(numbers, default=0) + 1
-    kind = next(kind for kind, size in (("B", 2**8), ("H", 2**16), ("Q", 2**64)) if most < size)
-    shifted = array(kind, [max(number, -1) + 1 for number in numbers])
-    return [kind, base64.b64encode(zlib.compress(shifted.tobytes())).decode()]
+    if hasattr(codes, "astype"):  # an array of numpy, which only workers have
+        shifted = codes.astype("q").clip(-1) + 1
+        kind = _kind(int(shifted.max(initial=0)))
+        content = shifted.astype(kind).tobytes()
+    else:
+        shifted = [max(number, -1) + 1 for number in codes]
+        kind = _kind(max(shifted, default=0))
+        content = array(kind, shifted).tobytes()
+    return [kind, base64.b64encode(zlib.compress(content)).decode()]
+
+
+def _kind(most: int) -> str:
+    """The narrowest type of numbers, as `array` and numpy call it."""
+    return next(kind for kind, size in (("B", 2**8), ("H", 2**16), ("Q", 2**64)) if most < size)
 
 
 def _unpacked(packed: list) -> list[int]:

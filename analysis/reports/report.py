@@ -151,9 +151,7 @@ class Report:
         return self.said(self.read(result))
 
     def stored_behind(self, source: Source, behind: dict) -> dict:
-        items = Items.from_json(behind)
-        items.units = [-1 if unit is None else unit for unit in source.unit_numbers(items.units)]
-        return items.to_json()
+        return Items.renumbered(behind, source.unit_numbers)
 
     def units_behind(self, behind: dict, figure: str) -> list[int] | None:
         try:
