@@ -11,45 +11,44 @@ import argparse
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-# Module -> what makes it small.
-BENCHMARKS: dict[str, tuple[str, ...]] = {
-    "importing": ("--pairs", "5000"),
-    "submit": ("--sizes", "500", "--seconds", "5"),
-    "alpha": ("--quick",),
-    "packages": ("--quick",),
-    "export": ("--quick",),
-    "figures": ("--quick",),
-    "coverage": ("--quick",),
-    "reports": ("--quick",),
-    "first_report": ("--quick",),
-    "page": ("--quick",),
-    "long_item": ("--quick",),
-    "nli": ("--quick",),
-    "answer_probabilities": ("--quick",),
-    "web_memory": ("--quick",),
-    "gpu": ("--quick",),
-    "trained": ("--quick",),
-    "retrieval": ("--quick",),
-    "embedding": ("--quick",),
-}
+from benchmarks.shared.processes import ROOT
+
+# By what is measured. A benchmark's name is the last part.
+MODULES = (
+    "files.importing",
+    "labelling.submit",
+    "coefficients.alpha",
+    "coefficients.packages",
+    "files.export",
+    "coverage",
+    "results.reports",
+    "results.first_report",
+    "results.stored_bytes",
+    "labelling.page",
+    "labelling.long_item",
+    "models.nli",
+    "models.answer_probabilities",
+    "labelling.web_memory",
+    "models.gpu",
+    "models.trained",
+    "models.retrieval",
+    "models.embedding",
+)
+BENCHMARKS = {module.rpartition(".")[2]: f"benchmarks.{module}" for module in MODULES}
 
 
 def main() -> int:
-    there = [name for name in BENCHMARKS if (ROOT / "benchmarks" / f"{name}.py").exists()]
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=there, metavar="NAME", help=", ".join(there))
+    parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("more", nargs="*", help="after --: arguments for the benchmarks themselves")
     options = parser.parse_args()
-    failed = []
-    for name in options.only or there:
+    more, failed = ["--quick"] * options.quick + options.more, []
+    for name in options.only or BENCHMARKS:
         print(f"== {name}", flush=True)
         started = time.perf_counter()
-        command = [sys.executable, "-m", f"benchmarks.{name}", *(BENCHMARKS[name] if options.quick else ())]
-        if subprocess.run([*command, *options.more], cwd=ROOT).returncode:
+        if subprocess.run([sys.executable, "-m", BENCHMARKS[name], *more], cwd=ROOT).returncode:
             failed.append(name)
         print(f"({time.perf_counter() - started:.0f} s)\n", flush=True)
     if failed:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.generate import write_druid_file
+from benchmarks.shared.made_up import write_druid_file
 from tests.importing.own_worker import ask, make_place, manage, start_worker, wait_for
 from tests.suggesting.workers import kill_session
 

@@ -18,7 +18,7 @@ from annotation.models import ContentBatch, Evidence, Job, Revision
 from annotation.task_types import task_type
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
-from benchmarks.generate import write_druid_file
+from benchmarks.shared.made_up import write_druid_file
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 
 ROOT = Path(__file__).resolve().parents[2]

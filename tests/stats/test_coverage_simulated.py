@@ -11,8 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from benchmarks.coverage import RUNS, STUDIES, Coverage, measure, started
-from benchmarks.levels import TESTS
+from benchmarks.coverage.intervals import RUNS, STUDIES, Coverage, measure
+from benchmarks.coverage.levels import TESTS
+from benchmarks.coverage.pool import started
 
 pytestmark = pytest.mark.slow
 

@@ -51,7 +51,7 @@ def test_two_hundred_triplets_are_labelled_and_the_next_are_there_at_once(label,
     first = page.assignment
     page.press(*["1"] * 200)
     expect(page.page.locator("[data-counted]")).to_have_text("200 of 200 labelled")
-    # The item fetched ahead is on the page before the key's handlers return (how fast: benchmarks/page.py).
+    # The item fetched ahead is on the page before the key's handlers return (how fast: benchmarks/labelling/page.py).
     now_shown = page.page.evaluate(
         """() => {
           document.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", code: "Enter", bubbles: true}));
