@@ -131,12 +131,6 @@ def _notes(columns: tuple[str, ...], row: tuple[Cell, ...]) -> str:
     return "; ".join(f"{', '.join(figures)}: {note}" for note, figures in found.items())
 
 
-def left_out_words(result: dict) -> str:
-    """Why decisions do not count, where some do not."""
-    left_out = result.get("decisions_left_out")
-    return left_out["words"] if left_out else ""
-
-
 def with_note(parts: list, note: str) -> list:
     """The parts of a report, with one more sentence below its first table."""
     place = next((place for place, part in enumerate(parts) if isinstance(part, Table)), None)

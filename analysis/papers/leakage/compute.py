@@ -119,7 +119,7 @@ def compute(
         comparisons=[one.result for one in compared],
         measures=measures,
         families=_measured_families(retrieved, list(measures), quick),
-        notes=notes + ([left_out["words"]] if left_out else []),
+        notes=notes + ([left_out.words] if left_out else []),
     ), items
 
 

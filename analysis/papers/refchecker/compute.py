@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from analysis.figures.items import Items
-from analysis.figures.results import DecisionsLeftOut
 from analysis.papers.refchecker.checkers import answers, granularity, pieces, strict_by_response
 from analysis.papers.refchecker.columns import PieceItems
 from analysis.papers.refchecker.data import NONE, OFF_SCALE, Study, distinct_runs, study_of
@@ -65,7 +64,7 @@ def compute(
                 title=title,
                 n_labels_all=len(everything),
                 n_labels_untouched=len(own),
-                decisions_left_out=DecisionsLeftOut(**decisions) if decisions else None,
+                decisions_left_out=decisions,
                 pieces=pieces(study, counted, said, quick=quick),
                 answers=answers(study, counted, said, left_out, quick=quick),
                 rankings=rankings(study, counted, said, quick=quick),

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import DecisionsLeftOut, number
+from analysis.figures.results import number
 from analysis.papers.sufficiency.choices import (
     GROUPS,
     OUTCOMES,
@@ -195,7 +195,7 @@ def _autorater(
     return Autorater(
         run=run.uuid,
         name=run.name,
-        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        decisions_left_out=left_out,
         **{name: to_figure(getattr(found, name), quick=quick) for name in ("f1", "precision", "recall", "accuracy")},
         counts=Rated(**{name: int(one.sum()) for name, one in where.items()}),
         thresholds=_thresholds(items, source, dimension, units, run, truth, quick),

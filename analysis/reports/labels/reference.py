@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from analysis.figures.results import DecisionsLeftOut
 from analysis.reports.labels.coding import coded_labels
 from analysis.reports.labels.derived import with_derived_labels
 from analysis.reports.words.numbers import either, n_of
@@ -95,7 +96,9 @@ def references(
     return found
 
 
-def decisions_left_out(source: Source, name: str, units: pd.DataFrame, against: Sequence[Run]) -> dict | None:
+def decisions_left_out(
+    source: Source, name: str, units: pd.DataFrame, against: Sequence[Run]
+) -> DecisionsLeftOut | None:
     """How many of the decisions about these units do not count against these runs, and why in a sentence; None where
     all do, or the reference is no decisions."""
     if not against or name not in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED):
@@ -109,7 +112,7 @@ def decisions_left_out(source: Source, name: str, units: pd.DataFrame, against: 
         f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: whoever made "
         f"{either(n, 'it', 'them')} had been shown what {checkers} says of the item, or nobody knows whether they had."
     )
-    return {"n": n, "n_all": n_all, "words": words} if n else None
+    return DecisionsLeftOut(n=n, n_all=n_all, words=words) if n else None
 
 
 def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:

@@ -14,4 +14,4 @@ def compute(source: Source, *, at_least: int = 1, quick: bool = False) -> tuple[
     items = new_items(units)
     add_judgements(items, source.type, first)
     people = [LabelsOfPerson(rater=rater, n=int(n)) for rater, n in counts.items() if n >= at_least]
-    return LabelCounts(report="labels", project=source.slug, task_type=source.task_type, people=people), items
+    return LabelCounts(people=people), items

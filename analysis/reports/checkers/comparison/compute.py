@@ -9,7 +9,7 @@ import pandas as pd
 from msgspec.structs import asdict
 
 from analysis.figures.items import Items
-from analysis.figures.results import DecisionsLeftOut, NamedFigure
+from analysis.figures.results import NamedFigure
 from analysis.reports.checkers.comparison.associations import associations
 from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
 from analysis.reports.checkers.comparison.probabilities import probabilities
@@ -178,7 +178,7 @@ def compute(
         reference=reference,
         reference_title=WITH_MODEL[reference],
         touched=touched,
-        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        decisions_left_out=left_out,
         score=score,
         scores=list(checker_run.scores),
         other_score=other_score,

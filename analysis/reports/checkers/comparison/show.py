@@ -28,7 +28,6 @@ def page(result: Comparison) -> Page:
         Section(f"{dimension.title}: {title}", parts)
         for dimension in result.dimensions
         for title, parts in _sections(result, dimension)
-        if any(not isinstance(part, tables.Table) or part.rows for part in parts)
     ]
     return Page(answer(result), sections, _notes(result))
 

@@ -128,7 +128,7 @@ def compute(
         **counts,
         time=_time(source, labels, first, trials, quick=quick),
         dimensions=found,
-        notes=_what_to_do(counts, chosen) + _notes(counts, first) + ([left_out["words"]] if left_out else []),
+        notes=_what_to_do(counts, chosen) + _notes(counts, first) + ([left_out.words] if left_out else []),
     ), items
 
 

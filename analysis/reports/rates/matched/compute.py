@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import DecisionsLeftOut, number
+from analysis.figures.results import number
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import Entailed, by_people, counted_labels, decided
 from analysis.reports.labels.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
@@ -66,7 +66,7 @@ def compute(
         checker=checker.checker if checker else "",
         version=checker.version if checker else "",
         touched=touched,
-        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        decisions_left_out=left_out,
         n_pairs=len(pairs),
         n_pairs_of_no_document=len(every) - len(pairs),
         pairs={name: PairCounts(**side.counts()) for name, side in sides.items()},

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import DecisionsLeftOut
 from analysis.reports.labels.coding import cluster_codes
 from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
@@ -79,7 +78,7 @@ def compute(
         reference=reference,
         reference_title=REFERENCES[reference],
         touched=touched,
-        decisions_left_out=DecisionsLeftOut(**left_out) if left_out else None,
+        decisions_left_out=left_out,
         n_units=len(units),
         unit_words=kind.units_title.lower() or "units",
         n_responses_without=source.items_without_units() if has_responses else 0,
