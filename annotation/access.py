@@ -69,7 +69,7 @@ class Removed(PermissionDenied):
     them. `assignment` is what they asked for, if it was one."""
 
     title = "You no longer label in this project"
-    text = "What you answered stays stored. A researcher of the project can let you in again"
+    text = "Your answers are kept. A researcher of the project can add you again"
 
     def __init__(self, assignment: Assignment | None = None):
         super().__init__(f"{self.title}. {self.text}")
@@ -115,7 +115,9 @@ def project_with_labels_for(user: User, slug: str) -> Project:
     """The project, for somebody who may see its labels now."""
     project = project_for(user, slug, RESEARCHER, ADJUDICATOR)
     if not sees_labels(user, project):
-        raise PermissionDenied("You still have items to label in this project; its labels are hidden until then")
+        raise PermissionDenied(
+            "You still have items to label in this project; its labels are hidden until you finish them"
+        )
     return project
 
 
@@ -149,7 +151,7 @@ def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:
     if dataset is None:
         raise Http404("No such data set")
     if edit and not may_edit_dataset(user, dataset):
-        raise PermissionDenied("This needs the right to change the data set")
+        raise PermissionDenied("You need permission to change the data set")
     return dataset
 
 
@@ -189,7 +191,7 @@ def drafts_project_for(user: User, slug: str) -> Project:
 
 def _check_drafts(user: User, project: Project) -> None:
     if not may_edit_dataset(user, project.dataset):
-        raise PermissionDenied("Drafts become content, and this needs the right to change the data set")
+        raise PermissionDenied("Drafts become content, so you need permission to change the data set")
 
 
 # Written by hand because it opens every request of the labelling page, where building it anew each time costs more than

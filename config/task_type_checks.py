@@ -72,7 +72,7 @@ def _kinds(kind: TaskType) -> Iterator[str]:
     known = list(UnitKind)
     unknown = [name for name in (kind.anchor_kind, kind.unit_kind) if name not in known]
     if unknown:
-        yield f"there is no kind of unit {unknown[0]!r}; there are {', '.join(known)}"
+        yield f"there is no kind of unit {unknown[0]!r}; available: {', '.join(known)}"
         return
     is_own = kind.anchor_kind == kind.unit_kind
     if not is_own and (kind.anchor_kind, kind.unit_kind) not in UNITS_OF:

@@ -61,7 +61,7 @@ def _entry(slug: str) -> Entry:
     try:
         return entries[slug]
     except KeyError:
-        raise UnknownCheckerError(f"there is no checker {slug!r}; there are {', '.join(entries)}") from None
+        raise UnknownCheckerError(f"there is no checker {slug!r}; available: {', '.join(entries)}") from None
 
 
 def missing_packages(slug: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ class DatasetForm(forms.ModelForm):
         labels = {"slug": "Address"}
         help_texts = {
             "title": "What the content is, such as CLIMATE-FEVER",
-            "slug": "Stands in the address of its page and in commands: letters, digits and -",
+            "slug": "Used in URLs and commands: letters, digits and hyphens",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 

@@ -24,7 +24,7 @@ def dataset_list(request):
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset_new(request):
     if not may_create(request.user):
-        raise PermissionDenied("Your account may not make data sets; ask a site administrator")
+        raise PermissionDenied("Your account may not create data sets; ask a site administrator")
     form = DatasetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         form.instance.owner = request.user
@@ -32,7 +32,7 @@ def dataset_new(request):
             with transaction.atomic():
                 return redirect("import_new", slug=form.save().slug)
         except IntegrityError:  # made at the same moment, after the form was checked
-            form.add_error("slug", "There is a data set with this address already")
+            form.add_error("slug", "A data set with this address already exists")
     return render(request, "annotation/datasets/new.html", {"form": form})
 
 

@@ -11,7 +11,7 @@ class PriorityForm(forms.Form):
     """How early the items of a list come; items of equal priority keep their drawn order."""
 
     priority = forms.TypedChoiceField(
-        label="Work on these", choices=[(10, "first"), (0, "in their usual turn"), (-10, "last")], coerce=int
+        label="Assign", choices=[(10, "first"), (0, "in the usual order"), (-10, "last")], coerce=int
     )
 
 

@@ -38,19 +38,19 @@ def _judged(items):
 FILTERS = {
     "": ("All items", lambda items: items),
     "open": ("Waiting for judgements", _with(Assignment.State.OPEN)),
-    "taken": ("Before somebody now", _with(Assignment.State.LEASED)),
+    "taken": ("Assigned now", _with(Assignment.State.LEASED)),
     "judged": ("Fully judged", _judged),
-    "skipped": ("Skipped by somebody", _with(Assignment.State.SKIPPED)),
+    "skipped": ("Skipped", _with(Assignment.State.SKIPPED)),
     "flagged": ("Flagged", _flagged),
     "stuck": ("Stuck: everybody skipped", lambda items: items.filter(state=Item.State.STUCK)),
     "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
-    "empty": ("Nothing to judge in them", lambda items: items.filter(unit_count=0)),
+    "empty": ("Nothing to judge", lambda items: items.filter(unit_count=0)),
 }
 # These tell something about labels, and are only for those who may see them.
 LABEL_FILTERS = {
-    "disagreed": ("People disagree", lambda items: items.filter(pk__in=_disagreeing(items))),
+    "disagreed": ("Disagreements", lambda items: items.filter(pk__in=_disagreeing(items))),
     "undecided": (
-        "People disagree, not decided",
+        "Disagreements without a decision",
         lambda items: items.filter(pk__in=_disagreeing(items, decided=False)),
     ),
 }

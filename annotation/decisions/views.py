@@ -37,7 +37,9 @@ def _chosen_items(request, project: Project, values):
     if not incoming.is_storable(search):
         raise BadRequest(f"search {incoming.BAD_CHARACTER}")
     if chosen in queries.LABEL_FILTERS and not sees_labels(request.user, project):
-        raise PermissionDenied("You still have items to label in this project; its labels are hidden until then")
+        raise PermissionDenied(
+            "You still have items to label in this project; its labels are hidden until you finish them"
+        )
     if chosen in queries.LABEL_FILTERS:
         labels_served(request, project)
     if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
@@ -81,13 +83,15 @@ def project_items_priority(request, slug):
     form = PriorityForm(request.POST)
     count = found.count()
     if not form.is_valid():
-        raise BadRequest("Choose when these items are to be worked on")
+        raise BadRequest("Choose when these items are assigned")
     if count > MAX_MOVED:
-        messages.error(request, f"These are {count:,} items; at most {MAX_MOVED:,} are moved at once. Narrow the list.")
+        messages.error(
+            request, f"These are {count:,} items; at most {MAX_MOVED:,} can be moved at once. Narrow the list."
+        )
     else:
         assigning.set_priority(project, found, form.cleaned_data["priority"])
         titles = dict(PriorityForm.base_fields["priority"].choices)
-        moved = "1 item now comes" if count == 1 else f"{count:,} items now come"
+        moved = "1 item is now assigned" if count == 1 else f"{count:,} items are now assigned"
         messages.success(request, f"{moved} {titles[form.cleaned_data['priority']]}")
     return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': chosen, 'search': search})}")
 

@@ -38,7 +38,7 @@ BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
 def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
     """Everything the demo needs, as far as it is not there."""
     if not settings.DEMO:
-        raise RuntimeError("Demo accounts belong into a demo only; set ASSAY_DEMO=1")
+        raise RuntimeError("Demo accounts are for a demo only; set ASSAY_DEMO=1")
     people = make_people()
     have = set(Dataset.objects.values_list("slug", flat=True))
     for described in DATASETS:

@@ -96,7 +96,7 @@ def get_format(slug: str) -> Format:
     try:
         return FORMATS[slug]
     except KeyError:
-        raise KeyError(f"There is no format {slug!r}; there are {', '.join(FORMATS)}") from None
+        raise KeyError(f"There is no format {slug!r}; available: {', '.join(FORMATS)}") from None
 
 
 def detect(path, original_name: str = "") -> str | None:

@@ -227,7 +227,7 @@ class SeenKeys(Places):
         mark = digest(key)
         first = self.places.get(mark)
         if first is not None:
-            raise BadCell(column, key, f"stands already on {self.describe(first)}")
+            raise BadCell(column, key, f"already occurs on {self.describe(first)}")
         self.places[mark] = self.base + line
 
 

@@ -43,10 +43,13 @@ class UploadForm(forms.Form):
     files = ManyFilesField(label="Files", help_text="Also compressed (.gz), or several in one .zip.")
     format = forms.ChoiceField(
         required=False,
-        choices=[(GUESS, "Guess it from the file"), *((each.slug, each.title) for each in FORMATS.values())],
+        choices=[(GUESS, "Detect it from the file"), *((each.slug, each.title) for each in FORMATS.values())],
     )
     setting = forms.CharField(
-        required=False, max_length=100, label="RefChecker: setting", help_text="If the file's name does not say."
+        required=False,
+        max_length=100,
+        label="RefChecker: setting",
+        help_text="Only needed if the file's name does not tell.",
     )
     model = forms.CharField(
         required=False, max_length=100, label="Model", help_text="As above; also for ICAT's annotations."
@@ -125,12 +128,15 @@ class ImportNowForm(forms.Form):
         label="Changed rows that were already judged",
         widget=PlainRadio,
         choices=[
-            (SUPERSEDE, "Replace them by a new version; their judgements stay with the old one, new items are made"),
-            (KEEP, "Leave them as they are, import the rest"),
+            (
+                SUPERSEDE,
+                "Replace them with a new version; their judgements stay with the old one, and new items are created",
+            ),
+            (KEEP, "Keep them as they are and import the rest"),
         ],
     )
     with_project = forms.BooleanField(
-        label="Make a project with the labels in the file",
+        label="Create a project with the labels in the file",
         required=False,
         help_text="Its raters are people outside Assay; no annotators are assigned.",
     )

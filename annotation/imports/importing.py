@@ -128,10 +128,10 @@ def frames_of(request: ImportRequest) -> Frames | None:
 def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
     settings = settings_in(request)
     if settings is None:
-        raise ImportProblem("The files bring no settings; add the manifest.json of the export or release")
+        raise ImportProblem("The files contain no settings; add the manifest.json of the export or release")
     if Project.objects.filter(slug=request.project.slug).exists():
         raise ImportProblem(
-            f"There is a project with the address {request.project.slug} already; only a new one takes over settings"
+            f"A project with the address {request.project.slug} already exists; only a new one takes settings"
         )
     if settings.task_type != wanted.identifier:
         raise ImportProblem(
@@ -173,7 +173,7 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
         return task_type(identifier)
     except KeyError:
         raise ImportProblem(
-            f"There is no task type {identifier!r}" if identifier else "Say which task type the project has"
+            f"There is no task type {identifier!r}" if identifier else "Name the project's task type"
         ) from None
 
 
@@ -201,7 +201,7 @@ def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
 def check(request: ImportRequest, dataset: Dataset | None) -> None:
     """Raise ImportProblem for what can be told without reading the whole file."""
     if request.format not in FORMATS:
-        raise ImportProblem(f"There is no format {request.format!r}; there are {', '.join(FORMATS)}")
+        raise ImportProblem(f"There is no format {request.format!r}; available: {', '.join(FORMATS)}")
     if request.on_judged not in ON_JUDGED:
         raise ImportProblem(f"Rows that were judged: choose one of {', '.join(ON_JUDGED)}")
     if not request.files:

@@ -96,14 +96,16 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
             _remember_project(job, project, is_new=True)
     elif "project" not in job.result:
         if wish.with_settings:
-            raise ImportProblem(f"A project with the address {wish.slug} was made meanwhile; choose another address")
+            raise ImportProblem(
+                f"A project with the address {wish.slug} was created in the meantime; choose another address"
+            )
         _remember_project(job, project, is_new=False)
     made = make_items(project, lease)
     done = external_labels.LabelsDone()
     if job.result["annotations"] or job.result["decisions"]:
         done = external_labels.bring_in(
             project,
-            importing.records_of(request, wanted, progress_of(lease, "Bringing in labels")),
+            importing.records_of(request, wanted, progress_of(lease, "Importing labels")),
             names_are_pseudonyms=request.format == "assay",
             guard=guard_of(lease),
             beat=lease.beat,

@@ -67,3 +67,7 @@ class Findings:
             "judged": self.judged,
             "is_unchanged": not self.total(CREATED) and not self.total(CHANGED),
         }
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -13,7 +13,7 @@ from annotation.bulk import MANY_ROWS, refresh_statistics
 from annotation.datasets.kinds import KINDS
 from annotation.imports import importing
 from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, projects_with_retired_items, publish
-from annotation.imports.rows import Findings
+from annotation.imports.rows import Findings, counted
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease, LeaseLost
 from annotation.models import Chunk, ContentBatch, Job, Project, Unit
@@ -66,16 +66,12 @@ def found_in(job: Job, findings: Findings, on_judged: str, done: str) -> dict:
     if findings.error_count or refused:
         Job.objects.filter(pk=job.pk).update(result=result)
         if findings.error_count:
-            raise JobError(f"{_many(findings.error_count, 'bad row')}; nothing was {done}")
+            raise JobError(f"{counted(findings.error_count, 'bad row')}; nothing was {done}")
         raise JobError(
-            f"{_many(refused, 'changed row')} already judged; nothing was {done}. Say whether such rows are "
+            f"{counted(refused, 'changed row')} already judged; nothing was {done}. Say whether such rows are "
             "replaced by a new version (their judgements stay with the old one) or kept as they are."
         )
     return result
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def publish_staged(job: Job, on_judged: str, lease: Lease) -> None:

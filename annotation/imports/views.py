@@ -224,7 +224,7 @@ def import_start(request, uuid):
     context = _detail_context(request, job, result, request.POST)
     form = context["form"]
     if form is None:
-        messages.error(request, "There is nothing to import here; start with the file")
+        messages.error(request, "There is nothing to import here; choose a file first")
         return redirect("import_detail", uuid=uuid)
     if form.is_valid():
         looked_at = ImportRequest.from_json(job.parameters)

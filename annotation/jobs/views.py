@@ -55,7 +55,7 @@ def job_cancel(request, uuid):
     if job.is_finished:
         messages.info(request, f"The job is {job.state}")
     else:
-        messages.info(request, "Cancelling; the parts being worked on stop shortly")
+        messages.info(request, "Cancelling; parts in progress stop shortly")
     return redirect("job_detail", uuid=job.uuid)
 
 

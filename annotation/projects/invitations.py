@@ -82,11 +82,11 @@ def withdraw(invitation: Invitation) -> None:
 def obstacle(invitation: Invitation) -> str:
     """Why the invitation no longer works, or ''."""
     if invitation.accepted_at is not None:
-        return "This invitation was used already"
+        return "This invitation has already been used"
     if invitation.expires_at <= timezone.now():
-        return "This invitation has run out"
+        return "This invitation has expired"
     if not may_invite(invitation.invited_by, invitation.project):
-        return "This invitation was made by somebody who may no longer invite"
+        return "This invitation was made by somebody who may no longer invite people"
     return ""
 
 
@@ -109,7 +109,7 @@ def accept(invitation: Invitation, user: User) -> None:
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
     """Make the account that the invitation is for. Of several clicks at once one makes it, and the others are told."""
-    there_is = "There is an account with this address already; sign in to accept"
+    there_is = "An account with this address already exists; sign in to accept"
     email = invitation.email.lower()
     try:
         with transaction.atomic():

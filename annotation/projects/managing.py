@@ -80,7 +80,7 @@ def create_project(
                 break
             except IntegrityError:
                 if slug and Project.objects.filter(slug=slug).exists():
-                    raise ProjectError(f"There is a project with the address {slug} already") from None
+                    raise ProjectError(f"A project with the address {slug} already exists") from None
                 if slug or attempt == SLUG_ATTEMPTS - 1:
                     raise
                 # Another of this title was made at the same moment: the next address is free.
@@ -108,7 +108,7 @@ def update_project(project: Project, **changes) -> Project:
     """Store changed settings, those in CHANGEABLE only."""
     unknown = set(changes) - set(CHANGEABLE)
     if unknown:
-        raise TypeError(f"Not changeable: {', '.join(sorted(unknown))}")
+        raise TypeError(f"These cannot be changed: {', '.join(sorted(unknown))}")
     run = changes.get("prefill_run")
     if run is not None and run.project_id != project.pk:
         raise ProjectError("That checker run belongs to another project")

@@ -48,8 +48,8 @@ ATTEMPTS = 4
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
 QUESTIONS_CHANGED = (
-    "The project asks differently since this page was shown. Nothing is lost: open the item again, answer what has "
-    "changed, and send it."
+    "The questions have changed since this page was loaded. Nothing is lost: open the item again, answer what has "
+    "changed, and submit it."
 )
 
 __all__ = ["Conflict", "FieldError", "InvalidSubmission", "SubmitResult", "submit"]
@@ -108,7 +108,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     options_version, description = options.asked_under(project, assignment, submission.options_version)
     page = pages.load_page(assignment.item_id, description)
     if submission.text_hash and submission.text_hash not in (page.shown_hash, page.text_hash):
-        raise Conflict("The texts of this item have changed since they were shown. Please look at it again.")
+        raise Conflict("The texts of this item have changed since they were shown. Please review it again.")
     guideline = _guideline(submission, assignment, user)
     try:
         judgements, free_text = _checked(assignment, page, submission)
@@ -320,7 +320,7 @@ def _stored_before(submission: Submission, user) -> Revision | None:
 def _answer_again(before: Revision, rater_id: int, answer: CheckedSubmission, project: Project) -> SubmitResult:
     annotation = before.annotation
     if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
-        raise Conflict("Another answer was sent under this id already.")
+        raise Conflict("Another answer was already sent under this id.")
     row = annotation.assignment
     shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and bool(row.exposure)
     suggestions = _suggested(answer, project) if shows else []

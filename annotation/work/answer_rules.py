@@ -129,7 +129,7 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
         if good is None:
             wrong(problem)
         elif good in checked:
-            wrong("The same highlight twice")
+            wrong("The same highlight is there twice")
         else:
             checked.append(good)
     return tuple(checked)
@@ -146,12 +146,12 @@ def _checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, 
     start, end = span.get("start"), span.get("end")
     field = span.get("field")
     if not isinstance(field, str) or field not in texts or not rule.takes(field):
-        return "A highlight lies in a text that takes none", None
+        return "A highlight is in a text that takes none", None
     if not all(type(value) is int for value in (start, end)):
         return "A highlight needs whole numbers as its start and end", None
     text = texts[field]
     if not 0 <= start < end <= len(text):
-        return "A highlight lies outside its text", None
+        return "A highlight is outside its text", None
     if span.get("quote") != text[start:end]:
         return "A highlight does not quote its text", None
     return "", CheckedSpan(field, start, end, text[start:end])
@@ -161,7 +161,7 @@ def check_free_text(description: TaskType, text: str) -> str:
     """The answer to the task's free-text question, or InvalidSubmission."""
     asked, text = description.free_text, text.strip()
     if text and asked is None:
-        raise InvalidSubmission([FieldError("This task has no question to answer in words", field="free_text")])
+        raise InvalidSubmission([FieldError("This task has no free-text question", field="free_text")])
     if asked is not None and asked.required and not text:
         raise InvalidSubmission([FieldError(f"{asked.title}: nothing is written", field="free_text")])
     return text

@@ -325,7 +325,7 @@ def settle_stuck(item: Item) -> None:
 def ask_for_one_more(item: Item, note: str, by) -> Assignment:
     """One judgement more than planned, by somebody who has not judged the item yet."""
     if item.state == Item.State.RETIRED or item.unit_count == 0:
-        raise AssigningError("This item has nothing to judge any more")
+        raise AssigningError("This item no longer has anything to judge")
     return Assignment.objects.create(
         project_id=item.project_id,
         item=item,

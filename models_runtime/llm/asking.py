@@ -196,5 +196,5 @@ def find_endpoint(name: str) -> Endpoint:
     if not endpoints:
         raise ModelError(HOW_TO)
     if name and name not in endpoints:
-        raise ModelError(f"there is no endpoint {name!r}; there are {', '.join(endpoints)}")
+        raise ModelError(f"there is no endpoint {name!r}; available: {', '.join(endpoints)}")
     return endpoints[name] if name else next(iter(endpoints.values()))

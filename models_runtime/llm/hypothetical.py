@@ -51,7 +51,7 @@ def hypothetical_documents(
     it stands, as in the papers. ValueError for another method or an `n` below 1; UnavailableError where the server is
     away for too long."""
     if method not in METHODS:
-        raise ValueError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+        raise ValueError(f"there is no method {method!r}; available: {', '.join(METHODS)}")
     if n < 1:
         raise ValueError(f"{n} passages are none to search with")
     instructions = prompts.shipped(method).instructions

@@ -96,7 +96,7 @@ def sentences(text: str, segmenter: str = SENTENCIZER) -> list[tuple[int, int]]:
 @functools.cache
 def _pipeline(name: str):
     if name not in MODELS:
-        raise ValueError(f"There is no sentence segmenter {name!r}; there are {', '.join((*MODELS, SENTENCIZER))}")
+        raise ValueError(f"There is no sentence segmenter {name!r}; available: {', '.join((*MODELS, SENTENCIZER))}")
     import spacy
 
     return spacy.load(name, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger"])

@@ -108,7 +108,7 @@ def test_without_a_mail_server_an_administrator_gets_the_link_on_a_page(settings
     Client().post("/accounts/password/reset/", {"email": user.email})
     researcher = client_of(admin)
     page = researcher.get("/invitations/").content.decode()
-    assert "No mail server is set" in page and "/key/" not in page
+    assert "No mail server is configured" in page and "/key/" not in page
     answer = researcher.post("/invitations/password-link/", {"reset-email": user.email})
     address = re.search(r"http://testserver(/accounts/password/reset/key/[^<]+)<", answer.content.decode())[1]
     assert answer.headers["Cache-Control"] == "private, no-store"
@@ -119,7 +119,7 @@ def test_without_a_mail_server_an_administrator_gets_the_link_on_a_page(settings
     unknown = researcher.post("/invitations/password-link/", {"reset-email": "who@example.org"})
     assert "no active account" in unknown.content.decode()
     researcher.post("/invitations/", {"email": "new@example.org"})
-    assert "No mail could be sent" in researcher.get("/invitations/").content.decode()
+    assert "No email could be sent" in researcher.get("/invitations/").content.decode()
     printed = "".join(capfd.readouterr())
     assert "/key/" not in printed and "/invitations/" not in printed
 

@@ -118,9 +118,9 @@ def test_ones_own_labels_are_nobody_elses():
 def test_they_are_told_before_they_open_labels():
     project, person = make_shared()
     before = look(person, "").content.decode()
-    assert "are marked for good" in before and not LabelAccess.objects.exists()
+    assert "are permanently marked" in before and not LabelAccess.objects.exists()
     look(person, f"items/{person.payloads[0]['item']}/")
-    assert "You have been shown others’ labels" in look(person, "").content.decode()
+    assert "You have seen others’ labels" in look(person, "").content.decode()
     client = Client()
     client.force_login(project.created_by)  # who does not label is told nothing
     assert "data-labels-seen" not in client.get(f"/projects/{project.slug}/").content.decode()

@@ -26,7 +26,7 @@ def test_it_drafts_here_and_says_how_much():
     assert "0 failed, 6 atomic claims to review at /projects/claims/drafts/" in said
     assert Draft.objects.filter(project=project, state="proposed").count() == 6
     again = command("claims", "fake-extractor", "--param", "omitted_share=0", "--param", "most=2", "--here")
-    assert "The same run exists already, done" in again and ExtractionRun.objects.count() == 1
+    assert "The same run already exists, done" in again and ExtractionRun.objects.count() == 1
 
 
 def test_workers_do_it_otherwise():

@@ -80,10 +80,10 @@ def test_only_sources_without_pieces_are_asked_unless_all_are_wanted(monkeypatch
 
 def test_nothing_to_take_apart_is_said():
     project = make_drafting_project(texts=("",))
-    with pytest.raises(extraction.RunError, match="no responses with words"):
+    with pytest.raises(extraction.RunError, match="no responses with text"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
     factories.make_responses_with_triplets(project.dataset, 1)
-    with pytest.raises(extraction.RunError, match="has triplets already; ask for all"):
+    with pytest.raises(extraction.RunError, match="already has triplets; include those"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
 
 

@@ -134,7 +134,7 @@ def test_what_another_reviewer_decided_is_told_and_kept(open_context, project):
     reviewing.drop(draft, project.created_by, "proposed")
     row = page.locator("#drafts > li").first
     row.get_by_role("button", name="Accept").click()
-    expect(row.get_by_role("alert")).to_contain_text("Nothing of yours was stored")
+    expect(row.get_by_role("alert")).to_contain_text("Nothing was stored")
     expect(row).to_be_focused()
     assert decided(project)[0] == ("dropped", "harbour")
     page.keyboard.press("u")

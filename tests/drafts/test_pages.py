@@ -80,7 +80,7 @@ def test_the_whole_way_from_answers_to_labels_and_checkers(identifier):
     assert f"Extract {kind.several} first : there is nothing to judge yet" in text_of(overview)
     listing = f"/projects/{project.slug}/drafts/"
     assert f'href="{listing}"' in overview.content.decode()
-    assert "Nothing is drafted yet" in text_of(client.get(listing))
+    assert "No drafts yet" in text_of(client.get(listing))
 
     started = client.post(f"{listing}extract/", {"extractor": "fake-extractor", "fake-extractor-seed": 1, **OTHERS})
     run = ExtractionRun.objects.get()
@@ -88,7 +88,7 @@ def test_the_whole_way_from_answers_to_labels_and_checkers(identifier):
     lifecycle.run_here(run.job)
     assert "Review its drafts" in text_of(client.get(started["Location"]))
     first, *others = drafts(project)
-    assert f"Review drafts of {kind.several} : 2 responses to go" in text_of(client.get(made["Location"]))
+    assert f"Review drafts of {kind.several} : 2 responses left" in text_of(client.get(made["Location"]))
     assert decide(client, first, "drop").status_code == 302
     for draft in others:
         decide(client, draft, "accept", **{kind.parts[0]: "The harbour master"})
@@ -122,7 +122,7 @@ def test_a_data_set_without_answers_makes_no_such_project():
     factories.make_claim_evidence(dataset, 1)
     form = {"title": "T", "dataset": dataset.pk, "task_type": CLAIMS}
     page = client_of(researcher).post("/projects/new/", form)
-    assert "has nothing to judge this way (no atomic claim)" in text_of(page)
+    assert "has nothing to judge in this task (no atomic claim)" in text_of(page)
 
 
 def test_a_row_is_accepted_edited_dropped_and_put_back(project, client):
@@ -154,7 +154,7 @@ def test_the_last_write_does_not_silently_win(project, client):
     DatasetGrant.objects.create(dataset=project.dataset, user=other, can_edit=True)
     assert decide(client_of(other), draft, "drop").status_code == 302
     late = decide(client, draft, "accept", htmx=True, head="mine")
-    assert "This was dropped by" in text_of(late) and "Nothing of yours was stored" in text_of(late)
+    assert "This was dropped by" in text_of(late) and "Nothing was stored" in text_of(late)
     draft.refresh_from_db()
     assert (draft.state, draft.edited, draft.reviewed_by) == ("dropped", None, other)
     plain = client.post(
@@ -249,7 +249,7 @@ def test_a_refused_publishing_says_why_on_the_page(project, client):
     client.post("/projects/answers/drafts/publish/", {"on_judged": "refuse"})
     lifecycle.run_here(Job.objects.filter(kind=Job.Kind.DRAFTS).latest("pk"))
     said = text_of(client.get("/projects/answers/drafts/"))
-    assert "already judged; nothing was published" in said and f"This is about {judged.key}" in said
+    assert "already judged; nothing was published" in said and f"Affected: {judged.key}" in said
 
 
 def test_who_may_not_change_the_data_set_reviews_nothing(project):
@@ -274,6 +274,6 @@ def test_the_same_run_is_offered_instead_of_a_second_one(project, client):
     run = ExtractionRun.objects.get()
     form = {"extractor": "fake-extractor", "fake-extractor-seed": 0, **OTHERS}
     page = client.post("/projects/answers/drafts/extract/", form)
-    assert "The same run exists already" in text_of(page) and str(run.uuid) in page.content.decode()
+    assert "The same run already exists" in text_of(page) and str(run.uuid) in page.content.decode()
     page = client.post("/projects/answers/drafts/extract/", form | {"fake-extractor-most": 0})
     assert page.status_code == 200 and ExtractionRun.objects.count() == 1

@@ -121,7 +121,7 @@ def test_writing_what_was_read_gives_the_same_bytes(tmp_path, made):
             "judgements[0].spans[0]",
             "is not a span whose quote is as long as end - start",
         ),
-        ({"annotator": "first"}, "revision", "stands already on line 1"),
+        ({"annotator": "first"}, "revision", "already occurs on line 1"),
     ],
 )
 def test_a_bad_line_is_one_row_error(tmp_path, changes, column, reason):

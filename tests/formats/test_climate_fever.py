@@ -54,13 +54,13 @@ def test_an_evidence_id_may_repeat_under_another_claim(tmp_path):
             "evidences[1].votes[0]",
             "is not one of the labels",
         ),
-        (claim(evidence(), evidence()), "evidences[1].evidence_id", "stands twice under the claim"),
+        (claim(evidence(), evidence()), "evidences[1].evidence_id", "occurs twice under the claim"),
         (claim(evidence(evidence="")), "evidences[0].evidence", "is empty"),
         (claim(evidence(votes="x")), "evidences[0].votes", "is not a list"),
         (claim(claim=""), "claim", "is empty"),
         (claim(evidences=None), "evidences", "is not a list"),
         (claim(claim_id=None), "claim_id", "is empty"),
-        (claim(claim_id="0"), "claim_id", "stands already on line 1"),
+        (claim(claim_id="0"), "claim_id", "already occurs on line 1"),
     ],
 )
 def test_a_bad_claim_is_skipped_whole_and_named(tmp_path, bad, column, reason):

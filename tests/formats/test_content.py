@@ -185,7 +185,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q1"}, "aspects": [{"id": "z", "text": "a"}] * 2},
             "aspects[1].id",
-            "stands already at aspects[0]",
+            "already occurs at aspects[0]",
         ),
         ({"question": {"id": "q1"}, "responses": [{"model": "m"}]}, "responses[0].text", "is missing"),
         ({"question": {"id": "q1"}, "responses": [{"id": "r7", "model": "m"}]}, "responses[0].text", "is missing"),

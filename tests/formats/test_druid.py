@@ -94,13 +94,13 @@ def test_a_bad_row_names_line_column_and_reason_and_the_others_are_read(tmp_path
 
 def test_a_repeated_id_names_where_it_stood(tmp_path):
     (error,) = errors(read("druid", put(tmp_path, "d.tsv", druid_tsv(druid_line(), druid_line(id="b"), druid_line()))))
-    assert (error.line, error.column, error.value, error.reason) == (4, "id", "c1", "stands already on line 2")
+    assert (error.line, error.column, error.value, error.reason) == (4, "id", "c1", "already occurs on line 2")
 
 
 def test_a_repeated_id_in_another_file_names_that_file(tmp_path):
     one, two = put(tmp_path, "1.tsv", druid_tsv(druid_line())), put(tmp_path, "2.tsv", druid_tsv(druid_line()))
     (error,) = errors(read("druid", one, two))
-    assert (error.file, error.line, error.reason) == ("2.tsv", 2, "stands already on line 2 of 1.tsv")
+    assert (error.file, error.line, error.reason) == ("2.tsv", 2, "already occurs on line 2 of 1.tsv")
 
 
 def test_another_text_under_the_same_claim_id_is_an_error_of_that_column(tmp_path):
@@ -138,7 +138,7 @@ def test_missing_columns_are_named_with_what_was_found(tmp_path):
 
 
 def test_columns_that_stand_twice_are_named(tmp_path):
-    with pytest.raises(FormatError, match="columns that stand twice: claim. Found"):
+    with pytest.raises(FormatError, match="duplicate columns: claim. Found"):
         read("druid", put(tmp_path, "d.tsv", DRUID_HEADER.replace("claimant", "claim") + "\n"))
     with pytest.raises(FormatError, match="both evidence_date and evidence_data"):
         read("druid", put(tmp_path, "d.tsv", DRUID_HEADER + "\tevidence_data\n"))

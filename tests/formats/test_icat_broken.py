@@ -27,7 +27,7 @@ def only_error(tmp_path, **files) -> tuple:
         ({"query_id": 3, "query": "x"}, "subtopics", "is not a list of subtopics"),
         ({"query_id": 3, "query": "x", "subtopics": "a, b"}, "subtopics", "is not a list of subtopics"),
         ({"query_id": 3, "query": "x", "subtopics": ["a", ""]}, "subtopics[1]", "is empty"),
-        ({"query_id": 3, "query": "x", "subtopics": ["a", " A "]}, "subtopics[1]", "stands already at subtopics[0]"),
+        ({"query_id": 3, "query": "x", "subtopics": ["a", " A "]}, "subtopics[1]", "already occurs at subtopics[0]"),
         ({"query_id": 3, "query": "x", "subtopics": [{"id": 1}]}, "subtopics[0]", "has no text"),
         (
             {"query_id": 3, "query": "x", "subtopics": [{"id": 1, "text": "a"}, {"id": 1, "text": "b"}]},
@@ -39,7 +39,7 @@ def only_error(tmp_path, **files) -> tuple:
             "subtopics",
             "some subtopics an id",
         ),
-        ({"query_id": 1, "query": "coffee", "subtopics": COFFEE}, "query_id", "stands already on line 1"),
+        ({"query_id": 1, "query": "coffee", "subtopics": COFFEE}, "query_id", "already occurs on line 1"),
     ],
 )
 def test_bad_queries(tmp_path, row, column, reason):
@@ -81,7 +81,7 @@ def test_the_same_answer_twice(tmp_path):
     records = read("icat", *files)
     [error] = errors(records)
     assert (error.file, error.line, error.column, error.value) == ("two/gpt-4.jsonl", 2, "query_id", "gpt-4/1")
-    assert error.reason == "stands already on line 1 of one/gpt-4.jsonl"
+    assert error.reason == "already occurs on line 1 of one/gpt-4.jsonl"
     assert len(of(records, ResponseRecord)) == 2 and len(of(records, DecisionRecord)) == 5
 
 
@@ -131,7 +131,7 @@ def test_bad_lines_of_trec_qrels(tmp_path, text, reason):
 @pytest.mark.parametrize(
     ("row", "column", "reason"),
     [
-        (CORPUS[1], "id", "stands already on line 2"),
+        (CORPUS[1], "id", "already occurs on line 2"),
         (CORPUS[1] | {"id": ""}, "id", "is empty"),
     ],
 )
@@ -180,7 +180,7 @@ def test_results_about_one_answer_that_differ(tmp_path):
     file, _, column, reason = only_error(tmp_path, gpt=[annotation()], semi_auto_output=[result()], auto_output=[auto])
     assert (file, column) == ("auto_output.jsonl", "atomic_facts") and "differs from line 1 of semi_auto" in reason
     file, _, column, reason = only_error(tmp_path, gpt=[annotation()], results=[result(), result()])
-    assert (file, column) == ("results.jsonl", "query_id") and "stands already on line 1" in reason
+    assert (file, column) == ("results.jsonl", "query_id") and "already occurs on line 1" in reason
 
 
 def test_lines_that_are_no_json(tmp_path):
@@ -196,7 +196,7 @@ def test_lines_that_are_no_json(tmp_path):
         ({"x": "[]"}, "x.jsonl: is none of ICAT's files: it has no row that can be read"),
         ({"q": QUERIES, "qrels": QRELS}, "The qrels name documents that none of the files has; add the corpus"),
         ({"q": QUERIES, "corpus": CORPUS}, "Nothing says which documents of the corpus belong to which query"),
-        ({"annotations": [annotation()]}, "annotations.jsonl: the model stands neither in the file's name nor in its"),
+        ({"annotations": [annotation()]}, "annotations.jsonl: the model is neither in the file's name nor in its"),
         ({"x": ""}, "the file is empty"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_question_may_not_change_or_get_its_text_late(tmp_path):
         ({"id": "1", "response": "x"}, "", "is the list of <extractor>_response_kg columns; exactly one"),
         ({"id": "1", "claude2_response_kg": []}, "response", "is missing"),
         (answer(context=[1]), "context", "is not a list of passages"),
-        (answer("0"), "id", "stands already on line 2"),
+        (answer("0"), "id", "already occurs on line 2"),
     ],
 )
 def test_a_bad_answer_is_one_row_error_on_its_line(tmp_path, entry, column, reason):
@@ -129,9 +129,7 @@ def test_a_bad_answer_is_one_row_error_on_its_line(tmp_path, entry, column, reas
 
 def test_the_user_corrects_names_for_all_files_or_for_one(tmp_path):
     source = put(tmp_path, "answers.json", json.dumps([answer()]))
-    with pytest.raises(
-        FormatError, match="answers.json: the setting stands neither in the file's path nor in its rows"
-    ):
+    with pytest.raises(FormatError, match="answers.json: the setting is neither in the file's path nor in its rows"):
         read("refchecker", source)
     key = of(read("refchecker", source, setting="s", model="m"), ResponseRecord)[0].key
     assert key == "s/m/-7"

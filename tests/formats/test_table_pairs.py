@@ -130,7 +130,7 @@ def test_ids_come_from_the_content_where_there_are_none(tmp_path):
     back = read("table", put(tmp_path, "b.csv", "p,h\nxy,\U0001f9ca\nx,z\nx,y\n"), mapping=mapping)
     assert {record.key for record in there} == {record.key for record in back} and len(there) == 3
     twice = errors(read("table", put(tmp_path, "c.csv", "p,h\nx,y\nx,y\n"), mapping=mapping))
-    assert [(error.line, error.column, error.reason) for error in twice] == [(3, "h", "stands already on line 2")]
+    assert [(error.line, error.column, error.reason) for error in twice] == [(3, "h", "already occurs on line 2")]
 
 
 def test_rows_without_a_text_are_errors(tmp_path):

@@ -61,7 +61,7 @@ def _empty(tmp_path):
 
 BAD = {
     "wrong encoding": (_latin, "UTF-8"),
-    "key twice": (_twice, "stands already on line 2"),
+    "key twice": (_twice, "already occurs on line 2"),
     "unknown label": (_label, "is not one of the labels"),
     "empty text": (_empty_text, "is empty"),
     "truncated JSON": (_truncated, "it is cut short"),

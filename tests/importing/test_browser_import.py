@@ -71,7 +71,7 @@ def test_from_the_upload_to_the_imported_project(client, dataset, tmp_path):
     assert len(texts(dataset)) == 4
     assert Project.objects.get().decisions.count() == 8
     dry, page = looked_at(client, send(client, dataset, "again.tsv", druid(tmp_path, rows)))
-    assert "holds all of this already" in page
+    assert "already contains all of this" in page
 
 
 def test_progress_survives_a_reload_and_ends_with_the_result(client, dataset, tmp_path):
@@ -151,7 +151,7 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     assert response["Location"].startswith("/datasets/rivers/import/columns/?file=")
     page = client.get(response["Location"]).content.decode()
     assert "They do." in page
-    assert "Guessed from names" in page
+    assert "Guessed from the names" in page
     assert re.search(r'name="column-claim".*?<option value="0" selected>statement', page, re.S)
     refused = client.post(response["Location"], {"column-claim": "0"}).content.decode()
     assert "Choose the column for: evidence" in refused
@@ -162,7 +162,7 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     assert "Import now" in page
     assert ColumnMapping.objects.count() == 1
     again = client.get(send(client, dataset, "next.csv", TABLE)["Location"]).content.decode()
-    assert "Filled in as you said" in again
+    assert "Filled in from your earlier mapping" in again
     assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', again, re.S)
 
 
@@ -177,7 +177,7 @@ def test_values_of_labels_are_mapped(client, dataset):
     labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
     job, page = looked_at(client, client.post(where, columns | labels))
     assert job.result["labels"] == {"stance": {"supports": 1, "refutes": 1}}
-    assert "Make a project with the labels in the file" in page
+    assert "Create a project with the labels in the file" in page
 
 
 def test_several_files_of_refchecker_come_in_together(client, dataset):
@@ -195,7 +195,7 @@ def test_a_body_over_the_limit_is_refused_unread(client, dataset, settings):
     settings.UPLOAD_LIMIT = 1024**2
     response = send(client, dataset, "d.tsv", b"x" * (3 * 1024**2))
     assert response.status_code == 413
-    assert "at most 1 MB" in response.content.decode()
+    assert "limit is 1 MB" in response.content.decode()
     assert not Upload.objects.exists()
 
 

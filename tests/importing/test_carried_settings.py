@@ -155,7 +155,7 @@ def test_only_a_new_project_of_the_same_task_takes_over_settings(project, tmp_pa
     ):
         bring_in(tmp_path / "first", "--with-settings", "--task-type", "nli/two-way/1")
     (tmp_path / "first" / "manifest.json").write_text((tmp_path / "first" / "claims.jsonl").read_text())
-    with pytest.raises(CommandError, match="The files bring no settings; add the manifest.json"):
+    with pytest.raises(CommandError, match="The files contain no settings; add the manifest.json"):
         bring_in(tmp_path / "first", "--with-settings")
     assert not Project.objects.filter(slug="again").exists()
 
@@ -196,7 +196,7 @@ def test_a_release_is_shown_before_it_is_set_up_in_the_browser(client, owner, pr
     assert dry.parameters["format"] == "assay"
     for words in (
         "Version 2 of the project&#x27;s options: highlights: Stance off; ",
-        "words of its own for Stance; asked in words: Why?",
+        "its own captions for Stance; free-text question: Why?",
         "3 for 50% of the items, 1 for the others",
         "Shown after the first answer, which is kept",
         "2 versions; the newest has 25 characters",
@@ -230,7 +230,7 @@ def test_a_project_without_labels_can_be_made_anew_from_its_files(client, owner,
     dry, _ = send(client, dataset, packed)
     looked_at(client, client.post(f"/imports/{dry.uuid}/start/"))
     dry, page = send(client, dataset, packed)
-    assert "holds all of this already" in page and "Import now" in page
+    assert "already contains all of this" in page and "Import now" in page
     chosen = {"with_project": "on", "project_title": "Anew", "task_type": KIND, "with_settings": "on"}
     job, _ = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", chosen))
     assert job.state == "done", job.message
@@ -244,7 +244,7 @@ def test_settings_that_cannot_be_taken_over_do_not_stop_the_rest(client, owner, 
     frozen["settings"]["order"] = "backwards"
     (tmp_path / "release" / "manifest.json").write_text(json.dumps(frozen, sort_keys=True))
     dry, page = send(client, make_dataset(owner), zipped(tmp_path / "release", tmp_path / "r.zip"))
-    assert "The settings in the file cannot be taken over: order: &#x27;backwards&#x27; is none of random, file" in page
+    assert "The settings in the file cannot be used: order: &#x27;backwards&#x27; is none of random, file" in page
     assert "with_settings" not in page and "The rest can be imported" in page
     chosen = {"with_project": "on", "project_title": "Ports", "task_type": KIND, "with_settings": "on"}
     job, _ = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", chosen))

@@ -53,7 +53,7 @@ def new_dataset(page: Page, title: str, slug: str) -> None:
     page.get_by_role("link", name="New data set").click()
     page.get_by_label("Title").fill(title)
     page.get_by_label("Address").fill(slug)
-    page.get_by_role("button", name="Create it and choose a file").click()
+    page.get_by_role("button", name="Create and choose a file").click()
     expect(page.get_by_role("heading", name="Import a file")).to_be_visible()
 
 
@@ -100,7 +100,7 @@ def new_project(page: Page, title: str, dataset: str, task: str, guidelines: str
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     address = page.url
     page.wait_for_load_state()  # what says that they are being made would be there
-    expect(page.get_by_role("heading", name="Its items are being made")).to_be_hidden(timeout=JOB_MS)
+    expect(page.get_by_role("heading", name="Its items are being created")).to_be_hidden(timeout=JOB_MS)
     return address
 
 

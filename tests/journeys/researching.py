@@ -103,7 +103,7 @@ def train(page: Page, study: Study, **choices: str | bool) -> str:
             field.select_option(label=chosen)
     page.get_by_role("button", name="Train", exact=True).click()
     page.wait_for_url("**/training/*/")
-    run_it = page.get_by_role("button", name="Run it over the project")
+    run_it = page.get_by_role("button", name="Run on this project")
     expect(run_it).to_be_visible(timeout=JOB_MS)
     run_it.click()
     page.wait_for_url("**/runs/*/")

@@ -37,18 +37,18 @@ def test_one_click_runs_what_can_run_and_says_what_the_others_need(demo: Demo, r
     rows = answer.locator("tbody tr")
     expect(rows).to_have_count(len(task_type(project.task_type).checkers))
     of = {slug: answer.locator(f"[data-checker={slug}]") for slug in task_type(project.task_type).checkers}
-    expect(of["lexical"]).to_contain_text("used again")  # the demo came with it
+    expect(of["lexical"]).to_contain_text("reused")  # the demo came with it
     expect(of["embedding"]).to_contain_text("started")
     expect(of["llm"]).to_contain_text("ASSAY_LLM_ENDPOINTS")
     expect(of["trained"].get_by_role("link", name="train a checker")).to_be_visible()
-    runs = [link.get_attribute("href") for link in answer.get_by_role("link", name="its run").all()]
+    runs = [link.get_attribute("href") for link in answer.get_by_role("link", name="the run").all()]
     assert runs
     for address in runs:
         page.goto(demo.address + address)
         expect(page.locator("#run-progress .badge.ok")).to_have_text("done", timeout=JOB_MS)
     page.goto(f"{demo.address}/projects/{project.slug}/runs/")
     page.get_by_role("button", name="Run all available checkers").click()
-    expect(page.locator("tr[data-checker]").filter(has_text="used again")).to_have_count(len(runs) + 1)
+    expect(page.locator("tr[data-checker]").filter(has_text="reused")).to_have_count(len(runs) + 1)
 
 
 def test_the_list_of_all_checkers_is_one_click_away(demo: Demo, researcher: Page):

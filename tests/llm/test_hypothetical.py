@@ -44,7 +44,7 @@ def test_each_method_has_instructions_of_its_own(serve):
         hypothetical_documents(["ice"], Server(), method)
     sent = [request["messages"][0]["content"] for request in server.requests]
     assert sent == [prompts.shipped(method).instructions for method in METHODS] and len(set(sent)) == len(METHODS)
-    with pytest.raises(ValueError, match="no method 'rm3'; there are query2doc, hyde"):
+    with pytest.raises(ValueError, match="no method 'rm3'; available: query2doc, hyde"):
         hypothetical_documents(["ice"], Server(), "rm3")
     with pytest.raises(ValueError, match="0 passages"):
         hypothetical_documents(["ice"], Server(), n=0)
@@ -89,7 +89,7 @@ def test_a_server_that_stays_away_is_no_querys_failure(serve):
 def test_a_server_is_named_and_what_is_not_configured_is_refused_with_what_is(serve):
     serve(drawn)
     assert Server().endpoint == Server("main").endpoint
-    with pytest.raises(ModelError, match="no endpoint 'other'; there are main"):
+    with pytest.raises(ModelError, match="no endpoint 'other'; available: main"):
         Server("other")
 
 

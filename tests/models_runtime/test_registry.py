@@ -38,7 +38,7 @@ def test_examples_in_docstrings_hold(module):
 
 
 def test_an_unknown_checker_is_refused_with_what_exists():
-    with pytest.raises(UnknownCheckerError, match="'lexicall'; there are lexical, embedding, .*fake"):
+    with pytest.raises(UnknownCheckerError, match="'lexicall'; available: lexical, embedding, .*fake"):
         load("lexicall", STANCE)
 
 

@@ -64,7 +64,7 @@ def test_from_the_data_set_to_the_pairs_and_a_new_project(client, dataset):
     assert not Pair.objects.exists()
     job, page = after_the_job(client, client.post(f"/pairs/{job.uuid}/start/"))
     assert job.state == "done" and len(pairs(dataset)) == 8
-    assert "The pairs are made" in page
+    assert "The pairs were made" in page
     [link] = re.findall(r'href="(/projects/new/[^"]+)"', page)
     form = client.get(link.replace("&amp;", "&")).content.decode()
     assert re.search(r'value="nli/two-way/1"[^>]*checked', form)
@@ -77,7 +77,7 @@ def test_from_the_data_set_to_the_pairs_and_a_new_project(client, dataset):
 def test_making_them_again_is_not_offered(client, dataset):
     make(dataset)
     job, page = after_the_job(client, client.post(f"/datasets/{dataset.slug}/pairs/", CHOICE))
-    assert "has all of these pairs already" in page and "Make the pairs</button>" not in page
+    assert "already has all of these pairs" in page and "Make the pairs</button>" not in page
     refused = client.post(f"/pairs/{job.uuid}/start/", follow=True).content.decode()
     assert "There is nothing to make here" in refused
 

@@ -138,7 +138,7 @@ def test_the_items_of_a_list_can_be_moved_to_the_front_and_back(client):
     client.force_login(researcher)
     address = f"/projects/{project.slug}/items/priority/"
     page = client.post(address, {"search": wanted.key, "filter": "", "priority": "10"}, follow=True)
-    assert "1 item now comes first" in page.content.decode()
+    assert "1 item is now assigned first" in page.content.decode()
     assert assigning.take(project, annotator).item == wanted
     client.post(address, {"search": wanted.key, "filter": "", "priority": "0"})
     assert Item.objects.filter(project=project).order_by("position").first() == first

@@ -381,7 +381,7 @@ def test_the_version_of_the_questions_goes_into_the_export_and_comes_back(resear
 
 
 def test_who_labelled_before_is_told_once_that_the_questions_changed(project, researcher, annotator):
-    person, notice = Annotator(annotator, project), "What is asked here changed since you last labelled"
+    person, notice = Annotator(annotator, project), "The questions have changed since you last labelled here"
     assert person.submit(person.next()["payload"]).status_code == 200
     assert notice not in person.page().content.decode()
     set_options(project, researcher, {"spans": {"stance": "off"}})

@@ -149,7 +149,7 @@ def test_guidelines_get_a_version_only_when_they_change(researcher, dataset):
 def test_annotators_are_told_that_guidelines_changed(researcher, dataset):
     annotator = factories.make_user("anna")
     project = factories.make_project(dataset, annotators=[annotator])
-    address, words = f"/projects/{project.slug}/", "The guidelines changed"
+    address, words = f"/projects/{project.slug}/", "The guidelines have changed"
     assert words not in client_of(annotator).get(address).content.decode()
     guidelines.acknowledge(project, annotator, 1)
     assert words not in client_of(annotator).get(address).content.decode()

@@ -56,7 +56,7 @@ def test_retrieve_compare_publish_and_judge(open_context, tmp_path, settings):
     with page.expect_download() as got:
         page.get_by_role("link", name="TREC run file").click()
     assert "light Q0 light/a 1 " in got.value.path().read_text()
-    page.get_by_label("Passages of each ranking").fill("1")
+    page.get_by_label("Passages per ranking").fill("1")
     page.get_by_role("button", name="Publish").press("Enter")
     expect(page.locator("#job-progress")).to_be_visible()
     assert lifecycle.run_here(Job.objects.get(kind="passages")).state == "done"

@@ -44,7 +44,7 @@ def test_the_same_run_is_used_again_and_gold_is_told(tmp_path):
     said = command(project.slug, "bm25", "--here", "--top", 1, "--param", "chunker=whole")
     assert "gold evidence found: 3 of 3, for 3 of 3 queries that have some" in said
     said = command(project.slug, "bm25", "--here", "--top", 1, "--param", "chunker=whole")
-    assert "The same run exists already, done" in said and RetrievalRun.objects.count() == 1
+    assert "The same run already exists, done" in said and RetrievalRun.objects.count() == 1
 
 
 def test_without_here_workers_do_it(tmp_path):

@@ -128,7 +128,7 @@ def test_the_same_run_is_shown_and_wrong_values_are_told_on_the_form(project, cl
     where = f"/projects/{project.slug}/retrieval/"
     first = client.post(where, filled())["Location"]
     page = client.post(where, filled()).content.decode()
-    assert "The same run exists already" in page and first in page
+    assert "The same run already exists" in page and first in page
     assert "It is queued." in client.post(where, filled(again="on")).content.decode()
     Job.objects.update(state=Job.State.DONE)  # what is queued is not queued again, what is done is done anew
     assert client.post(where, filled(again="on")).status_code == 302
@@ -225,7 +225,7 @@ def test_publishing_needs_the_right_to_change_the_data_set(project, client):
     run = search(project, parameters=WHOLE)
     reader = join(project, make_user(), Membership.Role.RESEARCHER)
     other = client_of(reader)
-    assert "Publishing needs the right to change" in other.get(f"/retrieval/{run.uuid}/").content.decode()
+    assert "To publish you need permission to change" in other.get(f"/retrieval/{run.uuid}/").content.decode()
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 403
     DatasetGrant.objects.create(dataset=project.dataset, user=reader, can_edit=True)
     assert other.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": "1"}).status_code == 302

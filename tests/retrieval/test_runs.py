@@ -315,9 +315,9 @@ def test_a_corpus_that_is_not_on_the_workers_machine(tmp_path, settings):
 def test_what_cannot_be_started_says_why(tmp_path):
     project = harbour(tmp_path)
     for wanted, message in (
-        ({"retriever": "lexical"}, "There is no retriever 'lexical'; there are bm25"),
+        ({"retriever": "lexical"}, "There is no retriever 'lexical'; available: bm25"),
         ({"asks": "verdict"}, "one of claim, question, atomic_claim"),
-        ({"corpus": "wiki"}, "There is no corpus 'wiki' here; there are own, each"),
+        ({"corpus": "wiki"}, "There is no corpus 'wiki' here; available: own, each"),
         ({"top": 0}, "from 1 to 1000"),
         ({"queue": "llm"}, "not of the queue 'llm'"),
     ):

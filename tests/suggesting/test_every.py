@@ -61,7 +61,7 @@ def test_in_every_kind_of_project_what_can_run_is_started_and_finishes_and_the_r
     for slug in FETCHED & set(found):
         assert [need.command for need in found[slug].needs] == [registry.fetch_command(slug)]
     assert found["trained"].needs[-1].is_training and VARIABLE in found["llm"].needs[0].words
-    assert "by chance" in found["fake"].needs[0].words
+    assert "at random" in found["fake"].needs[0].words
 
 
 @pytest.fixture
@@ -125,13 +125,13 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     assert "Run all available checkers" in page and f"3 of {3 + n_others} can run here" in page
     assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
     assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
-    assert "Queue cpu: no work was ever begun here" in page
+    assert "Queue cpu: no job has been started here yet" in page
     page = client.post(address, {"every": "1"}).content.decode()
     assert page.count(">started<") == 3 and page.count(">not started<") == n_others
     for run in CheckerRun.objects.all():
         assert reverse("run_detail", args=[run.uuid]) in page
     page = client.post(address, {"every": "1"}).content.decode()
-    assert page.count(">used again<") == 3 and ">started<" not in page and CheckerRun.objects.count() == 3
+    assert page.count(">reused<") == 3 and ">started<" not in page and CheckerRun.objects.count() == 3
 
 
 def test_a_project_for_people_alone_offers_no_button_and_starts_nothing(client):
@@ -154,7 +154,7 @@ def test_a_run_that_waits_long_says_for_whose_worker(client, project):
     other = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
     lease = lifecycle.claim_chunk(other.job_id)
     page = client.get(address).content.decode()
-    assert "a worker is at work on 1 job now" in page and "celery -A" not in page
+    assert "workers are busy with 1 job now" in page and "celery -A" not in page
     assert "on the queue" not in client.get(reverse("run_progress", args=[other.uuid])).content.decode()
     lifecycle.work_on_chunk(other.job, lease)
     state = queue_states(["cpu", "gpu"])
@@ -171,7 +171,7 @@ def test_the_command_does_the_same(project):
     assert CheckerRun.objects.count() == 3
     said = io.StringIO()
     call_command("run_checker", project.slug, "--every", "--here", stdout=said)
-    assert said.getvalue().count("used again") == 3 and said.getvalue().count("inputs in") == 3
+    assert said.getvalue().count("reused") == 3 and said.getvalue().count("inputs in") == 3
     assert set(Job.objects.filter(checker_run__isnull=False).values_list("state", flat=True)) == {Job.State.DONE}
 
 

@@ -56,9 +56,9 @@ def test_a_run_is_started_from_the_form_that_the_registry_describes(client, proj
     assert "waiting for a worker" in client.get(response.url).content.decode()
 
     again = client.post(address, posted).content.decode()
-    assert "The same run exists already" in again and reverse("run_detail", args=[run.uuid]) in again
+    assert "The same run already exists" in again and reverse("run_detail", args=[run.uuid]) in again
     refused = client.post(address, posted | {"fake-again": "on"}).content.decode()
-    assert "The same run exists already" in refused and "It is queued." in refused
+    assert "The same run already exists" in refused and "It is queued." in refused
     assert CheckerRun.objects.count() == 1
     Job.objects.update(state=Job.State.DONE)  # what is queued is not queued again, what is done is done anew
     assert client.post(address, posted | {"fake-again": "on"}).status_code == 302

@@ -238,7 +238,7 @@ def test_the_command_works_a_run_off_and_names_what_is_wrong(capsys):
     run = CheckerRun.objects.get(project=project)
     assert run.parameters["seed"] == 3 and run.job.state == Job.State.DONE
     call_command("run_checker", project.slug, "fake", "--param", "seed=3", "--here")
-    assert "exists already" in capsys.readouterr().out
+    assert "already exists" in capsys.readouterr().out
     assert CheckerRun.objects.count() == 1
     for arguments, message in [
         (("nowhere", "fake"), "no project"),

@@ -270,7 +270,7 @@ def test_from_the_page_to_a_run():
     address = reverse("project_training", args=[project.slug])
     assert address in client.get(reverse("project_runs", args=[project.slug])).content.decode()
     page = client.get(address).content.decode()
-    assert "No checker was trained here yet" in page
+    assert "No checker has been trained here yet" in page
     posted = {
         "source": "decisions",
         "representation": "lexical",
@@ -395,7 +395,7 @@ def test_without_its_language_model_a_training_fails_with_what_to_type(monkeypat
     project = make_project()
     decide(project)
     page = client_of(project.created_by).get(reverse("project_training", args=[project.slug])).content.decode()
-    assert "is not on this machine yet; fetch it with: hf download EleutherAI/pythia-410m" in page
+    assert "is not on this machine yet; download it with: hf download EleutherAI/pythia-410m" in page
     request = TrainingRequest(
         classifier="logistic", representation="hidden-states", skip_rare=True, hidden_model="EleutherAI/pythia-410m"
     )

@@ -129,7 +129,7 @@ def test_keys_are_off_while_somebody_types_and_in_dialogs(label, project, ann):
 def test_single_keys_can_be_switched_off_for_good(label, project, ann):
     page = label(project, ann)
     page.press("?")
-    page.page.get_by_label("Single keys act").uncheck()
+    page.page.get_by_label("Single-key shortcuts").uncheck()
     page.press("Escape")
     expect(page.page.locator("dialog[open]")).to_have_count(0)
     page.press("1")

@@ -22,7 +22,7 @@ def publish(open_context, project):
         page.goto(f"/projects/{project.slug}/guidelines/")
         page.get_by_label("Guidelines in Markdown").fill(text)
         page.get_by_role("button", name="Publish").click()
-        expect(page.get_by_text("is in force")).to_be_visible()
+        expect(page.get_by_text("is now in force")).to_be_visible()
 
     return publish_text
 
@@ -62,7 +62,7 @@ def test_a_new_version_is_announced_before_the_next_item_with_what_changed(label
     publish()
     first = page.assignment
     page.press("6", "Enter")
-    expect(page.notice).to_contain_text("The guidelines changed")
+    expect(page.notice).to_contain_text("The guidelines have changed")
     expect(page.notice.locator("ins")).to_have_text("Read twice, judge the evidence once.")
     expect(page.notice.locator("del")).to_have_text("Read twice, judge once.")
     expect(page.page.locator("#stage [data-item]")).to_have_count(0)

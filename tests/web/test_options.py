@@ -72,7 +72,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
     picture(page, "project_options-adapted")
     assert not grave_problems(page) and not scrolls_sideways(page)
     page.get_by_role("button", name="Save").last.click()
-    expect(page.get_by_text("Version 1 is used from everybody's next item on")).to_be_visible()
+    expect(page.get_by_text("Version 1 is used from everyone's next item on")).to_be_visible()
 
     work = LabellingPage(open_context(annotator).new_page(), project).open()
     expect(work.page.locator("[data-dimension=relevance]")).to_have_count(0)
@@ -120,7 +120,7 @@ def test_without_scripts_everything_can_be_adapted_too(open_context, researcher,
     titles = page.locator("#options-preview [data-dimension=stance] .choice-title")
     expect(titles).to_have_text(["Not enough information", "Contra", "Pro"])
     page.get_by_role("button", name="Save").last.click()
-    expect(page.get_by_text("Version 1 is used from everybody's next item on")).to_be_visible()
+    expect(page.get_by_text("Version 1 is used from everyone's next item on")).to_be_visible()
     project.refresh_from_db()
     assert project.options["order"]["stance"][0] == "not_enough_info"
     page.get_by_role("button", name="Reset to the task's questions").click()

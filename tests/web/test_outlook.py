@@ -39,7 +39,7 @@ def test_a_project_that_stops_says_so_with_the_next_reply_and_what_is_on_the_scr
     page.press("ArrowRight")
     expect(page.page.locator("[data-empty] h2")).to_have_text(f"The project is {state}")
     Project.objects.update(state="open")
-    page.page.get_by_role("button", name="Check again now").click()
+    page.page.get_by_role("button", name="Check again").click()
     expect(page.page.locator("#stage [data-item]")).to_have_count(1)
 
 

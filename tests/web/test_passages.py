@@ -100,15 +100,13 @@ def test_a_whole_passage_decides_and_is_taken_back(label, ann):
     page = label(make(ann, CONTEXT), ann)
     page.press("p", "2")
     assert chips(page) == ["Passage 2: all of it"] and page.chosen() == ["sufficient"]
-    expect(page.page.get_by_role("button", name="Passage 2 as a whole decides")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(page.page.get_by_role("button", name="Mark all of passage 2")).to_have_attribute("aria-pressed", "true")
     assert page.page.locator("mark.chosen").count() == 0
     page.press("p", "2")
     assert chips(page) == []
     page.press("p", "Escape", "1", "p", "9")
     assert page.status == "There is no passage 9" and chips(page) == []
-    page.page.get_by_role("button", name="Passage 3 as a whole decides").click()
+    page.page.get_by_role("button", name="Mark all of passage 3").click()
     has_chips(page, "Passage 3: all of it")
     page.press("p", "1", "z", "z", "p", "1")  # undo reaches the whole passages too
     assert chips(page) == ["Passage 1: all of it"]

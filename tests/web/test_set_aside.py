@@ -105,7 +105,7 @@ def test_a_later_answer_to_the_same_item_waits_behind_and_never_overtakes(label,
     page.press("1", "2", "ArrowRight")
     page.gone(first)
     says(page, "2 set aside")
-    expect(message(page)).to_contain_text("What you said later about the same item waits with it (1).")
+    expect(message(page)).to_contain_text("Your later changes to the same item wait with it (1).")
     assert len(tried) == 3
     second = page.answer("2")
     eventually(page.page, lambda: revisions(second, ann).count(), 1)

@@ -80,7 +80,7 @@ WAYS = {
     "closed": move("closed"),
     "removed": removed,
 }
-LINKS = ("Continue labelling", "Start labelling", "Open the labelling page", "Look at what you judged")
+LINKS = ("Continue labelling", "Start labelling", "Open the labelling page", "Review your answers")
 
 
 def text_of(response) -> str:

@@ -256,7 +256,7 @@ def _list(value: object, path: str) -> list:
 
 def _only_once(ids: dict[str, str], key: str, path: str) -> None:
     if (first := ids.setdefault(key, path)) != path:
-        raise BadCell(f"{path}.id", key, f"stands already at {first}")
+        raise BadCell(f"{path}.id", key, f"already occurs at {first}")
 
 
 __all__ = ["as_object", "is_content", "line_object", "read", "write"]

@@ -110,7 +110,7 @@ def check_columns(name: str, columns: tuple[str, ...], limits: Limits) -> tuple[
         raise FormatError(f"{name}: has {len(columns):,} columns; at most {limits.columns:,} are read")
     twice = [column for position, column in enumerate(columns) if column in columns[:position]]
     if twice:
-        raise FormatError(f"{name}: columns that stand twice: {', '.join(twice)}. Found: {listed(columns)}")
+        raise FormatError(f"{name}: duplicate columns: {', '.join(twice)}. Found: {listed(columns)}")
     return columns
 
 

@@ -76,7 +76,7 @@ def _records_of(claim: dict, labels: tuple[str, ...], limit: int) -> list[Record
             raise BadCell(path, evidence, "is not a JSON object")
         evidence_key = f"{key}/{to_key(evidence.get('evidence_id'), f'{path}.evidence_id', limit)}"
         if evidence_key in keys:
-            raise BadCell(f"{path}.evidence_id", evidence["evidence_id"], "stands twice under the claim")
+            raise BadCell(f"{path}.evidence_id", evidence["evidence_id"], "occurs twice under the claim")
         keys.add(evidence_key)
         records.append(
             EvidenceRecord(

@@ -117,8 +117,8 @@ def _names_of_row(cells: dict, names: Names, file: str) -> Names:
     for what in ("setting", "model"):
         if not getattr(names, what):
             raise FormatError(
-                f"{file}: the {what} stands neither in the file's path nor in its rows; say which it is. "
-                "A path such as zero_context/nq_gpt4_answers.json tells both."
+                f"{file}: the {what} is neither in the file's path nor in its rows; name it. "
+                "A path such as zero_context/nq_gpt4_answers.json contains both."
             )
     return names
 

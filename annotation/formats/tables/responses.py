@@ -69,7 +69,7 @@ class ResponseRows(Rows):
                 ResponseRecord(key, text, question=question_key, model=model, context_setting=setting, metadata=own)
             )
         elif triplet is None:
-            raise BadCell(self.column("response"), text, f"stands already on an earlier line as {key}")
+            raise BadCell(self.column("response"), text, f"already occurs on an earlier line as {key}")
         if triplet is not None:
             mark = digest(key)
             index = self.counts.get(mark, 0)

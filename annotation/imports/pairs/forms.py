@@ -22,18 +22,18 @@ class PairsForm(forms.Form):
         label="Drop sentences that reproduce the claim",
         min_value=0.01,
         max_value=1,
-        help_text="From this ROUGE-2 (F-measure against the claim) on. The study of knowledge leakage took 0.95.",
+        help_text="Those with at least this ROUGE-2 F-measure against the claim; the study of leakage used 0.95.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
-    segmenter = forms.ChoiceField(label="Sentences by")
+    segmenter = forms.ChoiceField(label="Sentence segmenter")
     limit = forms.IntegerField(
-        label="How many documents",
+        label="Number of documents",
         required=False,
         min_value=1,
         max_value=10_000_000,
-        help_text="Drawn at random, the same ones each time. Empty: all of them.",
+        help_text="Drawn at random with the seed. Leave empty for all of them.",
     )
-    seed = forms.IntegerField(label="Seed of the draw", initial=0, min_value=0, max_value=2**31 - 1)
+    seed = forms.IntegerField(label="Random seed", initial=0, min_value=0, max_value=2**31 - 1)
 
     def __init__(self, *args, dataset: Dataset, **kwargs):
         super().__init__(*args, **kwargs)
@@ -42,7 +42,9 @@ class PairsForm(forms.Form):
         segmenters = (used,) if used else pairing.installed_segmenters()
         self.fields["segmenter"].choices = [(name, SEGMENTERS.get(name, name)) for name in segmenters]
         if used:
-            self.fields["segmenter"].help_text = "As for the pairs that there are; other borders would mix with them."
+            self.fields[
+                "segmenter"
+            ].help_text = "The same as for the existing pairs: other sentence boundaries would mix with them."
         for name, counts in pairing.values_to_choose(dataset).items():
             if len(counts) > 1:
                 self.fields[name] = forms.MultipleChoiceField(
@@ -52,7 +54,7 @@ class PairsForm(forms.Form):
                     choices=[
                         (value or UNNAMED, f"{value or 'not said'} ({number:,})") for value, number in counts.items()
                     ],
-                    help_text="None ticked: all.",
+                    help_text="Tick none to use all.",
                 )
         self.order_fields(self.field_order)
 

@@ -112,12 +112,12 @@ def settled(dataset: Dataset, request: PairRequest) -> PairRequest:
     segmenter = request.segmenter or used or installed_segmenters()[0]
     if used and segmenter != used:
         raise PairingProblem(
-            f"The pairs of this data set come from sentences by {used}. Other sentence borders would mix with them; "
+            f"The pairs of this data set come from sentences by {used}. Other sentence boundaries would mix with them; "
             f"choose {used} again"
         )
     if segmenter not in installed_segmenters():
         raise PairingProblem(
-            f"The sentence segmenter {segmenter} is not installed here; there are {', '.join(installed_segmenters())}"
+            f"The sentence segmenter {segmenter} is not installed here; available: {', '.join(installed_segmenters())}"
         )
     documents = chosen_documents(dataset, request)
     if not documents.exists():

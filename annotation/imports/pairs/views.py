@@ -78,7 +78,7 @@ def pairs_start(request, uuid):
     dataset = dataset_for(request.user, job.dataset.slug, edit=True)
     form = _now_form(request, job, request.POST)
     if form is None:
-        messages.error(request, "There is nothing to make here; start with the choice of documents")
+        messages.error(request, "There is nothing to make here; choose the documents first")
         return redirect("pairs_detail", uuid=uuid)
     if form.is_valid():
         wanted = replace(PairRequest.from_json(job.parameters), on_judged=form.choice)

@@ -84,8 +84,8 @@ def start_extraction(
 
 def _why_none(project: Project, task_type: TaskType, kind: DraftKind) -> str:
     if sources_in(project.dataset, task_type).exists():
-        return f"Every {kind.source_one} has {kind.several} already; ask for all of them to draft some beside those"
-    return f"The data set has no {kind.source_several} with words to take {kind.several} from"
+        return f"Every {kind.source_one} already has {kind.several}; include those to draft more"
+    return f"The data set has no {kind.source_several} with text to take {kind.several} from"
 
 
 def chunks_of(source_ids: list[int], info: CheckerInfo) -> Iterator[tuple[dict, int]]:

@@ -18,11 +18,11 @@ class ExtractionForm(RunForm):
         super().__init__(info, data)
         again = self.fields.pop("again")
         self.fields["everything"] = forms.BooleanField(
-            label=f"Also {kind.source_several} that have {kind.several} already",
+            label=f"Include {kind.source_several} that already have {kind.several}",
             required=False,
             help_text=f"Otherwise only {kind.source_several} without any are read.",
         )
-        again.label, again.help_text = "Start it even if the same run exists already", ""
+        again.label, again.help_text = "Start even if the same run already exists", ""
         self.fields["again"] = again
 
     def start(self, project: Project, user: User) -> MachineRun:
@@ -43,5 +43,5 @@ class PublishDraftsForm(forms.Form):
                 SUPERSEDE,
                 f"Give such a {kind.source_one} a new version with new items; judgements stay with the old one",
             ),
-            (KEEP, f"Leave such a {kind.source_one} as it is, publish the rest"),
+            (KEEP, f"Keep such a {kind.source_one} as it is and publish the rest"),
         ]

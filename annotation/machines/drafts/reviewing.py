@@ -35,9 +35,7 @@ class ChangedMeanwhile(ReviewError):
         else:
             how = "accepted" if draft.state == Draft.State.ACCEPTED else "dropped"
             what = f"was {how} by {draft.reviewed_by} at {draft.reviewed_at:%H:%M:%S} UTC"
-        super().__init__(
-            f"This {what} after your page was made. Nothing of yours was stored; look at it and decide again"
-        )
+        super().__init__(f"This {what} after your page was loaded. Nothing was stored; review it and decide again")
 
 
 def seen(draft: Draft) -> str:

@@ -22,7 +22,7 @@ class RetrievalForm(RunForm):
         )
         self.fields["corpus"] = forms.ChoiceField(label="Where", choices=list(corpora.items()))
         self.fields["top"] = forms.IntegerField(
-            label="Passages for each", initial=TOP, min_value=1, max_value=retrieving.TOP_LIMIT
+            label="Passages per query", initial=TOP, min_value=1, max_value=retrieving.TOP_LIMIT
         )
         self.fields["again"].label = "Search again"
         self.fields["again"].help_text = "Otherwise the existing run with the same queries and documents is used."
@@ -40,9 +40,9 @@ class PublishPassagesForm(forms.Form):
     def __init__(self, run: RetrievalRun, data=None) -> None:
         super().__init__(data, prefix="publish")
         self.fields["top"] = forms.IntegerField(
-            label="Passages of each ranking",
+            label="Passages per ranking",
             initial=min(PUBLISHED, run.top),
             min_value=1,
             max_value=run.top,
-            help_text="The top passages. Texts that a claim or question already has as evidence are left out.",
+            help_text="The top ones. Texts that are already evidence of the claim or question are left out.",
         )

@@ -104,4 +104,4 @@ def _hash_of(run: RetrievalRun, lease: Lease) -> str:
 
 def _refuse_other_documents(run: RetrievalRun, corpus_hash: str) -> None:
     if run.corpus_hash and run.corpus_hash != corpus_hash:
-        raise JobError("The documents have changed since this run began, so the rest would not fit; start another run")
+        raise JobError("The documents have changed since this run began, so the rest would not fit; start a new run")

@@ -121,7 +121,7 @@ def _store_provenance(run: RetrievalRun, index: Index) -> None:
     else:
         _check_identity(stored, index.provenance)
         if stored.corpus_hash != index.corpus_hash:
-            raise lifecycle.JobError("The documents have changed since this run began; start another run")
+            raise lifecycle.JobError("The documents have changed since this run began; start a new run")
         if index.provenance in workers.descriptions(stored.provenance):
             return
     workers.note_worker(stored.provenance, index.provenance)

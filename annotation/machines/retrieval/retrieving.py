@@ -141,7 +141,7 @@ def start(
 def _info(request: RetrievalRequest) -> CheckerInfo:
     found = {info.slug: info for info in retrievers()}
     if request.retriever not in found:
-        raise RunError(f"There is no retriever {request.retriever!r}; there are {', '.join(found) or 'none'}")
+        raise RunError(f"There is no retriever {request.retriever!r}; available: {', '.join(found) or 'none'}")
     if reason := registry.not_configured(request.retriever):
         raise RunError(reason)
     return found[request.retriever]
@@ -158,7 +158,7 @@ def _check(project: Project, request: RetrievalRequest) -> None:
     if request.corpus not in corpora:
         if request.corpus in (OWN, EACH):
             raise RunError("The data set has no evidence to search in; import some, or search a corpus")
-        raise RunError(f"There is no corpus {request.corpus!r} here; there are {', '.join(corpora) or 'none'}")
+        raise RunError(f"There is no corpus {request.corpus!r} here; available: {', '.join(corpora) or 'none'}")
 
 
 def _stand_of(dataset: Dataset, corpus: str) -> list:

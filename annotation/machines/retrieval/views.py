@@ -64,7 +64,7 @@ def parts_of(request, run: RetrievalRun) -> dict:
     return {
         "asked": asked,
         "where": where,
-        "facts": [("corpus", run.corpus_hash or "–"), ("passages for each", run.top), *facts_of(run)],
+        "facts": [("corpus", run.corpus_hash or "–"), ("passages per query", run.top), *facts_of(run)],
         "numbers": run.job.result if run.job.state == Job.State.DONE else None,
         # Which evidence is gold says what a label will be, to whoever still labels here.
         "is_blind": has_open_work(request.user, run.project),
@@ -137,7 +137,7 @@ def retrieval_publish(request, uuid):
     """The best passages become evidence of the data set."""
     run = run_for(request.user, uuid, RetrievalRun)
     if not may_edit_dataset(request.user, run.project.dataset):
-        raise PermissionDenied("This needs the right to change the data set")
+        raise PermissionDenied("You need permission to change the data set")
     form = PublishPassagesForm(run, request.POST)
     if form.is_valid():
         try:

@@ -24,8 +24,8 @@ class RunForm(forms.Form):
             self.fields["queue"] = forms.ChoiceField(
                 label="Workers",
                 required=False,
-                choices=[(queue, f"those of the queue {queue}") for queue in queues],
-                help_text="Which queue's workers compute it; the queue gpu is for machines that have one.",
+                choices=[(queue, f"workers of the queue {queue}") for queue in queues],
+                help_text="The workers that compute it. The queue gpu is for machines with a GPU.",
             )
         self.fields["again"] = forms.BooleanField(
             label="Judge all units again",

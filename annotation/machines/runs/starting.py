@@ -28,7 +28,7 @@ class SameRun(RunError):
 
     def __init__(self, run: MachineRun) -> None:
         self.run = run
-        super().__init__(f"The same run exists already, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
+        super().__init__(f"The same run already exists, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
 
 
 def digest_of(value: object) -> str:

@@ -21,8 +21,8 @@ class TrainingForm(forms.Form):
     representation = forms.ChoiceField(
         label="Representation",
         choices=list(REPRESENTATIONS.items()),
-        help_text="Embeddings carry meaning, shared words carry overlap, numbers and negations. Hidden states need a "
-        "language model, which is named below.",
+        help_text="Embeddings capture meaning; shared words capture overlap, numbers and negation. Hidden states need "
+        "the language model named below.",
     )
     hidden_model = forms.CharField(
         label="Language model, for hidden states",
@@ -31,19 +31,17 @@ class TrainingForm(forms.Form):
         widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
     )
     layers = forms.CharField(
-        label="Layers, for hidden states",
+        label="Layers of the hidden states",
         required=False,
         max_length=200,
-        help_text="-1 is the last one. Several (8,16,24) or all: a classifier for each, averaged.",
+        help_text="-1 is the last one. Several (8,16,24) or all: one classifier per layer, averaged.",
     )
-    pooling = forms.ChoiceField(
-        label="State of a layer, for hidden states", choices=list(POOLINGS.items()), required=False
-    )
+    pooling = forms.ChoiceField(label="Pooling of the hidden states", choices=list(POOLINGS.items()), required=False)
     classifier = forms.ChoiceField(
         label="Classifier",
         choices=list(CLASSIFIERS.items()),
-        help_text="Support vectors do best on pairs of sentences. Beyond 6,000 labels they and the ridge become a "
-        "ridge on 2,000 of the texts, which keeps the time within bounds.",
+        help_text="Support vectors do best on pairs of sentences. Beyond 6,000 labels both kernel methods "
+        "are replaced by a ridge on 2,000 of the texts, to limit the time.",
     )
     minimum = forms.IntegerField(
         label="Minimum number of labels per class",
@@ -54,12 +52,12 @@ class TrainingForm(forms.Form):
     balanced = forms.BooleanField(
         label="Weight labels by inverse frequency",
         required=False,
-        help_text="Better for macro-F1, and worse for accuracy where one label prevails.",
+        help_text="Better for macro-F1, and worse for accuracy if one label dominates.",
     )
     skip_rare = forms.BooleanField(
         label="Leave out labels that are too rare",
         required=False,
-        help_text="The checker then never gives them. Otherwise too rare a label stops the training.",
+        help_text="The checker then never predicts them. Otherwise a label that is too rare stops the training.",
     )
     include_touched = forms.BooleanField(
         label="Include labels given with a trained checker's suggestion shown",
@@ -78,7 +76,7 @@ class TrainingForm(forms.Form):
             "A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
             "machine with config.json, .safetensors weights and tokenizer."
             + (f" This site allows: {allowed}." if (allowed := registry.allowed_in_words()) else "")
-            + (f" {model} is not on this machine yet; fetch it with: {command}" if command else "")
+            + (f" {model} is not on this machine yet; download it with: {command}" if command else "")
         )
 
     def clean(self):

@@ -14,7 +14,9 @@ from annotation.models import User
 
 
 class Command(BaseCommand):
-    help = "Create a site administrator. Asks for the password, or reads it from standard input where nobody types."
+    help = (
+        "Create a site administrator. Asks for the password, or reads it from standard input if that is not a terminal."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("email")
@@ -30,7 +32,7 @@ class Command(BaseCommand):
         if user is not None:
             user.is_staff = user.is_superuser = user.is_active = True
             user.save(update_fields=["is_staff", "is_superuser", "is_active"])
-            self.stdout.write(f"{user.email} is a site administrator now; the password stays as it was")
+            self.stdout.write(f"{user.email} is now a site administrator; the password was not changed")
             return
         user = User(username=email, email=email, name=name, is_staff=True, is_superuser=True)
         password = self._password()
@@ -48,6 +50,6 @@ class Command(BaseCommand):
         if not sys.stdin.isatty():
             return sys.stdin.readline().rstrip("\n")
         first = getpass.getpass("Password: ")
-        if getpass.getpass("The same again: ") != first:
-            raise CommandError("The two are not the same")
+        if getpass.getpass("Password (again): ") != first:
+            raise CommandError("The passwords do not match")
         return first

@@ -10,7 +10,9 @@ from annotation.models import Project
 
 
 class Command(BaseCommand):
-    help = "Write a project's content with decided labels, every single annotation, and a manifest with their hashes."
+    help = (
+        "Write a project's content with decided labels, every individual annotation, and a manifest with their hashes."
+    )
 
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")

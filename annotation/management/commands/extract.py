@@ -64,7 +64,9 @@ class Command(BaseCommand):
     def _work_off(self, run: ExtractionRun, sources: str) -> None:
         job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
-            raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
+            raise CommandError(
+                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
+            )
         seconds = (job.finished_at - job.started_at).total_seconds()
         result = job.result
         self.stdout.write(

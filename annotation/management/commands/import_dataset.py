@@ -17,6 +17,7 @@ from annotation.formats.tables.mapping import guess_mapping, preview
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.imports.rows import counted
 from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, User
 from annotation.projects.queries.carried_settings import in_words
@@ -73,9 +74,9 @@ class Command(BaseCommand):
                 result = importing.dry_run(request, dataset).as_json()
                 self._print_result(result, "Would be")
                 if result["judged_count"] and request.on_judged == REFUSE:
-                    raise CommandError("Rows that were judged would change; choose --on-judged supersede or keep")
+                    raise CommandError("Judged rows would change; choose --on-judged supersede or keep")
                 if result["error_count"]:
-                    raise CommandError(f"{result['error_count']:,} bad rows")
+                    raise CommandError(counted(result["error_count"], "bad row"))
                 return
             self._import(request, dataset, options)
         except (ImportProblem, FormatError) as error:
@@ -102,7 +103,7 @@ class Command(BaseCommand):
         guess = guess_mapping(seen.columns, seen.rows)
         if guess.missing:
             raise CommandError(
-                f"No column could be guessed for {', '.join(guess.missing)}; say them with --mapping FILE.json. "
+                f"No column could be guessed for {', '.join(guess.missing)}; name them with --mapping FILE.json. "
                 f"Columns: {', '.join(seen.columns)}"
             )
         self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.mapping.items()))
@@ -146,24 +147,25 @@ class Command(BaseCommand):
                 + ", ".join(f"{label} {number:,}" for label, number in sorted(labels.items()))
             )
         if result["annotations"]:
-            say(f"In the file: {result['annotations']:,} annotations by {result['raters']:,} raters")
+            say(f"In the file: {counted(result['annotations'], 'annotation')} by {counted(result['raters'], 'rater')}")
         if result["decisions"]:
-            say(f"In the file: {result['decisions']:,} decisions")
+            say(f"In the file: {counted(result['decisions'], 'decision')}")
         if done := result.get("labels_stored"):
             say(
-                f"Project: {done['items']:,} items, {done['annotations']:,} new annotations, "
-                f"{done['revisions']:,} revised, {done['unchanged']:,} unchanged; {done['decisions']:,} new decisions, "
-                f"{done['decisions_changed']:,} changed, {done['decisions_unchanged']:,} unchanged"
+                f"Project: {counted(done['items'], 'item')}, {counted(done['annotations'], 'new annotation')}, "
+                f"{done['revisions']:,} revised, {done['unchanged']:,} unchanged; "
+                f"{counted(done['decisions'], 'new decision')}, {done['decisions_changed']:,} changed, "
+                f"{done['decisions_unchanged']:,} unchanged"
             )
         if result["is_unchanged"] and not result["error_count"]:
-            say("The content is as it was: nothing changed.")
+            say("The data set is up to date: nothing changed.")
         for row in result["judged"][:ERRORS_SHOWN]:
             say(f"Judged and changed: {row['kind']} {row['key']} ({', '.join(row['columns'])})")
         for error in result["errors"][:ERRORS_SHOWN]:
             place = f"{error['file']}:{error['line']}" if error["line"] else error["file"] or "labels"
             self.stderr.write(f"{place}: {error['column'] or 'row'}: {error['value']!r} {error['reason']}")
         if result["error_count"] > ERRORS_SHOWN:
-            self.stderr.write(f"... and {result['error_count'] - ERRORS_SHOWN:,} more bad rows")
+            self.stderr.write(f"... and {counted(result['error_count'] - ERRORS_SHOWN, 'more bad row')}")
 
 
 def _work_off(job: Job) -> Job:
@@ -184,7 +186,7 @@ def _check_slug(slug: str) -> None:
     try:
         validate_slug(slug)
     except ValidationError:
-        raise CommandError(f"{slug!r} is no address: use letters, digits, - and _") from None
+        raise CommandError(f"{slug!r} is not an address: use letters, digits, - and _") from None
 
 
 def _wish(options: dict) -> ProjectWish | None:
@@ -212,7 +214,7 @@ def _owner(email: str | None, dataset: Dataset | None) -> User:
     owner = User.objects.filter(runs_the_site, is_active=True).order_by("-is_superuser", "pk").first()
     if owner is None:
         raise CommandError(
-            "There is no site administrator yet: make one with `manage.py create_admin EMAIL`, or name the owner, who "
-            "has an account, with --owner EMAIL"
+            "There is no site administrator yet: create one with `manage.py create_admin EMAIL`, or name the owner, "
+            "who has an account, with --owner EMAIL"
         )
     return owner

@@ -10,6 +10,7 @@ from annotation.imports.pairs import pairing
 from annotation.imports.pairs.pairing import SEGMENTERS, THRESHOLD, PairingProblem, PairRequest
 from annotation.imports.pairs.queries import COUNTS, notes_on
 from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.imports.rows import counted
 from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, User
 
@@ -88,4 +89,4 @@ class Command(BaseCommand):
         verb = "Would be" if job.parameters["is_dry_run"] else "Made:"
         say(f"{verb} " + ", ".join(f"{found.get(name, 0):,} {name}" for name in ("created", "changed", "unchanged")))
         if job.parameters["is_dry_run"] and result["error_count"]:
-            raise CommandError(f"{result['error_count']:,} problems; no pair can be made")
+            raise CommandError(f"{counted(result['error_count'], 'problem')}; no pair can be made")

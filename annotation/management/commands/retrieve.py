@@ -83,7 +83,9 @@ class Command(BaseCommand):
     def _work_off(self, run: RetrievalRun) -> None:
         job = run.job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
-            raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
+            raise CommandError(
+                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
+            )
         seconds = (job.finished_at - job.started_at).total_seconds()
         result = job.result
         self.stdout.write(
@@ -102,10 +104,10 @@ class Command(BaseCommand):
         except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
         if job.state != Job.State.DONE:
-            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker has it in hand'}")
+            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
         result, counts = job.result, job.result["counts"]
         self.stdout.write(
             f"Published: {result['new_evidence']} new pieces of evidence, {result['new_items']} new items; "
-            f"{counts.get('repeated', 0)} left out as repeated, {result.get('published', {}).get('kept', 0)} judged "
-            f"questions left as they are, {counts.get('replaced', 0)} queries that say something else by now"
+            f"{counts.get('repeated', 0)} left out as duplicates, {result.get('published', {}).get('kept', 0)} judged "
+            f"questions left as they are, {counts.get('replaced', 0)} queries whose text has changed since then"
         )

@@ -32,9 +32,11 @@ class Command(BaseCommand):
         self, *, project: str, checker, every: bool, param: list[str], queue, here: bool, again: bool, user, **options
     ) -> None:
         if every == bool(checker):
-            raise CommandError("Give one of them, not both: a checker, or --every" if every else NEITHER)
+            raise CommandError("Give either a checker or --every, not both" if every else NEITHER)
         if every and (param or queue or again):
-            raise CommandError("--every starts each checker as it comes: without --param, --queue and --again")
+            raise CommandError(
+                "--every runs each checker with its defaults: it cannot be combined with --param, --queue or --again"
+            )
         found = Project.objects.filter(slug=project).select_related("created_by").first()
         if found is None:
             raise CommandError(f"There is no project {project!r}")
@@ -65,7 +67,7 @@ class Command(BaseCommand):
                 for need in outcome.needs:
                     self.stdout.write("  " + ": ".join(part for part in (need.words, need.command) if part))
             else:
-                said = "started" if outcome.is_new else f"used again, {outcome.run.job.state}"
+                said = "started" if outcome.is_new else f"reused, {outcome.run.job.state}"
                 self.stdout.write(f"{outcome.info.slug}: {said}, run {outcome.run.uuid}, queue {outcome.run.job.queue}")
         broken = []
         for outcome in outcomes if here else ():
@@ -80,7 +82,9 @@ class Command(BaseCommand):
     def _work_off(self, run: CheckerRun) -> None:
         job = lifecycle.run_here(run.job)
         if job.state != Job.State.DONE:
-            raise CommandError(f"Run {run.uuid} is {job.state}: {job.message or 'a worker has part of it in hand'}")
+            raise CommandError(
+                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
+            )
         seconds = (job.finished_at - job.started_at).total_seconds()
         self.stdout.write(
             f"Run {run.uuid}: {job.progress_total} inputs in {seconds:.1f} s, {job.result['failed']} failed"

@@ -8,8 +8,9 @@ from annotation.projects.prefill import prefill_runs
 from annotation.task_types import current_task_types, task_type
 
 PREFILL_HELP = (
-    "Off gives labels that no checker touched. Shown is the fastest, but figures against a checker leave out what "
-    "people saw it say. After the first answer keeps that answer untouched and still lets people reconsider."
+    "With Off, no checker influences the labels. Shown is the fastest, but comparisons with a checker leave out labels "
+    "given while its suggestion was visible. After the first answer keeps that answer uninfluenced and still lets "
+    "people reconsider."
 )
 
 
@@ -75,7 +76,7 @@ class ProjectForm(forms.Form):
                 dataset, identifier
             ):
                 name = kind.replace("_", " ")
-                self.add_error("task_type", f"The data set “{dataset}” has nothing to judge this way (no {name})")
+                self.add_error("task_type", f"The data set “{dataset}” has nothing to judge in this task (no {name})")
         return cleaned
 
     def arguments(self) -> dict:

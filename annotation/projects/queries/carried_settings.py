@@ -46,9 +46,9 @@ def _questions(kind: TaskType, settings: CarriedSettings) -> str:
     parts = [
         ("not asked: {}", [titles[slug] for slug in options.get("hidden", ())]),
         ("highlights: {}", [f"{titles[slug]} {choice}" for slug, choice in options.get("spans", {}).items()]),
-        ("words of its own for {}", [titles[slug] for slug in options.get("captions", ())]),
-        ("another order of labels for {}", [titles[slug] for slug in options.get("order", ())]),
-        ("asked in words: {}", [asked.title if asked else "nothing"] if "free_text" in options else []),
+        ("its own captions for {}", [titles[slug] for slug in options.get("captions", ())]),
+        ("its own order of labels for {}", [titles[slug] for slug in options.get("order", ())]),
+        ("free-text question: {}", [asked.title if asked else "nothing"] if "free_text" in options else []),
     ]
     said = "; ".join(words.format(", ".join(named)) for words, named in parts if named)
     return f"Version {len(settings.options)} of the project's options: {said}"

@@ -32,7 +32,7 @@ class Outlook:
             return "Continue labelling" if done else "Start labelling"
         if self.name == "waiting":
             return "Open the labelling page"
-        return "Look at what you judged" if done and self.name != "removed" else ""
+        return "Review your answers" if done and self.name != "removed" else ""
 
 
 OUTLOOKS = {

@@ -144,9 +144,9 @@ def link_of(request, made: Invitation) -> str:
 def announce(request, made: Invitation) -> None:
     """Send the link and say so, or say that it has to be passed on by hand."""
     if invitations.send(made, link_of(request, made)):
-        messages.success(request, f"The invitation went to {made.email}; its link is in the list, too")
+        messages.success(request, f"The invitation was sent to {made.email}; its link is also in the list")
     else:
-        messages.warning(request, f"No mail could be sent to {made.email}; pass on the link from the list")
+        messages.warning(request, f"No email could be sent to {made.email}; pass on the link from the list")
 
 
 urlpatterns = [

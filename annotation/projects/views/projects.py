@@ -184,7 +184,7 @@ def project_guidelines(request, slug):
     form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
     if request.method == "POST" and form.is_valid():
         guideline = guideline_service.publish(project, request.user, form.cleaned_data["markdown"])
-        messages.success(request, f"Version {guideline.version} is in force")
+        messages.success(request, f"Version {guideline.version} is now in force")
         return redirect("project_guidelines", slug)
     page = Paginator(project.guidelines.select_related("created_by").order_by("-version"), 10).get_page(
         request.GET.get("page")

@@ -44,9 +44,9 @@ def _store(request, project: Project, options: dict):
     if project.options_version == before:
         messages.info(request, "There are no changes")
     elif project.options:
-        messages.success(request, f"Version {project.options_version} is used from everybody's next item on")
+        messages.success(request, f"Version {project.options_version} is used from everyone's next item on")
     else:
-        messages.success(request, "The task's own questions are used again, from everybody's next item on")
+        messages.success(request, "The task's own questions are used again from everyone's next item on")
     return redirect("project_options", project.slug)
 
 

@@ -114,7 +114,7 @@ export function createItem(node, payload, onChange, onPainted) {
       const able = labels.filter((one) => mayCarry(group, one.value)).map((one) => `“${one.title}” (${one.key})`);
       return `“${titleOf(group, label)}” takes no highlight: choose ${able.join(" or ")} first`;
     }
-    return spansOf(group).length >= MAX_SPANS ? `More than ${MAX_SPANS} highlights do not fit` : "";
+    return spansOf(group).length >= MAX_SPANS ? `At most ${MAX_SPANS} highlights fit` : "";
   }
 
   /** The label that a first highlight brings along: the only one that may carry any. */
@@ -227,15 +227,15 @@ export function createItem(node, payload, onChange, onPainted) {
     toggleWhole(text) {
       const { field } = text.element.dataset;
       const group = item.groupsOf(groups[current].unit).find((one) => one.dimension.spans?.takes_whole_texts && takes(one.dimension, field));
-      if (!group) return { isDone: false, words: "No whole text is named in this task" };
+      if (!group) return { isDone: false, words: "This task marks no whole passages" };
       if (text.isEmpty) return { isDone: false, words: `${text.title} is empty` };
       const whole = spansOf(group).find((span) => span.field === field && isWhole(group, span));
       if (whole) {
         item.removeSpan(group, whole);
-        return { isDone: true, words: `${text.title} taken back` };
+        return { isDone: true, words: `${text.title} is no longer marked` };
       }
       const why = item.addSpan(group, { field, start: 0, end: text.text.length });
-      return { isDone: !why, words: why || `${text.title} decides` };
+      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is marked` };
     },
     setCaret(next) {
       item.caretAt = next ?? item.caretAt;

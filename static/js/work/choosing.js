@@ -135,10 +135,10 @@ export function createChooser(stage, itemNow, page, highlighter) {
       const item = itemNow();
       if (!current()) return;
       const able = item.wholeTexts();
-      if (!able.length) return page.tell("No whole text is named in this task");
+      if (!able.length) return page.tell("This task marks no whole passages");
       if (button) return nameWhole(item.texts.get(button.dataset.whole));
       isNaming = true;
-      page.tell(`Which one decides? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc drops it`);
+      page.tell(`Which passage? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc cancels`);
     },
     /** The button that carries a unit's number. */
     pick: (button) => current() && pick(button.closest("[data-unit-row]").dataset.unitRow),

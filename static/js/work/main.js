@@ -520,7 +520,7 @@ const actions = {
   words() {
     const box = item && one("[data-free-text]", item.node);
     if (box) box.focus();
-    else tell("This task asks nothing in words; a comment is c");
+    else tell("This task has no free-text question; press c to comment");
   },
 };
 

@@ -58,7 +58,7 @@ export function showAside(aside, ways) {
   aside.forEach((answers, index) => {
     const [{ assignment, kind }, ...later] = answers;
     const what = kind === "skip" ? "a skip" : "an answer";
-    const more = later.length ? ` What you said later about the same item waits with it (${later.length}).` : "";
+    const more = later.length ? ` Your later changes to the same item wait with it (${later.length}).` : "";
     const text = `The server failed three times on ${what} of yours. It is set aside and kept in this browser; everything else is sent.${more}`;
     if (one(`[data-notice="${CSS.escape(names[index])}"] p`)?.textContent === text) return;
     notice(names[index], "error", text, [

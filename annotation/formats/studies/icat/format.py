@@ -154,8 +154,8 @@ class _Reader:
         model = _model_of_row(cells) or model_said(file, self.options) or guess_model(file)
         if not model:
             raise FormatError(
-                f"{file}: the model stands neither in the file's name nor in its rows; say which it is. A name such as "
-                "gpt-4.jsonl tells it."
+                f"{file}: the model is neither in the file's name nor in its rows; name it. A file name such as "
+                "gpt-4.jsonl contains it."
             )
         return model
 

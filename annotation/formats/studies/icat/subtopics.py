@@ -78,7 +78,7 @@ def subtopics_of(value: object, column: str, limit: int) -> Subtopics:
         path = f"{column}[{place}]"
         text, identifier, more = _parts(entry, path, limit)
         if _normal(text) in found.by_text:
-            raise BadCell(path, text, f"stands already at {column}[{found.by_text[_normal(text)]}]")
+            raise BadCell(path, text, f"already occurs at {column}[{found.by_text[_normal(text)]}]")
         found.by_text[_normal(text)] = place
         if identifier is not None:
             if identifier in found.by_id:
