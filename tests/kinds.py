@@ -114,7 +114,7 @@ def spans_for(dimension: Dimension, label: str, texts: dict[str, str]) -> list[d
     return []
 
 
-def judgements_for(page: pages.Page, turn: int) -> list[dict]:
+def judgements_for(page: pages.LabellingPage, turn: int) -> list[dict]:
     """A complete answer to a page; another `turn` takes other labels. A required span that the page has no text for
     (an empty answer) makes it take the dimension's last label."""
     found = []

@@ -74,7 +74,7 @@ ALL = Filter()
 
 
 @dataclass(frozen=True)
-class Column:
+class CodedColumn:
     """One column: `codes` are places in `values`, -1 where a row has none. `run` names the run that gave them,
     `decisions` the method of the decisions that did, `judged` the labels that its figures count where these are other
     ones than those of most."""
@@ -119,9 +119,9 @@ class Items:
         parts: Iterable[str] = (),
     ):
         self.units = units
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, CodedColumn] = {}
         self.unit_of: Sequence[int] = ()
-        self.judgements: dict[str, Column] = {}
+        self.judgements: dict[str, CodedColumn] = {}
         self.runs, self.scores = tuple(filter(None, runs)), tuple(filter(None, scores))
         self.decisions, self.quotes, self.first, self.parts = decisions, quotes, first, tuple(parts)
 
@@ -161,11 +161,13 @@ class Items:
         }
 
     @staticmethod
-    def _column(title, codes, values, titles, n: int, run: str = "", decisions: str = "", judged: str = "") -> Column:
+    def _column(
+        title, codes, values, titles, n: int, run: str = "", decisions: str = "", judged: str = ""
+    ) -> CodedColumn:
         values = tuple(values)
         if len(codes) != n or len(set(values)) < len(values):
             raise ValueError(f"column {title!r}: {len(codes)} codes for {n} rows, or a value that stands there twice")
-        return Column(title, values, values if titles is None else tuple(titles), codes, run, decisions, judged)
+        return CodedColumn(title, values, values if titles is None else tuple(titles), codes, run, decisions, judged)
 
     # ---- stored ----
 
@@ -265,7 +267,7 @@ class Items:
         return "; ".join(said) or "all units"
 
     @staticmethod
-    def _condition(column: Column, values: Values, names: Mapping[str, str] | None = None) -> str:
+    def _condition(column: CodedColumn, values: Values, names: Mapping[str, str] | None = None) -> str:
         values = (values,) if isinstance(values, str) else values
         if len(values) > 1 and set(values) == set(column.values):
             return column.title
@@ -355,15 +357,15 @@ def _unpacked(packed: list) -> list[int]:
     return [number - 1 for number in shifted]
 
 
-def _stored(column: Column) -> dict:
+def _stored(column: CodedColumn) -> dict:
     found = {"title": column.title, "values": list(column.values), "codes": _packed(column.codes), "run": column.run}
     found |= {"decisions": column.decisions} if column.decisions else {}
     found |= {"judged": column.judged} if column.judged else {}
     return found | ({"titles": list(column.titles)} if column.titles != column.values else {})
 
 
-def _read(data: dict) -> Column:
+def _read(data: dict) -> CodedColumn:
     values = tuple(data["values"])
     titles, codes = tuple(data.get("titles", values)), _unpacked(data["codes"])
     more = data["run"], data.get("decisions", ""), data.get("judged", "")
-    return Column(data["title"], values, titles, codes, *more)
+    return CodedColumn(data["title"], values, titles, codes, *more)

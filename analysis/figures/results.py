@@ -97,6 +97,11 @@ class NamedFigure(Figure):
     title: str
 
 
+class NamedLabel(Record):
+    label: str
+    title: str
+
+
 class EffectEnds(Record):
     """As `Ends`, of a regression; `n_clusters` are numbers of clusters, in each way in which they are taken."""
 

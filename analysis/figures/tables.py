@@ -12,8 +12,7 @@ from typing import Any
 
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure
-from analysis.reports.tabular import LOW, Cell, Estimated, Linked, Missing, Noted, Person
-from analysis.reports.tabular import Table as Grid
+from analysis.reports.tabular import LOW, Cell, Estimated, Grid, Linked, Missing, Noted, Person
 
 HIGH = ", high"
 

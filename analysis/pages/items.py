@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analysis.figures.items import COUNTED, DIMENSION, LABEL, RATER, Filter, Items
 from analysis.models import Release, StoredReport
-from analysis.pages.said import Frozen, Revision, decided_now, runs_named, said_now
+from analysis.pages.said import AnswerRevision, Frozen, decided_now, runs_named, said_now
 from analysis.queries import UnitRow
 from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
@@ -19,7 +19,7 @@ AFTER_LABELS = "does not count: given or changed after they had been served othe
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerLine:
     """One line beside a text. `aside` says what somebody said at another time, or why their answer does not count."""
 
     name: str
@@ -33,9 +33,9 @@ class Answer:
 class Beside:
     """By unit (its row number): people's answers, runs' answers, decisions."""
 
-    people: dict[int, list[Answer]]
-    runs: dict[int, list[Answer]]
-    decisions: dict[int, list[Answer]]
+    people: dict[int, list[AnswerLine]]
+    runs: dict[int, list[AnswerLine]]
+    decisions: dict[int, list[AnswerLine]]
     release: Release | None = None
     shown_runs: tuple[CheckerRun, ...] = ()  # of which answers are among them
     figure: str = ""  # what the units are, in words
@@ -62,7 +62,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
         people={row.unit.pk: people.about(row.unit.pk, row.unit.key) for row in rows},
         runs=answers_of_runs(project.type, runs, list(units.values()), list(items.scores) or None),
         decisions={
-            units[key]: [Answer(f"Decision, {decisions}", in_words(project.type, labels))]
+            units[key]: [AnswerLine(f"Decision, {decisions}", in_words(project.type, labels))]
             for key, labels in decided.items()
         },
         release=release,
@@ -75,19 +75,19 @@ class _People:
     """Everybody's judgements of a unit, by name: as they were counted, with the answer of now beside it."""
 
     def __init__(
-        self, report: StoredReport, items: Items, wanted: Filter, said: list[Revision], names: Mapping[str, str]
+        self, report: StoredReport, items: Items, wanted: Filter, said: list[AnswerRevision], names: Mapping[str, str]
     ):
         self.kind: TaskType = report.project.type
         self.items, self.wanted, self.names = items, wanted, names
         self.counting = items.counting(wanted)
         self.counts_labels_seen = bool(report.scope.get("selection", {}).get("labels_seen"))
-        self.then: dict[str, list[Revision]] = {}
-        self.since: dict[str, list[Revision]] = {}
+        self.then: dict[str, list[AnswerRevision]] = {}
+        self.since: dict[str, list[AnswerRevision]] = {}
         for one in sorted(said, key=lambda one: one.number):
             is_known = one.received_at is None or one.received_at <= report.computed_at
             (self.then if is_known else self.since).setdefault(one.rater, []).append(one)
 
-    def about(self, unit: int, key: str) -> list[Answer]:
+    def about(self, unit: int, key: str) -> list[AnswerLine]:
         labels: dict[str, dict[str, str]] = {}
         why: dict[str, str] = {}
         for judgement in self.items.judgements_on(unit, self.wanted):
@@ -100,13 +100,13 @@ class _People:
         for rater, revisions in self.then.items():
             after_labels = not self.counts_labels_seen and any(one.labels_seen for one in revisions)
             if after_labels and rater not in found and (words := self._last(revisions, key)):
-                found[rater] = Answer(revisions[-1].name, words, AFTER_LABELS, counts=False)
+                found[rater] = AnswerLine(revisions[-1].name, words, AFTER_LABELS, counts=False)
         for rater, revisions in self.since.items():
             if rater not in found and rater not in self.then and (words := self._last(revisions, key)):
-                found[rater] = Answer(revisions[-1].name, words, SINCE, counts=False)
+                found[rater] = AnswerLine(revisions[-1].name, words, SINCE, counts=False)
         return sorted(found.values(), key=lambda one: one.name)
 
-    def _counted(self, rater: str, key: str, said: dict[str, str], why: str) -> Answer:
+    def _counted(self, rater: str, key: str, said: dict[str, str], why: str) -> AnswerLine:
         words = in_words(self.kind, said)
         then, since = self._of(self.then, rater, key), self._of(self.since, rater, key)
         asides = [f"does not count: {why}"] if why else []
@@ -116,22 +116,22 @@ class _People:
             asides.append(f"since then {now}")
         quotes = tuple(then[-1].quotes.get(key, ())) if self.items.quotes and then else ()
         name = self.names.get(rater, rater)
-        return Answer(name, words, "; ".join(asides), not why, quotes)
+        return AnswerLine(name, words, "; ".join(asides), not why, quotes)
 
-    def _of(self, revisions: Mapping[str, list[Revision]], rater: str, key: str) -> list[Revision]:
+    def _of(self, revisions: Mapping[str, list[AnswerRevision]], rater: str, key: str) -> list[AnswerRevision]:
         return [one for one in revisions.get(rater, ()) if key in one.labels]
 
-    def _last(self, revisions: list[Revision], key: str) -> str:
+    def _last(self, revisions: list[AnswerRevision], key: str) -> str:
         judged = [one for one in revisions if key in one.labels]
         return self._words(judged[-1], key) if judged else ""
 
-    def _words(self, said: Revision, key: str) -> str:
+    def _words(self, said: AnswerRevision, key: str) -> str:
         return in_words(self.kind, said.labels.get(key, {}))
 
 
 def answers_of_runs(
     kind: TaskType, runs: list[CheckerRun], units: list[int], names: list[str] | None = None
-) -> dict[int, list[Answer]]:
+) -> dict[int, list[AnswerLine]]:
     """What finished runs said, which nothing changes: two queries. With `names`, only scores called so."""
     if not runs:
         return {}
@@ -156,10 +156,10 @@ def answers_of_runs(
     }
 
 
-def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: str) -> Answer:
+def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: str) -> AnswerLine:
     """A run that gives scores alone has no label to miss."""
     name = f"{run.checker} {run.version}".strip()
-    return Answer(name, _suggested(kind, labels), scores) if labels or not scores else Answer(name, scores)
+    return AnswerLine(name, _suggested(kind, labels), scores) if labels or not scores else AnswerLine(name, scores)
 
 
 def _suggested(kind: TaskType, rows: list[Suggestion]) -> str:

@@ -18,7 +18,7 @@ from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, S
 
 
 @dataclass(frozen=True)
-class Revision:
+class AnswerRevision:
     """What one person said about one item at one time. `exposed` are the checkers whose suggestions they were shown
     there, None for one that is not known any more; `labels` by unit's key and dimension; `quotes` by unit's key."""
 
@@ -38,12 +38,12 @@ class Revision:
     labels_seen: bool | None = None
 
 
-def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[Revision]:
+def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[AnswerRevision]:
     """Every revision of the items' answers that are not surplus, three queries or, with quotes of spans, four."""
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
     found = {
-        pk: Revision(
+        pk: AnswerRevision(
             annotation,
             number,
             *rater,
@@ -114,7 +114,7 @@ class Frozen:
     def __init__(self, release: Release):
         self.files, self.project = Files(archive_path(release)), release.project
 
-    def said(self, items: set[str]) -> list[Revision]:
+    def said(self, items: set[str]) -> list[AnswerRevision]:
         """Every revision of answers to these items (keys) that are not surplus: one query."""
         if not items:
             return []
@@ -145,7 +145,7 @@ def _lines_with(name: str, values: set[str]) -> re.Pattern[str]:
     return re.compile(f'"{name}":(?:{"|".join(re.escape(line_of(value)) for value in sorted(values))})')
 
 
-def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str, tuple]) -> Revision:
+def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str, tuple]) -> AnswerRevision:
     place = line["item"], line["annotator"]
     answer = answers.get(place, {})
     labels: dict[str, dict[str, str]] = {}
@@ -155,7 +155,7 @@ def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str,
         for span in judgement["spans"]:
             quotes.setdefault(judgement["unit"], []).append(span["quote"])
     submitted = line["submitted_at"]
-    return Revision(
+    return AnswerRevision(
         place,
         line["revision"],
         *known.get(place[1], (place[1], place[1], Rater.Kind.EXTERNAL)),

@@ -15,7 +15,7 @@ from analysis.figures.page import Counts, Page, Text
 from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import Option
-from analysis.reports.tabular import Table, with_note
+from analysis.reports.tabular import Grid, with_note
 from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources import Source
 from analysis.sources.blind import blind
@@ -130,7 +130,7 @@ class Report:
     def fits(self, kind: TaskType) -> str:
         return self.refuses(kind)
 
-    def body(self, result: dict) -> list[Table | Picture]:
+    def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""
         page, found = self.page_of(result), []
         for section in page.sections:
@@ -141,8 +141,8 @@ class Report:
                     found.append(part.grid() if isinstance(part, Declaration) else part)
         return with_note(found, " ".join(page.notes))
 
-    def tables(self, result: dict) -> list[Table]:
-        return [part for part in self.body(result) if isinstance(part, Table)]
+    def tables(self, result: dict) -> list[Grid]:
+        return [part for part in self.body(result) if isinstance(part, Grid)]
 
     def pictures(self, result: dict) -> list[Picture]:
         return self.page_of(result).pictures()

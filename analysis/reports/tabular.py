@@ -81,7 +81,7 @@ LATEX_SPECIAL = {
 
 
 @dataclass(frozen=True)
-class Table:
+class Grid:
     """`rows` have as many cells as there are columns; None is an empty cell. `note` stands below on the page."""
 
     title: str
@@ -104,7 +104,7 @@ class Table:
         said = f"On intervals: {'; '.join(notes[:MOST_REASONS])}{more}." if notes else ""
         return " ".join(filter(None, (self.note, why, said)))
 
-    def with_notes(self) -> Table:
+    def with_notes(self) -> Grid:
         """The same with what is to be said of intervals in a last column, where there is anything."""
         notes = [_notes(self.columns, row) for row in self.rows]
         if not any(notes):
@@ -112,7 +112,7 @@ class Table:
         rows = [(*row, note or None) for row, note in zip(self.rows, notes, strict=True)]
         return replace(self, columns=(*self.columns, NOTE), rows=rows)
 
-    def plain(self) -> Table:
+    def plain(self) -> Grid:
         """The same with values in place of links, and words in place of what is missing."""
         noted = self.with_notes()
         return replace(noted, rows=[tuple(value_of(cell) for cell in row) for row in noted.rows])
@@ -133,7 +133,7 @@ def _notes(columns: tuple[str, ...], row: tuple[Cell, ...]) -> str:
 
 def with_note(parts: list, note: str) -> list:
     """The parts of a report, with one more sentence below its first table."""
-    place = next((place for place, part in enumerate(parts) if isinstance(part, Table)), None)
+    place = next((place for place, part in enumerate(parts) if isinstance(part, Grid)), None)
     if place is None or not note:
         return parts
     first = parts[place]
@@ -153,13 +153,13 @@ def value_of(cell: Cell) -> str | int | float | None | Estimated:
     return cell.value if isinstance(cell, Linked | Noted) else cell
 
 
-def named(tables: list[Table]) -> dict[str, Table]:
+def named(tables: list[Grid]) -> dict[str, Grid]:
     """Tables by names that say what they are, such as `stance-agreement`, and do not depend on which others there are.
 
-    >>> list(named([Table("Stance: agreement", (), []), Table("Stance, agreement", (), []), Table("?", (), [])]))
+    >>> list(named([Grid("Stance: agreement", (), []), Grid("Stance, agreement", (), []), Grid("?", (), [])]))
     ['stance-agreement', 'stance-agreement-2', 'table']
     """
-    found: dict[str, Table] = {}
+    found: dict[str, Grid] = {}
     for table in tables:
         name = first = "-".join(re.findall(r"\w+", table.title.lower())) or "table"
         number = 1
@@ -170,7 +170,7 @@ def named(tables: list[Table]) -> dict[str, Table]:
     return found
 
 
-def as_markdown(tables: list[Table]) -> str:
+def as_markdown(tables: list[Grid]) -> str:
     """Each table under its title."""
     tables = [table.plain() for table in tables]
     return "\n\n".join(
@@ -187,7 +187,7 @@ def as_markdown(tables: list[Table]) -> str:
     )
 
 
-def as_csv(tables: list[Table]) -> str:
+def as_csv(tables: list[Grid]) -> str:
     """Numbers in full, every row with its table's title in front. A table begins with its own header; an empty line
     stands between two. Text that a spreadsheet would run gets an apostrophe in front."""
     tables = [table.plain() for table in tables]
@@ -202,7 +202,7 @@ def as_csv(tables: list[Table]) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def as_latex(tables: list[Table]) -> str:
+def as_latex(tables: list[Grid]) -> str:
     """A table environment each, for the booktabs package."""
     tables = [table.plain() for table in tables]
     return "\n\n".join(
@@ -225,7 +225,7 @@ def as_latex(tables: list[Table]) -> str:
     )
 
 
-def as_text(tables: list[Table]) -> str:
+def as_text(tables: list[Grid]) -> str:
     """Columns side by side, numbers to the right."""
     tables = [table.plain() for table in tables]
     parts = []
@@ -247,7 +247,7 @@ def as_text(tables: list[Table]) -> str:
 WRITERS = {"md": as_markdown, "csv": as_csv, "latex": as_latex}
 
 
-def _texts(table: Table, row: tuple[Cell, ...]) -> tuple[str, ...]:
+def _texts(table: Grid, row: tuple[Cell, ...]) -> tuple[str, ...]:
     return tuple(_text(cell, column) for cell, column in zip(row, table.columns, strict=True))
 
 
@@ -269,7 +269,7 @@ def rounded(value: float, digits: int, column: str = "") -> str:
     return text if is_nothing or float(text) else f"{value:.0e}"
 
 
-def _numbers(table: Table) -> list[bool]:
+def _numbers(table: Grid) -> list[bool]:
     """Which columns hold numbers, with words at most where a number is undefined."""
     return [
         any(isinstance(value_of(row[place]), int | float) for row in table.rows) if place else False

@@ -7,7 +7,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.figures.results import Figure
-from analysis.reports.tabular import Cell, Estimated, Linked, Missing, Person, Table, rounded, value_of
+from analysis.reports.tabular import Cell, Estimated, Grid, Linked, Missing, Person, rounded, value_of
 from analysis.sources import splits
 
 CELL_DIGITS = 3
@@ -72,7 +72,7 @@ def get(mapping: dict, key):
 
 
 @register.simple_tag
-def table_rows(table: Table, behind: str = "") -> SafeString:
+def table_rows(table: Grid, behind: str = "") -> SafeString:
     """Head and body of a table, its first SHOWN_ROWS rows. Written here and not by a template: a report has thousands
     of cells, and a template takes a tenth of a millisecond for each."""
     table = table.with_notes()
@@ -121,7 +121,7 @@ def _estimated(figure: Figure, column: str) -> str:
 
 
 @register.filter
-def rows_left(table: Table) -> int:
+def rows_left(table: Grid) -> int:
     """How many rows a page leaves to the files."""
     return max(len(table.rows) - SHOWN_ROWS, 0)
 

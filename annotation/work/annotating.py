@@ -81,7 +81,7 @@ class CheckedSubmission:
     """A submission that was found good, and what it is about."""
 
     submission: Submission
-    page: pages.Page
+    page: pages.LabellingPage
     judgements: list[CheckedJudgement]
     free_text: str
     guideline_version: int | None
@@ -139,7 +139,9 @@ def stored_before(assignment: Assignment, user, body: dict) -> SubmitResult | No
     return before and SubmitResult(before.number, before.annotation.is_surplus, is_repeat=True)
 
 
-def _checked(assignment: Assignment, page: pages.Page, submission: Submission) -> tuple[list[CheckedJudgement], str]:
+def _checked(
+    assignment: Assignment, page: pages.LabellingPage, submission: Submission
+) -> tuple[list[CheckedJudgement], str]:
     """The judgements and the answer in words, or InvalidSubmission with all that is wrong about both."""
     errors: list[FieldError] = []
     judgements, free_text = [], ""
@@ -159,7 +161,7 @@ def _checked(assignment: Assignment, page: pages.Page, submission: Submission) -
     return judgements, free_text
 
 
-def _by_unit_id(page: pages.Page, judgements: object) -> object:
+def _by_unit_id(page: pages.LabellingPage, judgements: object) -> object:
     """Answers that wait in a browser since before pages had ids of units name them by key, and are taken like others.
     So are those that are made up from what is stored, such as the demo's."""
     if not isinstance(judgements, list):

@@ -6,7 +6,7 @@ import pytest
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import PENDING, Ends, Figure
 from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended, recommended
-from analysis.reports.agreement.agreement.result import Question
+from analysis.reports.agreement.agreement.result import QuestionAgreement
 from analysis.reports.metrics import get_report
 from annotation.models import Project
 from tests.analysis.world import items_of, make_rater, project_of, say
@@ -16,7 +16,7 @@ YES, NO = "relevant", "not_relevant"
 REPORT = get_report("agreement")
 
 
-def question(project, slug: str = "relevance") -> Question:
+def question(project, slug: str = "relevance") -> QuestionAgreement:
     return next(one for one in REPORT.read(REPORT.compute(project)).dimensions if one.dimension == slug)
 
 

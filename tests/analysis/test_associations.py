@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Table, as_markdown
+from analysis.reports.tabular import Grid, as_markdown
 from analysis.reports.text import as_text
 from analysis.stats import correlation_test, holm
 from analysis.templatetags.figures import table_rows
@@ -217,7 +217,7 @@ def test_two_models_have_no_system_level():
 
 
 def test_a_small_p_value_does_not_seem_to_be_zero():
-    table = Table("Tests", ("Test", "p", "Difference"), [("orders of seven", 2 / 5040, 0.0)])
+    table = Grid("Tests", ("Test", "p", "Difference"), [("orders of seven", 2 / 5040, 0.0)])
     assert "4e-04" in table_rows(table) and "0.000" in table_rows(table)
     assert "0.0004" in as_markdown([table])
-    assert "2e-05" in as_markdown([Table("Tests", ("Test", "p"), [("a", 0.00002)])])
+    assert "2e-05" in as_markdown([Grid("Tests", ("Test", "p"), [("a", 0.00002)])])

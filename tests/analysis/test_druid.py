@@ -10,7 +10,7 @@ from analysis.papers.druid.compute import MEASURED_BY
 from analysis.papers.druid.offered import FEATURES, model_names
 from analysis.papers.druid.result import NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked, Table, value_of
+from analysis.reports.tabular import Grid, Linked, value_of
 from analysis.sources.base import Run
 from tests.analysis.captions import lacks
 from tests.analysis.druid_world import SIX, PlantedSource, answer_scores
@@ -28,7 +28,7 @@ def behind(result, **conditions) -> list[int]:
     return Items.from_json(result["behind"]).units_of(Filter(conditions))
 
 
-def table(result, beginning) -> Table:
+def table(result, beginning) -> Grid:
     return next(one for one in REPORT.tables(result) if one.title.startswith(beginning))
 
 

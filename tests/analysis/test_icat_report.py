@@ -16,7 +16,7 @@ from analysis.figures.pictures import Lines, Scatter
 from analysis.papers.icat.data import UNKNOWN, covered_of, topics_of
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Grid
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.formats.records import (
@@ -324,7 +324,7 @@ def test_without_a_run_the_report_says_what_to_start():
     assert "1 answer is to questions without aspects" in notes and "No baselines: start" in notes
     assert result["curve"] is None and result["compared"] == [] and result["points"] is None
     tables = get_report("icat").body(result)
-    assert [type(part) for part in tables] == [Table, Table]
+    assert [type(part) for part in tables] == [Grid, Grid]
     empty = report_of(make_project(make_dataset(), TASK))
     assert empty["all"]["people"]["undefined"] == "no response has a coverage"
     assert get_report("icat").body(empty) and get_report("icat").methods(empty)
@@ -443,11 +443,11 @@ def test_what_the_page_shows(planted):
     assert {one.title for one in curve.series} == {*PLANTED, "all models"} and "20 questions" in curve.caption
     assert len(scatter.points) == 60 and "Pearson 0." in scatter.caption
     assert [x for x, _ in curve.series[0].points] == pytest.approx([power / 4 for power in range(-12, 13)])
-    baselines = next(part for part in parts if isinstance(part, Table) and part.title.startswith("Baselines"))
+    baselines = next(part for part in parts if isinstance(part, Grid) and part.title.startswith("Baselines"))
     (meteor,) = (row for row in baselines.rows if row[0] == "METEOR")
     assert meteor[3].startswith("undefined: METEOR needs WordNet")
     for part in parts:
-        if isinstance(part, Table):
+        if isinstance(part, Grid):
             assert all(len(row) == len(part.columns) for row in part.rows), part.title
     text = report.methods(result)
     assert "60 answers to 20 questions" in text and "beta = 1" in text and "Fleiss' kappa is 0." in text

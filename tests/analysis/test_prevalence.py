@@ -12,7 +12,7 @@ from analysis.figures.page import first_that_applies
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from analysis.reports.rates.prevalence.powered import Judged, means
-from analysis.reports.rates.prevalence.result import LabelShare, Mean, Question
+from analysis.reports.rates.prevalence.result import LabelShare, Mean, QuestionPrevalence
 from analysis.reports.rates.prevalence.show import NEXT, RULES
 from analysis.stats import prediction_powered_mean
 from annotation.jobs import lifecycle
@@ -137,14 +137,14 @@ def test_without_a_run_the_page_says_so(client):
     assert reverse("project_runs", args=[project.slug]) in page.partition('id="main"')[2]
 
 
-def question(estimates, by_people=20, n_both=20) -> Question:
+def question(estimates, by_people=20, n_both=20) -> QuestionPrevalence:
     """A question whose labels have these estimates, each with the interval by both and by people alone."""
 
     def mean(value, width):
         ends = {} if value is None else {"low": value - width, "high": value + width}
         return Mean(estimate=value, undefined="" if ends else "too few", n=n_both, n_others=9, n_clusters=None, **ends)
 
-    return Question(
+    return QuestionPrevalence(
         dimension="d",
         title="Stance",
         derived_from=None,

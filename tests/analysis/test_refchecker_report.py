@@ -22,7 +22,7 @@ from analysis.papers.refchecker.result import RefChecker
 from analysis.papers.refchecker.texts import copying
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Grid
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.selection import SelectedSource, Selection
@@ -144,7 +144,7 @@ def codes(project: Project, run=None) -> tuple:
 def check_parts(result: dict) -> None:
     """Rows fit their columns, pictures can be described, and the page begins with an answer."""
     for part in REPORT.body(result):
-        if not isinstance(part, Table):
+        if not isinstance(part, Grid):
             assert part.to_dict() and part.table().rows
             continue
         assert all(len(row) == len(part.columns) for row in part.rows), part.title

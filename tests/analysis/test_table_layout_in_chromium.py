@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Grid
 from analysis.templatetags.figures import percent_interval, table_rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -34,7 +34,7 @@ def show(page, table: str) -> None:
 
 def test_a_long_name_leaves_numbers_in_sight_and_every_name_begins_at_the_left(page):
     rows = [(name, 100, 0.5) for name in ("gpt4", "x" * 90, "نموذج_اللغة_العربية_الكبير")]
-    show(page, table_rows(Table("Rates", ("Model", "Answers", "Share"), rows)))
+    show(page, table_rows(Grid("Rates", ("Model", "Answers", "Share"), rows)))
     page.set_viewport_size({"width": 600, "height": 800})
     assert page.evaluate(FITS)
     first, last = (page.evaluate(LEFT, place) for place in (0, 2))

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.figures.results import PENDING, Figure, from_json
 from analysis.figures.tables import Column, ends_of
-from analysis.reports.tabular import Missing, Table, as_csv, as_latex, as_markdown, as_text, named
+from analysis.reports.tabular import Grid, Missing, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
 
 
@@ -21,7 +21,7 @@ def intervals(*names: str) -> tuple[str, ...]:
     return tuple(title for name in names for title in Column(name, None, interval=True).titles)
 
 
-ODD = Table(
+ODD = Grid(
     "A_title & more",
     ("Name", "Value", "n"),
     [("a|b_c", 0.123456, 3), ("=1+1", "undefined: 50 % {x}", 0), ("x", None, 1)],
@@ -39,7 +39,7 @@ def test_latex_escapes_what_would_be_a_command():
     assert r"\caption{A\_title \& more}" in text and r"\begin{tabular}{lrr}" in text
     assert r"a|b\_c & 0.1235 & 3 \\" in text and r"undefined: 50 \% \{x\}" in text
     # \\ and \midrule take a star or brackets behind them for their own, across the line's end.
-    rows = as_latex([Table("", ("a", "b"), [("[blog]", "[1]"), ("*", "")])]).split("\n")[7:9]
+    rows = as_latex([Grid("", ("a", "b"), [("[blog]", "[1]"), ("*", "")])]).split("\n")[7:9]
     assert rows == [r"{}[blog] & {}[1] \\", r"{}* &  \\"]
 
 
@@ -49,7 +49,7 @@ NOTED["interval"] = {"undefined": "", "note": "rests on only 2 units"}
 
 def test_what_an_interval_rests_on_is_in_every_rendering():
     more = {**NOTED, "interval": {"undefined": ""}}
-    table = Table(
+    table = Grid(
         "T",
         ("Who", *intervals("Accuracy", "F1"), "n"),
         [("x", *estimate(NOTED), *estimate(more), 2), ("y", *estimate(more), *estimate(more), 40)],
@@ -58,11 +58,11 @@ def test_what_an_interval_rests_on_is_in_every_rendering():
         assert "Note on the interval" in written and written.count("Accuracy: rests on only 2 units") == 1
     rows = list(csv.DictReader(io.StringIO(as_csv([table]))))
     assert [row["Accuracy, low"] for row in rows] == ["0.0", "0.0"] and rows[1]["Note on the interval"] == ""
-    both = Table("T", table.columns, [("x", *estimate(NOTED), *estimate(NOTED), 2)])
+    both = Grid("T", table.columns, [("x", *estimate(NOTED), *estimate(NOTED), 2)])
     assert next(csv.DictReader(io.StringIO(as_csv([both]))))["Note on the interval"] == "rests on only 2 units"
-    alone = Table("T", ("Measure", "Value", "Low", "High"), [("x", *estimate(NOTED))])
+    alone = Grid("T", ("Measure", "Value", "Low", "High"), [("x", *estimate(NOTED))])
     assert as_csv([alone]).endswith("1.0,rests on only 2 units")
-    plain = Table("T", table.columns, [table.rows[1]])
+    plain = Grid("T", table.columns, [table.rows[1]])
     assert "Note" not in as_markdown([plain]) and "Note" not in table_rows(plain)
 
 
@@ -91,7 +91,7 @@ def test_a_p_value_that_is_only_small_is_not_written_as_nothing(value, text):
 def test_a_tiny_p_value_is_not_written_as_nothing_in_tables():
     """Correlations of some hundred pairs have p values that are far below what a sum of rounding errors is."""
     columns = ("Test", "Value", "p", "p (Holm)", "Spearman, p by Benjamini-Hochberg", "Share")
-    tiny = Table("Tests", columns, [("a", 2e-17, 2e-21, 4e-21, 6e-21, -1e-16)])
+    tiny = Grid("Tests", columns, [("a", 2e-17, 2e-21, 4e-21, 6e-21, -1e-16)])
     words = ["a", "0.0000", "2e-21", "4e-21", "6e-21", "0.0000"]
     assert as_markdown([tiny]).split("\n")[-1] == "| " + " | ".join(words) + " |"
     assert " & ".join(words) in as_latex([tiny]) and "2e-21" in as_text([tiny])
@@ -104,7 +104,7 @@ def test_numbers_that_round_to_nothing_have_no_sign():
 
 def test_tables_have_names_that_do_not_depend_on_their_place():
     tables = [
-        Table(title, ("", "n"), [("a", 1)]) for title in ("Stance: agreement", "Größe, 5 %", "?", "Stance, agreement")
+        Grid(title, ("", "n"), [("a", 1)]) for title in ("Stance: agreement", "Größe, 5 %", "?", "Stance, agreement")
     ]
     assert list(named(tables)) == ["stance-agreement", "größe-5", "table", "stance-agreement-2"]
     assert named(tables[1:2]) == {"größe-5": tables[1]}
@@ -121,11 +121,11 @@ def test_why_there_is_no_interval_stands_in_files_in_its_place_and_on_pages_belo
     assert estimate(figure(0.5, why=PENDING)) == (0.5, None, None)  # the page says that it is being computed
     reasons = ["two clusters", "all alike", "two clusters"]
     rows = [("a", *estimate(figure(0.5, why=reason))) for reason in reasons]
-    table = Table("T", ("", *intervals("Value")), [*rows, ("b", *estimate(figure(0.5, 0.25)))], "A note.")
+    table = Grid("T", ("", *intervals("Value")), [*rows, ("b", *estimate(figure(0.5, 0.25)))], "A note.")
     assert table.below == "A note. Without an interval: two clusters; all alike."
     assert "| a | 0.5000 | none: two clusters |  |" in as_markdown([table]) and "0.5,none: all alike," in as_csv(
         [table]
     )
     assert "none:" not in table_rows(table) and ">0.250<" in table_rows(table)
-    many = Table("T", ("", "low"), [(place, Missing(place)) for place in "abc"])
+    many = Grid("T", ("", "low"), [(place, Missing(place)) for place in "abc"])
     assert many.below == "Without an interval: a; b; and other reasons."

@@ -15,11 +15,9 @@ from analysis.figures.pictures.spec import (
     picture_name,
 )
 
-Interval = IntervalRow  # the former name
-
 __all__ = [
     "Axis",
-    "Interval",
+    "IntervalRow",
     "Intervals",
     "Level",
     "Lines",

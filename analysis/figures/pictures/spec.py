@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure
-from analysis.reports.tabular import Table
+from analysis.reports.tabular import Grid
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 SIGNIFICANT = {
@@ -163,7 +163,7 @@ class Picture(ABC):
                 raise ValueError(f"picture {self.name}: it needs a {what}")
 
     @abstractmethod
-    def table(self) -> Table:
+    def table(self) -> Grid:
         """All that the picture shows, in full."""
 
     def to_dict(self) -> dict:
@@ -204,7 +204,7 @@ class Intervals(Picture):
     def series(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(item.series for item in self.items))
 
-    def table(self) -> Table:
+    def table(self) -> Grid:
         has_series, has_n = any(item.series for item in self.items), any(item.n is not None for item in self.items)
         of = f"{self.interval_title}, "
         columns = (
@@ -226,7 +226,7 @@ class Intervals(Picture):
             )
             for item in self.items
         ]
-        return Table(self.title, columns, rows)
+        return Grid(self.title, columns, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +253,7 @@ class Lines(Picture):
         if len({one.title for one in self.series}) < len(self.series):
             raise ValueError(f"picture {self.name}: two series are called alike")
 
-    def table(self) -> Table:
+    def table(self) -> Grid:
         has_band, has_series = any(one.low for one in self.series), len(self.series) > 1
         of = f"{self.band_title}, "
         columns = (
@@ -267,7 +267,7 @@ class Lines(Picture):
             bands = zip(one.low, one.high, strict=True) if one.low else [(None, None)] * len(one.points)
             for (x, y), band in zip(one.points, bands, strict=True):
                 rows.append((*([one.title] if has_series else []), x, y, *(band if has_band else ())))
-        return Table(self.title, columns, rows)
+        return Grid(self.title, columns, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,12 +314,12 @@ class Matrix(Picture):
         if unknown:
             raise ValueError(f"picture {self.name}: marks are 'uncorrected', 'corrected' or '', not {sorted(unknown)}")
 
-    def table(self) -> Table:
+    def table(self) -> Grid:
         """A row per row; with shades or marks a row per cell, since a cell then says more than one number."""
         if not self.shades and not self.marks:
             corner = " \\ ".join(title for title in (self.rows_title, self.columns_title) if title)
             rows = [(title, *values) for title, values in zip(self.rows, self.values, strict=True)]
-            return Table(self.title, (corner or "Row", *self.columns), rows)
+            return Grid(self.title, (corner or "Row", *self.columns), rows)
         columns = (
             self.rows_title or "Row",
             self.columns_title or "Column",
@@ -338,7 +338,7 @@ class Matrix(Picture):
             for i, row in enumerate(self.rows)
             for j, column in enumerate(self.columns)
         ]
-        return Table(self.title, columns, rows)
+        return Grid(self.title, columns, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,11 +366,11 @@ class Scatter(Picture):
     def series(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(point.series for point in self.points))
 
-    def table(self) -> Table:
+    def table(self) -> Grid:
         has_series = any(point.series for point in self.points)
         columns = (self.points_title, *([self.series_title] if has_series else []), self.x.title, self.y.title)
         rows = [(point.title, *([point.series] if has_series else []), point.x, point.y) for point in self.points]
-        return Table(self.title, columns, rows)
+        return Grid(self.title, columns, rows)
 
 
 KINDS: dict[str, type[Picture]] = {kind.kind: kind for kind in (Intervals, Lines, Matrix, Scatter)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.papers.icat.data import Machine, Study
+from analysis.papers.icat.data import CoverageStudy, Machine
 from analysis.papers.icat.result import ANNOTATORS
 from analysis.reports.labels.judgements import new_items
 
@@ -27,7 +27,7 @@ WITH = "In answers with {}"
 
 
 class AspectItems:
-    def __init__(self, study: Study, runs: list[str], decisions: str) -> None:
+    def __init__(self, study: CoverageStudy, runs: list[str], decisions: str) -> None:
         self.study = study
         self.items = new_items(study.units, runs=runs, decisions=decisions)
         for name, column in (("model", "model"), ("answer", "response")):

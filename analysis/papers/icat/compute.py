@@ -11,7 +11,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.papers.icat.choices import BASELINES, baseline_runs, offered, titles
 from analysis.papers.icat.columns import CELLS, AspectItems
-from analysis.papers.icat.data import Machine, Study
+from analysis.papers.icat.data import CoverageStudy, Machine
 from analysis.papers.icat.result import (
     ANNOTATORS,
     CONVENTIONS,
@@ -87,7 +87,7 @@ def compute(
         raise ValueError(f"convention is one of {', '.join(CONVENTIONS)}, not {convention!r}")
     if not beta > 0:
         raise ValueError(f"beta is a number above 0, not {beta}")
-    study = Study(source, dimension, reference, k, ties)
+    study = CoverageStudy(source, dimension, reference, k, ties)
     machines = study.machines()
     said = latest(study.labels)
     everyone, codes = study.people(said)
@@ -136,7 +136,7 @@ def compute(
     return replace(result, notes=_notes(result, study, chosen, machines)), items.items
 
 
-def _agreement(study: Study, items: AspectItems, said: pd.DataFrame, *, quick: bool) -> LabelsPerAspect:
+def _agreement(study: CoverageStudy, items: AspectItems, said: pd.DataFrame, *, quick: bool) -> LabelsPerAspect:
     """How far the annotators agree, and how many aspects have three labels as in ICAT's study."""
     mine = said[said["dimension"] == study.dimension.slug]
     labels = Labels.from_columns(
@@ -162,7 +162,7 @@ def _agreement(study: Study, items: AspectItems, said: pd.DataFrame, *, quick: b
 
 
 def _icat(
-    study: Study,
+    study: CoverageStudy,
     items: AspectItems,
     everyone: ResponseCoverage,
     chosen: Machine | None,
@@ -213,7 +213,7 @@ def _icat(
 
 
 def _compared(
-    study: Study,
+    study: CoverageStudy,
     items: AspectItems,
     name: str,
     machine: Machine,
@@ -249,7 +249,7 @@ def _compared(
 
 
 def _baseline(
-    study: Study, items: AspectItems, everyone: ResponseCoverage, run: Run, name: str, *, quick: bool
+    study: CoverageStudy, items: AspectItems, everyone: ResponseCoverage, run: Run, name: str, *, quick: bool
 ) -> BaselineMeasure:
     values = study.by_response(study.scores(run, name))
     items.add_correlated(name, BASELINES[name], values, everyone.share, run.uuid)
@@ -274,7 +274,9 @@ def _why_missing(run: Run, name: str) -> str:
     return f"{BASELINES[name]} is undefined for all answers."
 
 
-def _correlations(study: Study, values: np.ndarray, people: np.ndarray, *, quick: bool) -> list[CoverageCorrelation]:
+def _correlations(
+    study: CoverageStudy, values: np.ndarray, people: np.ndarray, *, quick: bool
+) -> list[CoverageCorrelation]:
     """Of answers' coverage by people and another measure; both resample and permute whole queries."""
     found = []
     for name, title in COEFFICIENTS.items():
@@ -307,7 +309,7 @@ def _corrected(rows: list[Measure]) -> list[Measure]:
     return [replace(row, correlations=list(own)) for row, own in zip(rows, zip(*adjusted, strict=True), strict=True)]
 
 
-def _points(study: Study, everyone: ResponseCoverage, machine: Machine | None) -> PlottedAnswers | None:
+def _points(study: CoverageStudy, everyone: ResponseCoverage, machine: Machine | None) -> PlottedAnswers | None:
     """Answers with both coverages, for the picture."""
     if machine is None:
         return None
@@ -331,7 +333,7 @@ def _points(study: Study, everyone: ResponseCoverage, machine: Machine | None) -
     )
 
 
-def _notes(result: Icat, study: Study, chosen: Machine | None, machines: list[Machine]) -> list[str]:
+def _notes(result: Icat, study: CoverageStudy, chosen: Machine | None, machines: list[Machine]) -> list[str]:
     notes = []
     if not study.n_aspects.all():
         n = int((study.n_aspects == 0).sum())
@@ -370,12 +372,12 @@ def _notes(result: Icat, study: Study, chosen: Machine | None, machines: list[Ma
     return notes
 
 
-def _what_to_start(study: Study) -> str:
+def _what_to_start(study: CoverageStudy) -> str:
     start = "No factuality yet: start the checker “Facts and aspects (ICAT)” on the project's page."
     return f"{start} {_what_is_missing(study)}".strip()
 
 
-def _what_is_missing(study: Study) -> str:
+def _what_is_missing(study: CoverageStudy) -> str:
     """Which answers lack atomic claims, and which questions passages."""
     claims, passages = study.content_of("atomic_claim", "response"), study.content_of("evidence", "question")
     answers, queries = study.responses["response"].tolist(), study.responses["query"].drop_duplicates().tolist()

@@ -51,7 +51,7 @@ class Machine:
         return np.where(known, self.n_covered / np.where(known, self.n_aspects, 1), np.nan)
 
 
-class Study:
+class CoverageStudy:
     """The project's answers in the order of keys, and its units with the place of their answer."""
 
     def __init__(self, source: Source, dimension: Dimension, reference: str, k: int, ties: str) -> None:

@@ -16,7 +16,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.papers.leakage.choices import MEASURES
 from analysis.papers.leakage.items import add_comparisons, add_generations, add_retrievals, is_defined
-from analysis.papers.leakage.matching import Compared, Judged, Said, judged, proportions, set_against
+from analysis.papers.leakage.matching import Compared, JudgedDocuments, Said, judged, proportions, set_against
 from analysis.papers.leakage.result import (
     GroupMeans,
     GroupTest,
@@ -208,7 +208,7 @@ def _repeated(rows: pd.DataFrame, name: str) -> RepeatedEstimate:
 
 
 def _comparisons(
-    source: Source, found: Judged, checker: Run | None, other: Source | None, reference: str, quick: bool
+    source: Source, found: JudgedDocuments, checker: Run | None, other: Source | None, reference: str, quick: bool
 ) -> list[Compared]:
     """The checker against people by unit and by document, and everybody against people's labels of whole documents."""
     claims = found.units.drop_duplicates("document").set_index("document")["claim"]
@@ -238,7 +238,7 @@ def _comparisons(
 
 
 def _notes(
-    found: Judged,
+    found: JudgedDocuments,
     retrieved: list[Family],
     n_unselected: int,
     checker: Run | None,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.papers.leakage.choices import GENERATOR
-from analysis.papers.leakage.matching import GENERATION, Compared, Judged, tuples
+from analysis.papers.leakage.matching import GENERATION, Compared, JudgedDocuments, tuples
 from analysis.papers.leakage.retrieval import Family
 
 CELLS = {
@@ -21,7 +21,7 @@ CELLS = {
 STATUS = {"matched": 1, "unmatched": 0, "undecided": -1}
 
 
-def add_generations(items: Items, found: Judged, run: str) -> None:
+def add_generations(items: Items, found: JudgedDocuments, run: str) -> None:
     """Whose generation, document and claim a unit is of, and by side whether the generation is matched."""
     units = found.units
     for name, columns in (("claim", ["claim"]), ("document", ["document"]), ("generation", GENERATION)):
@@ -38,7 +38,7 @@ def add_generations(items: Items, found: Judged, run: str) -> None:
         items.add(f"generation.{side}", f"Generations by {side}", code, list(STATUS), **of)
 
 
-def add_comparisons(items: Items, found: Judged, compared: list[Compared], run: str) -> None:
+def add_comparisons(items: Items, found: JudgedDocuments, compared: list[Compared], run: str) -> None:
     """By comparison the cell of each unit; of a document all units are in its cell."""
     for place, one in enumerate(compared):
         keys = found.units["unit"] if one.is_of_units else found.units["document"]
@@ -49,7 +49,7 @@ def add_comparisons(items: Items, found: Judged, compared: list[Compared], run: 
         items.add(f"comparison{place}", title, code, values, [CELLS[name] for name in values], run)
 
 
-def add_retrievals(items: Items, found: Judged, retrieved: list[Family], measures: dict[str, str]) -> None:
+def add_retrievals(items: Items, found: JudgedDocuments, retrieved: list[Family], measures: dict[str, str]) -> None:
     """By retrieval and measure the units of claims for which it is defined: all of them, those that are matched,
     unmatched, either, and both (in different repetitions)."""
     claims = found.units["claim"]

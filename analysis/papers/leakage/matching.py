@@ -33,7 +33,7 @@ def tuples(frame: pd.DataFrame, columns: list[str]) -> list[tuple]:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedDocuments:
     """Units of a project that belong to generated documents, and what each side says of them (codes as in `Entailed`).
 
     `every` are those of the whole project: what was searched with is told by all of its documents, selected or not.
@@ -71,7 +71,7 @@ class Judged:
         return pd.Series(np.where(verdict == 2, -1, verdict), index=index)
 
 
-def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Judged:
+def judged(source: Source, reference: str, run: Run | None, touched: bool) -> JudgedDocuments:
     """The project's units of generated documents. ValueError where it judges something else, or has none."""
     dimension = matching_dimension(source.type)
     if dimension is None:
@@ -88,7 +88,7 @@ def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Ju
     sides = {"people": by_people(source, dimension, reference, units, run, touched)}
     if run is not None:
         sides["checker"] = Entailed(decided(source.suggestion_frame(run), dimension, units), NO_SUGGESTION)
-    return Judged(units, sides, n_others, every)
+    return JudgedDocuments(units, sides, n_others, every)
 
 
 def _of_documents(source: Source) -> tuple[pd.DataFrame, int]:
@@ -102,7 +102,7 @@ def _of_documents(source: Source) -> tuple[pd.DataFrame, int]:
     return units, len(every) - len(units)
 
 
-def proportions(found: Judged, *, quick: bool) -> list[Generator]:
+def proportions(found: JudgedDocuments, *, quick: bool) -> list[Generator]:
     """Per generator and side: share of matched generations, in all and in each repetition."""
     return [
         Generator(
@@ -116,7 +116,7 @@ def proportions(found: Judged, *, quick: bool) -> list[Generator]:
     ]
 
 
-def _share(found: Judged, mine: pd.DataFrame, side: str, quick: bool) -> MatchedSide:
+def _share(found: JudgedDocuments, mine: pd.DataFrame, side: str, quick: bool) -> MatchedSide:
     verdicts = found.verdicts(side, GENERATION)
     wanted = mine.drop_duplicates(GENERATION)[GENERATION]
     verdict = verdicts.reindex(tuples(wanted, GENERATION)).to_numpy()

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.papers.leakage.choices import GENERATOR
-from analysis.papers.leakage.matching import GENERATION, Judged
+from analysis.papers.leakage.matching import GENERATION, JudgedDocuments
 from analysis.papers.leakage.texts import Texts
 from analysis.sources import Run, Source
 from analysis.sources.rankings import EACH, OWN, Retrieval
@@ -56,7 +56,7 @@ def retrievals_of(sources: list[Source]) -> list[tuple[Source, Retrieval]]:
 
 def families(
     sources: list[Source],
-    judged: Judged,
+    judged: JudgedDocuments,
     side: str,
     texts: Texts,
     verdicts: tuple[Source, Run] | None,
@@ -123,7 +123,7 @@ def _family(runs: list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]) -> Fami
 
 
 def _matched_rows(
-    source: Source, retrieval: Retrieval, judged: Judged, side: str
+    source: Source, retrieval: Retrieval, judged: JudgedDocuments, side: str
 ) -> tuple[pd.DataFrame | None, dict[str, str]]:
     """query, matched; and whose documents were searched with, if anybody's. None where no such document is selected."""
     queries = source.query_frame(retrieval)

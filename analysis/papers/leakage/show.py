@@ -8,7 +8,7 @@ import msgspec
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals
+from analysis.figures.pictures import Axis, IntervalRow, Intervals
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.leakage.choices import MEASURES, document_projects, refuses, verdict_projects
@@ -109,7 +109,7 @@ def _proportions(result: Leakage) -> Table:
 
 def _proportions_picture(result: Leakage) -> Intervals | None:
     items = tuple(
-        Interval(
+        IntervalRow(
             _name(row),
             share.estimate,
             share.low,
@@ -142,7 +142,7 @@ def _proportions_picture(result: Leakage) -> Intervals | None:
     )
 
 
-def _said(items: tuple[Interval, ...]) -> str:
+def _said(items: tuple[IntervalRow, ...]) -> str:
     return "; ".join(
         f"{item.row}, {item.series}: {'undefined' if item.value is None else f'{item.value:.3f}'}" for item in items
     )
@@ -292,7 +292,7 @@ def _rank_biserial(one: Row) -> Figure:
 
 def _picture(result: Leakage, measure: str) -> Intervals | None:
     items = tuple(
-        Interval(
+        IntervalRow(
             family.title,
             found.estimate,
             found.low,

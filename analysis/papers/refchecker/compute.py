@@ -10,11 +10,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from analysis.figures.items import Items
+from analysis.figures.results import NamedLabel
 from analysis.papers.refchecker.checkers import answers, granularity, pieces, strict_by_response
 from analysis.papers.refchecker.columns import PieceItems
 from analysis.papers.refchecker.data import NONE, OFF_SCALE, Study, distinct_runs, study_of
 from analysis.papers.refchecker.models import adjusted, labels_by_rule, rankings, rates
-from analysis.papers.refchecker.result import RULES, TIES, Granularity, Label, MeasuredChecker, RefChecker
+from analysis.papers.refchecker.result import RULES, TIES, Granularity, MeasuredChecker, RefChecker
 from analysis.papers.refchecker.texts import copying, knowledge, masked
 from analysis.reports.labels.judgements import add_judgements
 from analysis.reports.labels.reference import REFERENCES, decisions_left_out
@@ -81,7 +82,7 @@ def compute(
         major_ties=major_ties,
         other_pieces=other_pieces,
         unit_words=study.kind.units_title.lower(),
-        labels=[Label(label=name, title=title) for name, title in zip(study.labels, study.titles, strict=True)],
+        labels=[NamedLabel(label=name, title=title) for name, title in zip(study.labels, study.titles, strict=True)],
         rules=RULES,
         n_responses=len(study.responses),
         n_units=len(study.units),

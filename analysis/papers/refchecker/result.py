@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import DecisionsLeftOut, Figure, Record, Result
+from analysis.figures.results import DecisionsLeftOut, Figure, NamedLabel, Record, Result
 
 RULES = {
     "soft": "soft: the label's share of each answer's pieces",
@@ -13,11 +13,6 @@ RULES = {
 }
 TIES = {"worst": "The worst of the tied labels", "undecided": "No label"}
 KNOWLEDGE = {1.0: "yes", -1.0: "no", 0.0: "unsure"}  # scores of a run that asks what a model knows
-
-
-class Label(Record):
-    label: str
-    title: str
 
 
 # ---- label rates of models ----
@@ -227,7 +222,7 @@ class RefChecker(Result):
     major_ties: str
     other_pieces: str
     unit_words: str
-    labels: list[Label]  # on the scale, from best to worst
+    labels: list[NamedLabel]  # on the scale, from best to worst
     rules: dict[str, str]
     n_responses: int
     n_units: int
@@ -243,9 +238,9 @@ class RefChecker(Result):
     notes: list[str]
 
     @property
-    def best(self) -> Label:
+    def best(self) -> NamedLabel:
         return self.labels[0]
 
     @property
-    def worst(self) -> Label:
+    def worst(self) -> NamedLabel:
         return self.labels[-1]

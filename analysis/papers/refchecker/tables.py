@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.figures.items import COUNTED, COUNTS, Filter
 from analysis.figures.page import Part
-from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.refchecker.result import (
@@ -118,7 +118,7 @@ def rates_picture(result: RefChecker, one: RatesOfSetting) -> Intervals | None:
         ),
         alt=f"{result.worst.title} rate by model: {worst}.",
         items=tuple(
-            Interval(
+            IntervalRow(
                 row=model,
                 value=figure.estimate,
                 low=figure.low,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, Lines, Series
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Lines, Series
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.sufficiency.choices import (
@@ -167,7 +167,7 @@ def _thresholds(result: Sufficiency) -> list[Table]:
 
 def _autorater_picture(result: Sufficiency) -> Intervals | None:
     items = tuple(
-        Interval(
+        IntervalRow(
             row.name,
             figure.estimate,
             figure.low,
@@ -277,7 +277,7 @@ def _share_pictures(result: Sufficiency) -> list[Intervals]:
     pictures = []
     for outcome in OUTCOMES:
         items = tuple(
-            Interval(
+            IntervalRow(
                 row.title,
                 found.estimate,
                 found.low,

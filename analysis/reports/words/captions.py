@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analysis.figures.pictures import Interval
+from analysis.figures.pictures import IntervalRow
 from analysis.reports.words.numbers import n_of
 
 
-def counted(items: Iterable[Interval], of: str) -> str:
+def counted(items: Iterable[IntervalRow], of: str) -> str:
     """How many stand behind what is drawn, such as "n = 12 to 40 claims each"."""
     counts = [item.n for item in items if item.value is not None and item.n is not None]
     if not counts:
@@ -17,7 +17,7 @@ def counted(items: Iterable[Interval], of: str) -> str:
     return f"n = {n_of(low, of)} each" if low == high else f"n = {low:,} to {high:,} {of} each"
 
 
-def values_of(items: Iterable[Interval], digits: int = 3) -> str:
+def values_of(items: Iterable[IntervalRow], digits: int = 3) -> str:
     """Every value that is drawn, for whoever cannot see the picture."""
     return "; ".join(
         f"{', '.join(filter(None, (item.row, item.series)))}: "

@@ -32,7 +32,7 @@ from annotation.work.queries.opaque import shown_hash, unit_id
 
 
 @dataclass(frozen=True)
-class Page:
+class LabellingPage:
     item: Item
     type: TaskType
     units: list[Unit]
@@ -85,7 +85,7 @@ def _row(item_id: int, columns: tuple[str, ...]) -> dict:
     return dict(zip(columns, values, strict=True))
 
 
-def load_page(item_id: int, description: TaskType) -> Page:
+def load_page(item_id: int, description: TaskType) -> LabellingPage:
     """The page of an item: one query for its texts, and one for its units where these are not the anchor itself."""
     source = CONTENTS[description.contents]
     row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
@@ -98,7 +98,7 @@ def load_page(item_id: int, description: TaskType) -> Page:
         if description.unit_kind in UNIT_TEXTS:
             rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
         units = [row.unit for row in rows]
-    return Page(item, description, units, contents, _hash(contents, units), row["project__uuid"])
+    return LabellingPage(item, description, units, contents, _hash(contents, units), row["project__uuid"])
 
 
 def _hash(contents: Contents, units: Sequence[Unit]) -> str:
@@ -169,7 +169,7 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
     )
 
 
-def template_context(page: Page, payload: dict) -> dict:
+def template_context(page: LabellingPage, payload: dict) -> dict:
     """What `annotation/work/item.html` needs."""
     units = []
     picks_units = page.type.keys_pick == "units"
@@ -203,7 +203,7 @@ def preview_context(project: Project, description: TaskType) -> dict:
     words while there is no item."""
     item = project.items.filter(unit_count__gt=0).order_by("position").values_list("pk", flat=True).first()
     if item is None:
-        page = Page(Item(), description, [Unit(key="preview")], Contents({}, {}), "", project.uuid)
+        page = LabellingPage(Item(), description, [Unit(key="preview")], Contents({}, {}), "", project.uuid)
     else:
         page = load_page(item, description)
     return template_context(replace(page, units=page.units[:PREVIEW_UNITS]), {"assignment": ""})
@@ -220,7 +220,7 @@ def labels_by_unit(answers: Iterable[tuple[str, str, str]]) -> dict[str, dict[st
     return found
 
 
-def suggestions_for(page: Page, project: Project, labels: Mapping[str, Mapping[str, str]]) -> list[dict]:
+def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, Mapping[str, str]]) -> list[dict]:
     """The project's chosen run's suggestions for the page's units, as the browser shows them. `labels` are the person's
     (`labels_by_unit`): a suggestion about a question that they leave unasked would give away another answer."""
     if project.prefill_run_id is None:
@@ -252,7 +252,7 @@ def shows_suggestions(assignment: Assignment) -> bool:
     return arm == Project.Prefill.SHOWN or (arm == Project.Prefill.AFTER and is_answered)
 
 
-def own_answers(page: Page, rater: Rater | None) -> tuple[Revision | None, list[dict]]:
+def own_answers(page: LabellingPage, rater: Rater | None) -> tuple[Revision | None, list[dict]]:
     """The person's latest revision of the item and its judgements as they were sent."""
     if rater is None:
         return None, []
@@ -294,7 +294,7 @@ def free_text_of(revision: Revision | None) -> str:
 
 
 def make_payload(
-    page: Page,
+    page: LabellingPage,
     assignment: Assignment,
     project: Project,
     *,

@@ -33,7 +33,7 @@ def offer(
     return {"state": "item", **item_parts(assignment, rater, guideline_version)}
 
 
-def suggested(page: pages.Page, assignment: Assignment, answers: list[dict]) -> list[dict]:
+def suggested(page: pages.LabellingPage, assignment: Assignment, answers: list[dict]) -> list[dict]:
     """The suggestions that the assignment's holder may see now about what they are asked after `answers`, noted as
     served."""
     if not pages.shows_suggestions(assignment):

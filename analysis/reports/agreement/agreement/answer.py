@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.figures.page import Answer, Rule, first_said, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
-from analysis.reports.agreement.agreement.result import Agreement, Question
+from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 
 WHOSE = {
@@ -24,7 +24,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 class Recommended:
     """A question's recommended coefficient; `is_alpha` where it is Krippendorff's."""
 
-    question: Question
+    question: QuestionAgreement
     title: str
     figure: Figure
     is_alpha: bool
@@ -34,7 +34,7 @@ class Recommended:
         return f"{self.title} = {with_interval(self.figure)}"
 
 
-def recommended(question: Question) -> Recommended:
+def recommended(question: QuestionAgreement) -> Recommended:
     """Cohen's kappa where exactly two people labelled the same units, since expected agreement is then taken from the
     habits of these two (Cohen 1960; on a scale with quadratic weights, Cohen 1968). Krippendorff's alpha at the level
     of the scale for any other design: it takes more than two raters, changing ones and missing labels (Hayes and

@@ -8,12 +8,12 @@ import numpy as np
 
 from analysis.figures.results import PENDING, Figure, number
 from analysis.reports.agreement.agreement.result import (
+    AgreementOfPart,
     Chance,
     ClosedForm,
     Coefficient,
     Difference,
     LabelAgreement,
-    Part,
     RaterPair,
     WithClosedForm,
 )
@@ -138,7 +138,7 @@ def rows_of(coded: Labels, keep: np.ndarray) -> Labels:
     return replace(coded, unit=coded.unit[keep], rater=coded.rater[keep], value=coded.value[keep])
 
 
-def figures_of_part(part: Labels, level: str, *, quick: bool, kind: type[Part], **more) -> Part:
+def figures_of_part(part: Labels, level: str, *, quick: bool, kind: type[AgreementOfPart], **more) -> AgreementOfPart:
     """Figures of some of the labels, as a record of `kind`."""
     return kind(
         percent_agreement=to_figure(percent_agreement(part), quick=quick),

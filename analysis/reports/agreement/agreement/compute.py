@@ -29,7 +29,7 @@ from analysis.reports.agreement.agreement.result import (
     OfArm,
     OfSource,
     OfVersion,
-    Question,
+    QuestionAgreement,
     WithUnasked,
 )
 from analysis.reports.agreement.raters import of_group
@@ -121,7 +121,7 @@ def _question(
     quick: bool,
     names: dict[str, str],
     **more,
-) -> Question:
+) -> QuestionAgreement:
     mine = labels[labels["dimension"] == dimension.slug]
     coded = _coded(mine, units, dimension.values)
     level = dimension.level
@@ -130,7 +130,7 @@ def _question(
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     of_pairs, n_pairs_not_listed = pairs(people, level, names, quick=quick)
-    return Question(
+    return QuestionAgreement(
         dimension=dimension.slug,
         title=dimension.title,
         level=level,

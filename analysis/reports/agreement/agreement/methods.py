@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.reports.agreement.agreement.answer import WHOSE, recommended, with_interval
-from analysis.reports.agreement.agreement.result import Agreement, Question
+from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
 
@@ -40,7 +40,7 @@ def methods(result: Agreement) -> str:
     )
 
 
-def _coefficients(question: Question) -> str:
+def _coefficients(question: QuestionAgreement) -> str:
     names = [_named(figure.title) for figure in question.figures]
     alpha = next(figure for figure in question.figures if figure.name.startswith("krippendorff"))
     return (
@@ -57,7 +57,7 @@ def _named(title: str) -> str:
     return f"{name} ({kind})" if comma else name
 
 
-def _by_chance(asked: Sequence[Question]) -> str:
+def _by_chance(asked: Sequence[QuestionAgreement]) -> str:
     tests = [question.chance for question in asked if question.chance.p_value is not None]
     if not tests:
         return ""
@@ -69,7 +69,7 @@ def _by_chance(asked: Sequence[Question]) -> str:
     )
 
 
-def _results(asked: Sequence[Question]) -> str:
+def _results(asked: Sequence[QuestionAgreement]) -> str:
     """The recommended coefficients, so that the paragraph can be pasted whole."""
     found = [one for one in map(recommended, asked) if one.figure.is_defined]
     said = [f"{one.question.title.lower()}, {one.title} {with_interval(one.figure)}" for one in found]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from analysis.figures.items import DIMENSION, LABEL, Filter
-from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, recommended
-from analysis.reports.agreement.agreement.result import PAIRED, Agreement, Question
+from analysis.reports.agreement.agreement.result import PAIRED, Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import made_from
 from analysis.sources.splits import as_heading, in_words, split_in
@@ -32,7 +32,7 @@ def summary(result: Agreement) -> Intervals | None:
         caption=_caption(result, found[0].question, f"Units with a pair of labels: {n}", found[0].figure),
         alt="; ".join(f"{one.question.title}: {one.title} {one.figure.estimate:.2f}" for one in found) + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 one.question.title,
                 one.figure,
                 Filter({one.question.dimension: PAIRED}),
@@ -47,7 +47,7 @@ def summary(result: Agreement) -> Intervals | None:
     )
 
 
-def of_labels(result: Agreement, question: Question) -> Intervals | None:
+def of_labels(result: Agreement, question: QuestionAgreement) -> Intervals | None:
     """Each label against the rest; None where nobody gave any."""
     rows, slug = question.per_label, question.dimension
     if not any(row.n for row in rows):
@@ -59,7 +59,7 @@ def of_labels(result: Agreement, question: Question) -> Intervals | None:
         caption=_caption(result, question, f"Each label against the rest, labels: {n}", rows[0].alpha),
         alt=_alt(rows, lambda row: row.title, lambda row: row.alpha),
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 row.title,
                 figure,
                 Filter(judgements=({DIMENSION: slug, LABEL: row.label},)) if row.n else None,
@@ -75,7 +75,7 @@ def of_labels(result: Agreement, question: Question) -> Intervals | None:
     )
 
 
-def of_sources(result: Agreement, question: Question) -> Intervals | None:
+def of_sources(result: Agreement, question: QuestionAgreement) -> Intervals | None:
     rows, split = question.by_source[:DRAWN_SOURCES], split_in(made_from(result))
     if not rows:
         return None
@@ -88,7 +88,7 @@ def of_sources(result: Agreement, question: Question) -> Intervals | None:
         caption=_caption(result, question, f"{most}Units with a pair of labels: {n}", rows[0].alpha_nominal),
         alt=_alt(rows, lambda row: row.source, lambda row: row.alpha_nominal),
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 row.source,
                 figure,
                 Filter({"source": row.source, question.dimension: PAIRED}) if figure.n_pairable else None,
@@ -105,7 +105,7 @@ def of_sources(result: Agreement, question: Question) -> Intervals | None:
     )
 
 
-def _caption(result: Agreement, question: Question, what: str, figure: Figure) -> str:
+def _caption(result: Agreement, question: QuestionAgreement, what: str, figure: Figure) -> str:
     how = figure.interval
     lines = f" Lines are {100 * how.level:g} % intervals: {how.method}." if how and how.method else ""
     return (

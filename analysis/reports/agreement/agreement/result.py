@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import Figure, NamedFigure, Record, Result
+from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, Result
 
 # Whose labels are looked at.
 GROUPS = {
@@ -47,9 +47,7 @@ class Difference(Figure):
     n_shared: int
 
 
-class GivenLabel(Record):
-    label: str
-    title: str
+class GivenLabel(NamedLabel):
     n: int
 
 
@@ -80,7 +78,7 @@ class RaterPair(WithClosedForm):
     quadratic: WithClosedForm | None
 
 
-class Part(Record):
+class AgreementOfPart(Record):
     """Figures of some of the labels."""
 
     n_units: int
@@ -89,18 +87,18 @@ class Part(Record):
     alpha_ordinal: Figure | None
 
 
-class OfSource(Part):
+class OfSource(AgreementOfPart):
     source: str
     against_the_rest: Difference
 
 
-class OfArm(Part):
+class OfArm(AgreementOfPart):
     arm: str
     title: str
     n_labels: int
 
 
-class OfVersion(Part):
+class OfVersion(AgreementOfPart):
     version: int
     n_labels: int
 
@@ -164,7 +162,7 @@ class Selected(Record):
     n_chosen_and_drawn: int
 
 
-class Question(Record):
+class QuestionAgreement(Record):
     dimension: str
     title: str
     derived_from: str | None
@@ -198,8 +196,8 @@ class Agreement(Result):
     n_raters: int
     exchangeable: bool
     unanswered: list[str]
-    dimensions: list[Question]
+    dimensions: list[QuestionAgreement]
 
     @property
-    def labelled(self) -> list[Question]:
+    def labelled(self) -> list[QuestionAgreement]:
         return [question for question in self.dimensions if question.n_labels]

@@ -15,7 +15,7 @@ from analysis.reports.agreement.agreement.result import (
     PAIRED,
     Agreement,
     Coefficient,
-    Question,
+    QuestionAgreement,
     RaterPair,
     WithClosedForm,
 )
@@ -47,7 +47,7 @@ def page(result: Agreement) -> Page:
     )
 
 
-def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Part | None]]]:
+def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str, list[Part | None]]]:
     title = question.title
     return [
         (f"{title}: coefficients", _coefficients(result, question)),
@@ -66,12 +66,12 @@ def _sections(result: Agreement, question: Question) -> list[tuple[str, list[Par
 # ---- filters ----
 
 
-def _given(question: Question, **more: str) -> Filter:
+def _given(question: QuestionAgreement, **more: str) -> Filter:
     """Units with such a label."""
     return Filter({}, ({DIMENSION: question.dimension, **more},))
 
 
-def _two(question: Question, *sides: dict[str, str], pair="") -> Filter:
+def _two(question: QuestionAgreement, *sides: dict[str, str], pair="") -> Filter:
     """Units with two such labels."""
     return Filter({}, tuple({DIMENSION: question.dimension, **side} for side in sides), pair)
 
@@ -86,7 +86,7 @@ class _Row:
     items: Filter | None
 
 
-def _coefficients(result: Agreement, question: Question) -> list[Part | None]:
+def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part | None]:
     title, slug, paired = question.title, question.dimension, Filter({question.dimension: PAIRED})
     rows = [_Row(one.title, one, paired if one.n_pairable == question.n_paired else None) for one in question.figures]
     note = ""
@@ -164,7 +164,7 @@ def _closed_form(figure) -> list[Column]:
     return [Column("Value", closed, interval=True), Column("Method", method)]
 
 
-def _against_chance(question: Question) -> Table:
+def _against_chance(question: QuestionAgreement) -> Table:
     return Table(
         f"{question.title}: against chance",
         [
@@ -187,7 +187,7 @@ def _against_chance(question: Question) -> Table:
 # ---- labels ----
 
 
-def _label_columns(question: Question) -> list[Column]:
+def _label_columns(question: QuestionAgreement) -> list[Column]:
     return [
         Column("Label", lambda row: row.title),
         Column(
@@ -199,11 +199,11 @@ def _label_columns(question: Question) -> list[Column]:
     ]
 
 
-def _labels(question: Question) -> Table:
+def _labels(question: QuestionAgreement) -> Table:
     return Table(f"{question.title}: labels given", _label_columns(question), question.labels)
 
 
-def _per_label(question: Question) -> Table:
+def _per_label(question: QuestionAgreement) -> Table:
     slug = question.dimension
     return Table(
         f"{question.title}: each label against the rest",
@@ -237,12 +237,12 @@ class _Cell:
     n: int
 
 
-def _pair_figures(question: Question) -> dict[str, str]:
+def _pair_figures(question: QuestionAgreement) -> dict[str, str]:
     weighted = {} if question.level == "nominal" else {"linear": "Kappa, linear", "quadratic": "Kappa, quadratic"}
     return {"percent_agreement": "Agreement", "": "Kappa", **weighted, "scott_pi": "Scott's pi"}
 
 
-def _pairs(question: Question) -> list[Part]:
+def _pairs(question: QuestionAgreement) -> list[Part]:
     title, names = f"{question.title}: pairs of annotators", _pair_figures(question)
 
     def figure(pair: RaterPair, name: str) -> Figure:
@@ -311,14 +311,14 @@ def _pairs(question: Question) -> list[Part]:
 # ---- parts of the labels ----
 
 
-def _part_columns(question: Question) -> list[Column]:
+def _part_columns(question: QuestionAgreement) -> list[Column]:
     alphas = [Column("Alpha, nominal", lambda row: row.alpha_nominal, interval=True)]
     if question.level != "nominal":
         alphas.append(Column("Alpha, ordinal", lambda row: row.alpha_ordinal, interval=True))
     return [Column("Agreement", lambda row: row.percent_agreement, interval=True), *alphas]
 
 
-def _by_source(result: Agreement, question: Question) -> Table:
+def _by_source(result: Agreement, question: QuestionAgreement) -> Table:
     split, paired = split_in(made_from(result)), {question.dimension: PAIRED}
     n = question.n_sources_not_listed
     return Table(
@@ -339,7 +339,7 @@ def _by_source(result: Agreement, question: Question) -> Table:
     )
 
 
-def _selected(question: Question) -> list[Part]:
+def _selected(question: QuestionAgreement) -> list[Part]:
     found, slug = question.selected, question.dimension
     if not found:
         return []
@@ -375,7 +375,7 @@ def _selected(question: Question) -> list[Part]:
     ]
 
 
-def _of_part(question: Question, name: str, value) -> list[Column]:
+def _of_part(question: QuestionAgreement, name: str, value) -> list[Column]:
     """Columns of parts of the labels: those with a `value` of the judgements' column `name`."""
 
     def one(row) -> dict[str, str]:
@@ -393,7 +393,7 @@ def _of_part(question: Question, name: str, value) -> list[Column]:
     ]
 
 
-def _differences(question: Question, of: str, first: str, a, b, rows: list) -> Table:
+def _differences(question: QuestionAgreement, of: str, first: str, a, b, rows: list) -> Table:
     return Table(
         f"{question.title}: difference of alpha between {of}",
         [
@@ -406,7 +406,7 @@ def _differences(question: Question, of: str, first: str, a, b, rows: list) -> T
     )
 
 
-def _by_arm(question: Question) -> list[Part]:
+def _by_arm(question: QuestionAgreement) -> list[Part]:
     return [
         Table(
             f"{question.title}: by arm",
@@ -418,7 +418,7 @@ def _by_arm(question: Question) -> list[Part]:
     ]
 
 
-def _by_version(question: Question) -> list[Part]:
+def _by_version(question: QuestionAgreement) -> list[Part]:
     n = question.n_labels_without_version
     left_out = f" {n_of(n, 'labels')} of which the version is not known {either(n, 'is', 'are')} left out." if n else ""
     return [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, Level
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.agreement.spans.result import OUTCOMES, WHO, MarkedPassages, MarkedQuestion, MarkingPair
@@ -109,7 +109,7 @@ def _figures(question: MarkedQuestion) -> Table:
 
 
 def _picture(result: MarkedPassages, question: MarkedQuestion) -> Intervals | None:
-    items = tuple(Interval.of_figure(one.title, one) for one in question.figures if one.name != "character_alpha")
+    items = tuple(IntervalRow.of_figure(one.title, one) for one in question.figures if one.name != "character_alpha")
     if not any(item.value is not None for item in items):
         return None
     n = question.figure("u_alpha").n_pairable

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_said, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.alternative_annotator.result import (
@@ -172,7 +172,7 @@ def _picture(result: AlternativeAnnotator, question: StandInQuestion) -> Interva
         )
         + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 checker_name(row),
                 getattr(row, name),
                 _tests(question, row),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
-from analysis.figures.pictures import Axis, Interval, Intervals, Lines, Matrix, Picture, Series, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Lines, Matrix, Picture, Series, picture_name
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import (
@@ -192,7 +192,7 @@ def of_everybody(result: Comparison, dimension: ComparedDimension) -> Intervals 
         ),
         alt="; ".join(f"{public_name(row)}: {written(row.accuracy)}" for row in rows) + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 _unlike(row, rows),
                 row.accuracy,
                 filters.against_reference(slug, row.id) if row.accuracy.n_pairable else None,

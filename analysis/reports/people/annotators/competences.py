@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Part, Text
-from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.labels.raters import CHECKER, public_name, rater_cell
@@ -208,7 +208,7 @@ def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
         ),
         alt="; ".join(f"{public_name(row)}: {row.dawid_skene.written(2)} by Dawid-Skene" for row in rows) + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 public_name(row),
                 getattr(row, name),
                 labelled_by(question, row, shared="yes") if row.n_shared else None,

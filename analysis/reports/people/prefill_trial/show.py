@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_said, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, Level, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE
@@ -262,7 +262,7 @@ def _answers(result: PrefillTrial) -> Counts:
 def _picture(result: PrefillTrial, question: TrialQuestion) -> Intervals | None:
     rows = [row for row in question.strata if row.n_seen or row.n_unseen]
     items = [
-        Interval.of_figure(
+        IntervalRow.of_figure(
             f"{row.stratum} suggestions",
             found,
             _labels(question, row.stratum, side=tuple(SIDES)),

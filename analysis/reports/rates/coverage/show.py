@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import REFERENCE
@@ -130,7 +130,7 @@ def _picture(result: Coverage) -> Intervals | None:
         ),
         alt="; ".join(f"{_name(row)}: {_said(row.coverage)}" for row in rows) + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 _name(row),
                 row.coverage,
                 Filter(_of(row) | {"counted": "counted"}) if row.coverage.n_pairable else None,

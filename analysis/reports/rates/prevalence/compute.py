@@ -19,7 +19,7 @@ from analysis.reports.labels.reference import (
 )
 from analysis.reports.rates.prevalence.powered import Judged, means
 from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
-from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, Question
+from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, QuestionPrevalence
 from analysis.sources import Source
 from analysis.sources.base import dimensions_to_show
 from analysis.sources.touched import latest, untouched
@@ -93,7 +93,7 @@ def _question(
     people: Reference,
     checker: tuple[np.ndarray, np.ndarray],
     **more,
-) -> Question:
+) -> QuestionPrevalence:
     """Shares of one question's labels; `checker` are its codes, and where the question is not asked."""
     by_people, by_checker = ((code >= 0) | not_asked for code, not_asked in ((people.code, people.not_asked), checker))
     judged = Judged(by_people, by_checker, cluster_codes(units))
@@ -103,7 +103,7 @@ def _question(
     items.add(dimension.slug, f"{dimension.title} by people", code, values, titles)
     items.add(f"{dimension.slug}.judged", dimension.title, *coded_sides(sides))
     items.add(f"{dimension.slug}.tied", f"{dimension.title}: people are divided", people.tied - 1, ["yes"], [""])
-    return Question(
+    return QuestionPrevalence(
         dimension=dimension.slug,
         title=dimension.title,
         **{f"n_{name}": int(where.sum()) for name, where in sides.items()},

@@ -42,7 +42,7 @@ class LabelInResponses(Record):
     any: Means
 
 
-class Sides(Record):
+class JudgedCounts(Record):
     """How many were judged by both, by the checker alone (`n_others`), by people alone, and by neither."""
 
     n_both: int
@@ -51,14 +51,14 @@ class Sides(Record):
     n_neither: int
 
 
-class Responses(Sides):
+class Responses(JudgedCounts):
     n: int
     n_pieces: int
     n_partly: int  # labelled by people in part
     labels: list[LabelInResponses]
 
 
-class Question(Sides):
+class QuestionPrevalence(JudgedCounts):
     dimension: str
     title: str
     derived_from: str | None
@@ -78,4 +78,4 @@ class Prevalence(Result):
     n_units: int
     unit_words: str
     n_responses_without: int
-    dimensions: list[Question]
+    dimensions: list[QuestionPrevalence]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_said, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import LABELLING_RUN, REFERENCE, TOUCHED
-from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, Question, Responses
+from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, QuestionPrevalence, Responses
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import (
@@ -42,7 +42,7 @@ def page(result: Prevalence) -> Page:
     )
 
 
-def _parts(result: Prevalence, question: Question, picture: Intervals | None) -> list[Part | None]:
+def _parts(result: Prevalence, question: QuestionPrevalence, picture: Intervals | None) -> list[Part | None]:
     slug = question.dimension
     by = f"{checker_name(result)} and people"
 
@@ -86,7 +86,7 @@ def _parts(result: Prevalence, question: Question, picture: Intervals | None) ->
     return [*parts, Text(RELIANCE)]
 
 
-def _of_responses(result: Prevalence, question: Question, responses: Responses, name: str) -> Table:
+def _of_responses(result: Prevalence, question: QuestionPrevalence, responses: Responses, name: str) -> Table:
     slug, words = question.dimension, OF_RESPONSES[name].format(result.unit_words)
     n = responses.n_partly
     return Table(
@@ -121,7 +121,7 @@ def _columns(means, with_label, by_people: Filter, of: str = "") -> list[Column]
     ]
 
 
-def _picture(result: Prevalence, question: Question) -> Intervals | None:
+def _picture(result: Prevalence, question: QuestionPrevalence) -> Intervals | None:
     rows = question.labels
     if not any(getattr(row, name).is_defined for row in rows for name, _ in SIDES):
         return None
@@ -136,7 +136,7 @@ def _picture(result: Prevalence, question: Question) -> Intervals | None:
         ),
         alt="; ".join(f"{row.title} {_said(row.powered)}" for row in rows) + ", people and checker together.",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 row.title,
                 share,
                 _by_people(question, row) if row.n_by_people else None,
@@ -153,7 +153,7 @@ def _picture(result: Prevalence, question: Question) -> Intervals | None:
     )
 
 
-def _by_people(question: Question, row: LabelShare) -> Filter:
+def _by_people(question: QuestionPrevalence, row: LabelShare) -> Filter:
     return Filter({question.dimension: row.label, f"{question.dimension}.judged": ("both", "people")})
 
 
@@ -164,7 +164,7 @@ def _said(figure: Figure) -> str:
 # ---- what the page begins with ----
 
 
-def _most_common(question: Question) -> LabelShare | None:
+def _most_common(question: QuestionPrevalence) -> LabelShare | None:
     known = [row for row in question.labels if row.powered.is_defined]
     return max(known, key=lambda row: row.powered.estimate, default=None)
 
@@ -177,7 +177,7 @@ def _is_narrower(means: Means) -> bool:
     return together.high - together.low < alone.high - alone.low
 
 
-def _estimated(question: Question) -> str:
+def _estimated(question: QuestionPrevalence) -> str:
     row = _most_common(question)
     return (
         f"{question.title}: the most common label is {row.title}, with an estimated share of {row.powered.written()} "
@@ -185,7 +185,7 @@ def _estimated(question: Question) -> str:
     )
 
 
-def _with_gain(question: Question) -> str:
+def _with_gain(question: QuestionPrevalence) -> str:
     row = _most_common(question)
     return f"{_estimated(question)} People's labels alone give {row.people.written()}."
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, NamedLabel
 from analysis.reports.estimates import to_figure, unknown_figure
 from analysis.reports.labels.derived import with_derived, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements
 from analysis.reports.labels.reference import REFERENCES, references
-from analysis.reports.rates.rates.result import DerivedPart, Label, Model, Rates, RatesOfModels, Setting, Votes
+from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting, Votes
 from analysis.reports.rates.rates.show import refuses
 from analysis.sources import Source
 from analysis.sources.links import ORIGINS
@@ -199,7 +199,7 @@ def _part(
         "n_responses": len(responses),
         "n_pending": int(is_pending.sum()),
         "n_without_units": None if unknown else int((responses["n_units"] == 0).sum()),
-        "labels": [Label(label=label, title=dimension.label(label).title) for label in shares.categories],
+        "labels": [NamedLabel(label=label, title=dimension.label(label).title) for label in shares.categories],
         "excluded": list(excluded),
         "mean": Rates(**rated(shares.shares, abstained.abstained), **of_all),
         "models": models,

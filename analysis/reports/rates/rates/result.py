@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import Figure, Record, Result
-
-
-class Label(Record):
-    label: str
-    title: str
+from analysis.figures.results import Figure, NamedLabel, Record, Result
 
 
 class Rates(Record):
@@ -39,24 +34,24 @@ class Model(Rates):
     n_excluded: int
 
 
-class Part(Record):
+class RatesInSetting(Record):
     """Rates of one dimension's labels in one setting: of each model, and their unweighted mean."""
 
     n_responses: int
     n_pending: int
     n_without_units: int | None
-    labels: list[Label]
+    labels: list[NamedLabel]
     excluded: list[str]
     mean: Rates
     models: list[Model]
 
 
-class DerivedPart(Part):
+class DerivedPart(RatesInSetting):
     dimension: str
     title: str
 
 
-class Setting(Part):
+class Setting(RatesInSetting):
     setting: str
     derived: list[DerivedPart]
 

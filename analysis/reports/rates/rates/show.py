@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
-from analysis.figures.pictures import Axis, Interval, Intervals, picture_name
+from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import REFERENCE
-from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting
-from analysis.reports.rates.rates.result import Part as OfSetting
+from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesInSetting, RatesOfModels, Setting
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import clusters_of, intervals_in, listed, sentences
@@ -74,7 +73,12 @@ def _counted(result: RatesOfModels, setting: Setting) -> str:
 
 
 def _table(
-    result: RatesOfModels, setting: Setting, part: OfSetting | DerivedPart, slug: str, title: str, has_abstained: bool
+    result: RatesOfModels,
+    setting: Setting,
+    part: RatesInSetting | DerivedPart,
+    slug: str,
+    title: str,
+    has_abstained: bool,
 ) -> Table:
     here = {"setting": setting.setting}
 
@@ -130,7 +134,7 @@ def _picture(result: RatesOfModels, setting: Setting) -> Intervals | None:
         ),
         alt="; ".join(f"{model.name or 'no name'}: {_shares(setting, model)}" for model in models) + ".",
         items=tuple(
-            Interval.of_figure(
+            IntervalRow.of_figure(
                 model.name or "no name",
                 model.shares[label.label],
                 _of_label(result, setting, model, label.label),
@@ -150,7 +154,7 @@ def _of_label(result: RatesOfModels, setting: Setting, model: Model, label: str)
     return Filter(where) if model.n_of[label] else None
 
 
-def _shares(part: OfSetting, rates: Rates) -> str:
+def _shares(part: RatesInSetting, rates: Rates) -> str:
     return listed([f"{label.title} {_said(rates.shares[label.label])}" for label in part.labels])
 
 
