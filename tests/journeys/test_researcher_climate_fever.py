@@ -154,9 +154,10 @@ def test_the_whole_of_climate_fever_from_votes_to_figures_that_others_compute_ag
         per_label = {name: steps.value_of(cell) for name, cell in steps.column(table, 4).items()}
         assert len(per_label) == len(STANCES)
         assert steps.table_of(page, "Stance: by source").count() == 0
-        page.get_by_text("Filters: none").click()
-        page.get_by_label("By", exact=True).select_option("article of the evidence")
-        page.get_by_role("button", name="Show", exact=True).click()
+        filters = page.get_by_role("group").filter(has_text="Filters: none")
+        filters.get_by_text("Filters: none").click()
+        filters.get_by_label("By", exact=True).select_option("article of the evidence")
+        filters.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_url(f"**split={SPLIT}**")
         browser.are_computed(page)
         assert steps.alpha_of(page, "Stance") == alpha
