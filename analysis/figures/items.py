@@ -73,6 +73,11 @@ class Filter:
 ALL = Filter()
 
 
+def where(n: object, conditions: Mapping[str, Values]) -> Filter | None:
+    """A filter of what there is any of."""
+    return Filter(conditions) if n else None
+
+
 @dataclass(frozen=True)
 class CodedColumn:
     """One column: `codes` are places in `values`, -1 where a row has none. `run` names the run that gave them,

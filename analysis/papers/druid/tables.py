@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from analysis.figures.items import Filter
+from analysis.figures.items import Filter, where
 from analysis.figures.page import Part
 from analysis.figures.tables import Column, Table
 from analysis.papers.druid.result import (
     ANSWERS,
     DECIDED,
     SHARE,
-    SHOWN_SOURCES,
     AnswerCounts,
     CharacteristicsOfGroup,
     Druid,
+    EvidenceLabel,
     EvidenceLabels,
     EvidenceOfSource,
     MeasuredCharacteristic,
@@ -27,11 +27,6 @@ CLAIMS = "claim"  # the column whose values a figure over claims counts
 SIGNS = {1: "+", -1: "-"}
 DEFINED, UNDEFINED = "defined", "undefined"
 SHOWN_AS = {answer: answer.capitalize() for answer in ANSWERS}
-
-
-def where(n: int | None, conditions: dict) -> Filter | None:
-    """A filter of what there is any of."""
-    return Filter(conditions) if n else None
 
 
 def in_group(result: Druid, by: str, group: str) -> dict:
@@ -133,31 +128,36 @@ def verdicts_table(result: Druid) -> Table:
     )
 
 
-def labels_table(result: Druid, one: EvidenceLabels) -> Table:
-    """Rows of labels, and of reasons why there is none."""
-    names = [row.source for row in result.content.sources if row.source][:SHOWN_SOURCES]
-    slug = one.dimension
-    rows = [(row.label, row.title, row.n, row.share, row.by_source) for row in one.labels]
-    rows += [(row.reason, f"no label: {row.title}", row.n, None, None) for row in one.without]
+def labels_tables(result: Druid, one: EvidenceLabels) -> list[Table]:
+    """Rows of labels, and of reasons why there is none; and sources with how many pairs have each label."""
+    slug, split = one.dimension, split_in(result.made_from)
+    rows = [(row.label, row.title, row.n, row.share) for row in one.labels]
+    rows += [(row.reason, f"no label: {row.title}", row.n, None) for row in one.without]
 
-    def under(place: int, name: str) -> Column:
+    def with_label(label: EvidenceLabel) -> Column:
         return Column(
-            name,
-            lambda row: row[4] and row[4][place],
-            items=lambda row: Filter({slug: row[0], "source": name}) if row[4] else None,
+            label.title,
+            lambda row: label.by_source[row[0]],
+            items=lambda row: Filter({slug: label.label, "source": row[1]}),
         )
 
-    return Table(
-        f"{one.title} of evidence (tables 8 and 9)",
-        [
-            Column("Label", lambda row: row[1]),
-            Column("Pairs", lambda row: row[2], items=lambda row: Filter({slug: row[0]})),
-            Column("Share", lambda row: row[3], interval=True),
-            *(under(place, name) for place, name in enumerate(names)),
-        ],
-        rows,
-        f"{result.reference_title}. Shares are of the pairs that have a label.",
-    )
+    return [
+        Table(
+            f"{one.title} of evidence (tables 8 and 9)",
+            [
+                Column("Label", lambda row: row[1]),
+                Column("Pairs", lambda row: row[2], items=lambda row: Filter({slug: row[0]})),
+                Column("Share", lambda row: row[3], interval=True),
+            ],
+            rows,
+            f"{result.reference_title}. Shares are of the pairs that have a label.",
+        ),
+        Table(
+            f"{one.title} of evidence by {in_words(split)}: pairs with each label",
+            [Column(as_heading(split), lambda row: row[1]), *map(with_label, one.labels)],
+            list(enumerate(row.source for row in result.content.sources if row.source)),
+        ),
+    ]
 
 
 # ---- characteristics ----
@@ -239,12 +239,7 @@ def compared_tables(result: Druid) -> list[Part]:
             [
                 Column("Characteristic", lambda row: row[0]),
                 Column("Data", lambda row: row[1].title),
-                *_mean_columns(
-                    lambda row: row[2] or NOT_MEASURED,
-                    lambda row: (
-                        ({}, result.described.key_of(row[0])) if row[2] and row[1].project == result.project else None
-                    ),
-                ),
+                *_mean_columns(lambda row: row[2] or NOT_MEASURED, here),
             ],
             rows,
             f"{note}.",
@@ -337,7 +332,6 @@ def usage_tables(result: Druid) -> list[Part]:
                 *model_and_stance,
                 Column("Desired: False, None, True", lambda row: _signs(row[2].desired)),
                 *(column for answer in ANSWERS for column in change(answer)),
-                Column("acu_sum", lambda row: row[2].acu_sum.estimate, items=used, counts=None),
                 pairs,
             ],
             rows,
