@@ -78,6 +78,11 @@ def where(n: object, conditions: Mapping[str, Values]) -> Filter | None:
     return Filter(conditions) if n else None
 
 
+def encoded(wanted: Filter | None) -> str:
+    """What a place of a picture opens; empty where it opens nothing."""
+    return wanted.encoded if wanted else ""
+
+
 @dataclass(frozen=True)
 class CodedColumn:
     """One column: `codes` are places in `values`, -1 where a row has none. `run` names the run that gave them,
@@ -149,11 +154,15 @@ class Items:
             raise ValueError(f"no column can be called {name!r}" + " twice" * (name in self.columns))
         self.columns[name] = self._column(title, codes, values, titles, len(self.units), run, decisions, judged)
 
+    def add_flag(self, name: str, title: str, where: np.ndarray, **of: str) -> None:
+        """A column that some of the units are in (`name = yes`); `of` as of `add`."""
+        self.add(name, title, where - 1, ("yes",), ("",), **of)
+
     def add_sets(self, name: str, title: str, sets: Mapping[str, tuple[str, np.ndarray]], run: str = "") -> None:
         """A column for each of some sets of units that may share units: value -> its title and which units are in it.
         They are filtered as `name.value = yes`."""
         for value, (words, where) in sets.items():
-            self.add(f"{name}.{value}", f"{title}: {words}" if title else words, where - 1, ("yes",), ("",), run)
+            self.add_flag(f"{name}.{value}", f"{title}: {words}" if title else words, where, run=run)
 
     def judge(
         self, unit_of: np.ndarray, columns: Mapping[str, tuple[str, np.ndarray, Sequence[str], Sequence[str], str]]

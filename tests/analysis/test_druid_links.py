@@ -168,14 +168,17 @@ def test_conflicts_and_verdicts_open_the_evidence_of_their_claims(world):
 
 
 def test_labels_open_their_pairs_of_each_source(world):
-    for row in world.rows("Stance of evidence"):
+    for row in world.rows("Stance of evidence (tables 8 and 9)"):
         if row["Label"].startswith("no label"):
             continue
-        of_label = world.of(row["Label"])
-        assert world.opened(row["Pairs"]) == of_label
-        for name in SOURCES:
-            here = [unit for unit in of_label if world.source[unit] == name]
-            assert world.opened(row[name]) == here and len(here) == value_of(row[name])
+        assert world.opened(row["Pairs"]) == world.of(row["Label"])
+    rows = list(world.rows("Stance of evidence by source"))
+    titles = [label["title"] for label in world.result["content"]["dimensions"][-1]["labels"]]
+    assert {row["Source"] for row in rows} == set(SOURCES) and len(titles) > 5
+    for row in rows:
+        for title in titles:
+            here = [unit for unit in world.of(title) if world.source[unit] == row["Source"]]
+            assert world.opened(row[title]) == here and len(here) == value_of(row[title])
 
 
 def test_means_of_characteristics_open_the_pairs_that_have_a_value(world):

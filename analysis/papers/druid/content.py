@@ -43,7 +43,7 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
     """The part of the result; its columns go to the items."""
     is_gold = _is_gold(source, pairs)
     if is_gold is not None:
-        _add_flag(items, "gold", "Gold evidence", is_gold)
+        items.add_flag("gold", "Gold evidence", is_gold)
     coded = {
         f"{metric.name}, {metric.level}": (_coded(pairs, metric), metric.level)
         for metric in pairs.kind.metrics
@@ -51,13 +51,13 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
     }
     for title, (labels, _) in coded.items():
         is_pairable = np.bincount(labels.unit, minlength=labels.n_units) > 1
-        _add_flag(items, f"pairable.{title}", f"With two labels or more ({title})", is_pairable)
+        items.add_flag(f"pairable.{title}", f"With two labels or more ({title})", is_pairable)
     found = inter_context_conflicts(pairs.cluster, pairs.n_claims, pairs.stances)
     has_both = found.n_stances > 1
     several = has_both[pairs.cluster] & pairs.has_stance(*pairs.names)
-    _add_flag(items, "several", "With a stance, of claims with two stances or more", several)
+    items.add_flag("several", "With a stance, of claims with two stances or more", several)
     in_conflict = found.conflicting[pairs.cluster] & pairs.has_stance(AGAINST, FOR)
-    _add_flag(items, "conflict", "Supports or refutes a claim in conflict", in_conflict)
+    items.add_flag("conflict", "Supports or refutes a claim in conflict", in_conflict)
     rows = []
     for place, name in enumerate((ALL, *pairs.sources)):
         here = pairs.source_code == place - 1 if place else np.ones(len(pairs.units), dtype=bool)
@@ -89,10 +89,6 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
         verdicts=verdicts,
         n_verdicts_not_listed=max(0, n_verdicts - MAX_VERDICTS),
     )
-
-
-def _add_flag(items: Items, name: str, title: str, where: np.ndarray) -> None:
-    items.add(name, title, where - 1, ["yes"], [""])
 
 
 def _verdicts(source: Source, pairs: Pairs, items: Items) -> tuple[list[ClaimVerdict], int]:

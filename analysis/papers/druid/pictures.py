@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from analysis.figures.items import Filter
+from msgspec.structs import replace
+
+from analysis.figures.items import Filter, encoded, where
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, Matrix
 from analysis.papers.druid.result import (
     ACU,
@@ -35,23 +37,14 @@ def _of_data(result: Druid) -> str:
     return f"{result.project_title}: {n_of(result.n_pairs, 'pairs')} of evidence and {n_of(result.n_claims, 'claims')}"
 
 
-def _encoded(wanted: Filter | None) -> str:
-    return wanted.encoded if wanted else ""
-
-
 def _cells(result: Druid, places: list[int], groups: list[CharacteristicsOfGroup]) -> tuple[tuple[str, ...], ...]:
     """What the cells of a matrix open: the pairs of a group with each of these characteristics."""
-    return tuple(
-        tuple(
-            Filter(
-                in_group(result, group.by, group.group) | {f"value.{result.described.columns[place].key}": DEFINED}
-            ).encoded
-            if group.cells[place].n
-            else ""
-            for group in groups
-        )
-        for place in places
-    )
+
+    def cell(group: CharacteristicsOfGroup, place: int) -> str:
+        key = result.described.columns[place].key
+        return encoded(where(group.cells[place].n, in_group(result, group.by, group.group) | {f"value.{key}": DEFINED}))
+
+    return tuple(tuple(cell(group, place) for group in groups) for place in places)
 
 
 def shares_picture(result: Druid) -> Matrix | None:
@@ -98,11 +91,10 @@ def compared_pictures(result: Druid) -> list[Intervals]:
 
 def _mean_row(result: Druid, cell: NamedMean, data: ComparedData, row: str, series: str = "") -> IntervalRow:
     """Only pairs of this project can be opened."""
-    behind = ""
+    opens = None
     if cell.n and data.project == result.project:
-        behind = Filter({f"value.{result.described.key_of(cell.title)}": DEFINED}).encoded
-    bounds = _bounds(cell.low, cell.high)
-    return IntervalRow(row, cell.estimate, *bounds, n=cell.n, series=series, undefined=cell.undefined, figure=behind)
+        opens = Filter({f"value.{result.described.key_of(cell.title)}": DEFINED})
+    return IntervalRow.of_figure(row, cell, opens, series=series, n=cell.n)
 
 
 def _side_by_side(result: Druid, name: str, title: str, values: str, items: list[IntervalRow]) -> Intervals:
@@ -176,20 +168,12 @@ def usage_picture(result: Druid) -> Intervals | None:
             cell: PairMean = getattr(row, name)
             if not cell.n and not cell.n_undefined:
                 continue
-            known = by_deviation and cell.sd is not None and cell.estimate is not None
-            ends = (cell.estimate - cell.sd, cell.estimate + cell.sd) if known else (None, None)
-            behind = Filter(of_stance(result, model, row.stance) | {f"usage{number}": DEFINED})
-            items.append(
-                IntervalRow(
-                    result.titles[row.stance],
-                    cell.estimate,
-                    *(ends if by_deviation else _bounds(cell.low, cell.high)),
-                    n=cell.n,
-                    series=model.model,
-                    undefined=cell.undefined,
-                    figure=behind.encoded if cell.n else "",
-                )
-            )
+            opens = where(cell.n, of_stance(result, model, row.stance) | {f"usage{number}": DEFINED})
+            if by_deviation:
+                known = cell.sd is not None and cell.estimate is not None
+                low, high = (cell.estimate - cell.sd, cell.estimate + cell.sd) if known else (None, None)
+                cell = replace(cell, low=low, high=high)
+            items.append(IntervalRow.of_figure(result.titles[row.stance], cell, opens, series=model.model, n=cell.n))
     if not items:
         return None
     spread = "one standard deviation of pairs" if by_deviation else "95 % bootstrap intervals of the mean over claims"
@@ -237,7 +221,7 @@ def correlations_picture(result: Druid, place: int) -> Matrix | None:
         columns_title="Stance",
         marks=tuple(tuple(_mark(row.spearman, result) for row in line) for line in table),
         figures=tuple(
-            tuple(_encoded(correlated(result, place, row.stance, row.feature, row.n)) for row in line) for line in table
+            tuple(encoded(correlated(result, place, row.stance, row.feature, row.n)) for row in line) for line in table
         ),
         scale="diverging",
         low=-bound,
@@ -255,7 +239,3 @@ def _scale(values: tuple[tuple[float | None, ...], ...], least: float) -> float:
     """The end of a scale around 0 that holds all values, to a tenth."""
     greatest = max(abs(value) for row in values for value in row if value is not None)
     return max(least, math.ceil(greatest * 10) / 10)
-
-
-def _bounds(low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    return (low, high) if low is not None and high is not None else (None, None)

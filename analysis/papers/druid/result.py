@@ -168,13 +168,16 @@ class ComparedData(Record):
 # ---- use of evidence ----
 
 
-class UsageOfStance(Record):
-    """`desired` are the signs of the desired changes, in the order of ANSWERS; None where stances are together."""
-
+class MeanUsage(Record):
     stance: str
-    desired: list[int] | None
     acu_mean: PairMean
     acu_sum: PairMean
+
+
+class UsageOfStance(MeanUsage):
+    """`desired` are the signs of the desired changes, in the order of ANSWERS; None where stances are together."""
+
+    desired: list[int] | None
     dp_false: PairMean
     dp_none: PairMean
     dp_true: PairMean
@@ -235,16 +238,10 @@ class ModelUsage(Record):
         return next(row.desired for row in self.shifts.rows if row.stance == stance)
 
 
-class DifferenceOfStance(Record):
-    stance: str
-    acu_mean: PairMean
-    acu_sum: PairMean
-
-
 class UsageDifference(Record):
     a: str
     b: str
-    rows: list[DifferenceOfStance]
+    rows: list[MeanUsage]
 
 
 class EvidenceUsage(Record):

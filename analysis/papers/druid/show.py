@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.page import Answer, Page, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Page, Rule, Section, all_that_apply, first_that_applies
 from analysis.figures.results import Figure
 from analysis.papers.druid.offered import EVERY, NEWEST, offered_answers, offered_features, projects_beside, refuses
 from analysis.papers.druid.pictures import (
@@ -29,7 +29,7 @@ from analysis.papers.druid.tables import (
     compared_tables,
     conflicts_table,
     correlations_tables,
-    labels_table,
+    labels_tables,
     shifts_tables,
     sources_table,
     usage_tables,
@@ -53,7 +53,7 @@ def page(result: Druid) -> Page:
     sections = [
         ("Claims and evidence", [sources_table(result), verdicts_table(result)]),
         ("Conflicting evidence", [conflicts_table(result)]),
-        ("Labels", [labels_table(result, one) for one in result.content.dimensions]),
+        ("Labels", [table for one in result.content.dimensions for table in labels_tables(result, one)]),
         (
             "Characteristics of evidence",
             [
@@ -214,9 +214,8 @@ NEXT = (
 
 
 def _answer(result: Druid, picture) -> Answer:
-    said = [first_that_applies(rules, result) for rules in (USE_RULES, CORRELATION_RULES, CONFLICT_RULES)]
     return Answer(
-        sentences=tuple(filter(None, said)),
+        sentences=all_that_apply((USE_RULES, CORRELATION_RULES, CONFLICT_RULES), result),
         n=f"n = {n_of(result.n_pairs, 'pairs')} of evidence and {n_of(result.n_claims, 'claims')}; "
         f"{result.n_stances:,} have a stance ({result.reference_title.lower()})",
         picture=picture,
@@ -225,8 +224,7 @@ def _answer(result: Druid, picture) -> Answer:
 
 
 def methods(result: Druid) -> str:
-    rules = (CONFLICT_RULES, USE_RULES, CORRELATION_RULES)
-    return sentences(methods_of(result), *(first_that_applies(one, result) for one in rules))
+    return sentences(methods_of(result), *all_that_apply((CONFLICT_RULES, USE_RULES, CORRELATION_RULES), result))
 
 
 REPORT = Report(

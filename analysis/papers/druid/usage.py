@@ -14,8 +14,8 @@ from analysis.papers.druid.result import (
     ALL,
     ANSWERS,
     NOT_RELEVANT,
-    DifferenceOfStance,
     EvidenceUsage,
+    MeanUsage,
     ModelUsage,
     UndefinedUsage,
     UsageDifference,
@@ -69,7 +69,7 @@ def usage(pairs: Pairs, found: list[AnsweringModel], items: Items) -> EvidenceUs
             a=found[a].name,
             b=found[b].name,
             rows=[
-                DifferenceOfStance(stance=name, acu_mean=cells[place], acu_sum=cells[place + 1])
+                MeanUsage(stance=name, acu_mean=cells[place], acu_sum=cells[place + 1])
                 for name, cells in zip(names, table, strict=True)
             ],
         )
@@ -84,7 +84,7 @@ def _add_columns(items: Items, number: int, model: AnsweringModel) -> None:
     items.add(f"usage{number}", f"Context usage of {model.name}", reason + 1, ["defined", *REASONS], run=run)
     for place, answer in enumerate(ANSWERS):
         title = f"Change of P({answer.capitalize()}) by {model.name} is defined"
-        items.add(f"change{number}.{answer}", title, -1 * np.isnan(model.usage.change[:, place]), ["yes"], [""], run)
+        items.add_flag(f"change{number}.{answer}", title, ~np.isnan(model.usage.change[:, place]), run=run)
 
 
 def _columns(pairs: Pairs, model: AnsweringModel) -> np.ndarray:

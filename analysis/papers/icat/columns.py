@@ -44,12 +44,12 @@ class AspectItems:
     def add_known(self, name: str, answers: np.ndarray, run: str = "") -> None:
         """Aspects in answers that have a figure."""
         where = answers[self.study.of_response]
-        self.items.add(f"with.{name}", WITH.format(KNOWN[name]), where - 1, ["yes"], [""], run)
+        self.items.add_flag(f"with.{name}", WITH.format(KNOWN[name]), where, run=run)
 
     def add_correlated(self, name: str, title: str, values: np.ndarray, people: np.ndarray, run: str) -> None:
         where = (~np.isnan(values) & ~np.isnan(people))[self.study.of_response]
         words = WITH.format(f"coverage by people and a value by {title}")
-        self.items.add(f"{name}.correlated", words, where - 1, ["yes"], [""], run)
+        self.items.add_flag(f"{name}.correlated", words, where, run=run)
 
     def add_detected(self, name: str, machine: Machine, people: np.ndarray, run: str) -> None:
         """What people and the machine say of aspects that both judged, and those in answers with a precision, ..."""
@@ -62,4 +62,4 @@ class AspectItems:
             counts = known & np.isin(code, [list(CELLS).index(cell) for cell in cells])
             where = known & np.isin(of_response, of_response[counts])
             words = f"Judged by people and by {machine.title}, in answers with {figure}"
-            self.items.add(f"{name}.{figure}", words, where - 1, ["yes"], [""], run)
+            self.items.add_flag(f"{name}.{figure}", words, where, run=run)

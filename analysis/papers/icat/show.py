@@ -202,10 +202,7 @@ def _scatter(result: Icat) -> list[Picture]:
 
 
 def _said(figure: Figure) -> str:
-    value = f"{figure.estimate:.3f}"
-    if figure.low is None:
-        return value
-    return f"{value} [{figure.low:.3f}, {figure.high:.3f}]" + (f" ({figure.note})" if figure.note else "")
+    return figure.written() + (f" ({figure.note})" if figure.low is not None and figure.note else "")
 
 
 def _correlations(result: Icat) -> list[Table]:
@@ -317,11 +314,6 @@ def _agreement(result: Icat) -> Table:
 # ---- what the page begins with ----
 
 
-def _interval(figure: Figure) -> str:
-    said = f"{figure.estimate:.3f}"
-    return said if figure.low is None else f"{said} [{figure.low:.3f}, {figure.high:.3f}]"
-
-
 COVERAGE_RULES = (
     Rule(
         "unknown",
@@ -333,22 +325,22 @@ COVERAGE_RULES = (
         lambda result: True,
         lambda result: (
             "By people, an answer covers on average "
-            f"{_interval(result.all.people)} of its question's aspects (95 % interval)."
+            f"{result.all.people.written()} of its question's aspects (95 % interval)."
         ),
     ),
 )
 
 
 def _score(result: Icat) -> str:
-    return f"The mean ICAT score by {result.automatic_title} (beta = {result.beta:g}) is {_interval(result.all.score)}"
+    return f"The mean ICAT score by {result.automatic_title} (beta = {result.beta:g}) is {result.all.score.written()}"
 
 
 def _best_and_worst(result: Icat) -> str:
     known = sorted((one for one in result.models if one.score.is_defined), key=lambda one: one.score.estimate)
     low, high = known[0], known[-1]
     return (
-        f"{_score(result)}; it is highest for {_name(high.model)}, {_interval(high.score)}, and lowest for "
-        f"{_name(low.model)}, {_interval(low.score)}."
+        f"{_score(result)}; it is highest for {_name(high.model)}, {high.score.written()}, and lowest for "
+        f"{_name(low.model)}, {low.score.written()}."
     )
 
 
@@ -377,7 +369,7 @@ def _best_measure(result: Icat) -> Measure | None:
 def _correlation(result: Icat) -> str:
     best = _best_measure(result)
     among = f" has the greatest of {n_of(len(result.measures), 'measures')}" if len(result.measures) > 1 else ""
-    return f"Spearman's correlation with people's coverage is {_interval(_spearman(best))} for {best.title}" + (
+    return f"Spearman's correlation with people's coverage is {_spearman(best).written()} for {best.title}" + (
         f", which{among}" if among else ""
     )
 

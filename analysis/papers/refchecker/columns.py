@@ -31,7 +31,7 @@ class PieceItems:
             self.items.add(name, "Answer" if name == "response" else name.capitalize(), codes, list(map(str, values)))
         where = np.arange(len(rows)) >= len(study.units)
         words = f"Answers without {study.kind.units_title.lower()}"
-        self.items.add("abstained", words, where - 1, ["yes"], [""])
+        self.items.add_flag("abstained", words, where)
 
     def add(self, name: str, title: str, codes: np.ndarray, values: list[str], titles: list[str], **of) -> None:
         self.items.add(name, title, np.append(codes, np.full(self.n_silent, NONE)), values, titles, **of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, all_that_apply, first_that_applies
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.papers.refchecker.result import TIES, Accuracy, MeasuredChecker, RatesOfSetting, RefChecker
@@ -17,7 +17,7 @@ from analysis.papers.refchecker.tables import (
 )
 from analysis.papers.refchecker.text_tables import copying_tables, knowledge_tables, masked_tables
 from analysis.reports.common import REFERENCE, TOUCHED
-from analysis.reports.options import LABELS, STATISTICS, Option
+from analysis.reports.options import LABELS, STATISTICS, Option, sibling_projects
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import listed, sentences
@@ -26,8 +26,7 @@ from analysis.sources import Source
 
 def projects_beside(source: Source) -> dict[str, str]:
     """Other projects on the data set whose pieces are of answers too."""
-    slugs = source.siblings()
-    return {"": "None"} | {slug: title for slug, title in slugs.items() if not refuses(source.sibling(slug).type)}
+    return sibling_projects(source, lambda kind: not refuses(kind))
 
 
 def page(result: RefChecker) -> Page:
@@ -51,11 +50,6 @@ def page(result: RefChecker) -> Page:
 # ---- what the page begins with ----
 
 
-def _interval(figure: Figure) -> str:
-    said = f"{figure.estimate:.3f}"
-    return said if figure.low is None else f"{said} [{figure.low:.3f}, {figure.high:.3f}]"
-
-
 def _known(result: RefChecker) -> list[RatesOfSetting]:
     """Settings in which there are rates."""
     return [one for one in result.rates if one.rules[0].mean[result.worst.label].is_defined]
@@ -63,7 +57,7 @@ def _known(result: RefChecker) -> list[RatesOfSetting]:
 
 def _mean_rates(result: RefChecker) -> str:
     label = result.worst
-    said = [f"{_interval(one.rules[0].mean[label.label])} ({one.setting})" for one in _known(result)]
+    said = [f"{one.rules[0].mean[label.label].written()} ({one.setting})" for one in _known(result)]
     return (
         f"The mean share of an answer's {result.unit_words} labelled {label.title.lower()}, averaged over models, is "
         f"{listed(said)} (95 % intervals)."
@@ -76,7 +70,7 @@ def _mean_rates_and_models(result: RefChecker) -> str:
         figures = {row.model: row.shares[result.worst.label] for row in one.rules[0].models}
         figures = {model: figure for model, figure in figures.items() if figure.is_defined}
         low, high = (pick(figures, key=lambda model: figures[model].estimate) for pick in (min, max))
-        said.append(f"from {_interval(figures[low])} ({low}) to {_interval(figures[high])} ({high}) in {one.setting}")
+        said.append(f"from {figures[low].written()} ({low}) to {figures[high].written()} ({high}) in {one.setting}")
     return f"{_mean_rates(result)} By model it runs {listed(said)}."
 
 
@@ -113,8 +107,8 @@ def _measured(result: RefChecker) -> str:
     of = ", mean of settings" if best.pieces.mean else ""
     figures = _accuracy(best)
     return (
-        f"{first} over {result.unit_words}: macro-F1 {_interval(figures.macro_f1)}, accuracy "
-        f"{_interval(figures.accuracy)}{of}."
+        f"{first} over {result.unit_words}: macro-F1 {figures.macro_f1.written()}, accuracy "
+        f"{figures.accuracy.written()}{of}."
     )
 
 
@@ -143,7 +137,7 @@ def _ranking(result: RefChecker) -> Figure | None:
 
 
 def _spearman(result: RefChecker) -> str:
-    return f"Spearman's correlation {_interval(_ranking(result))}"
+    return f"Spearman's correlation {_ranking(result).written()}"
 
 
 RANKING_RULES = (
@@ -204,11 +198,10 @@ NEXT = (
 
 
 def _answer(result: RefChecker, pictures: list[Picture]) -> Answer:
-    said = (first_that_applies(rules, result) for rules in (RATE_RULES, CHECKER_RULES, RANKING_RULES))
     models = {model for one in result.rates for model in one.models}
     n_counted = sum(one.rules[0].n_counted for one in result.rates)
     return Answer(
-        sentences=tuple(filter(None, said)),
+        sentences=all_that_apply((RATE_RULES, CHECKER_RULES, RANKING_RULES), result),
         n=f"n = {n_of(n_counted, 'answers')} of {result.n_responses:,}, by {n_of(len(models), 'models')}; "
         f"{result.n_decided:,} of {n_of(result.n_units, result.unit_words)} have a label by people",
         picture=pictures[0] if pictures else None,
@@ -238,7 +231,7 @@ def methods(result: RefChecker) -> str:
         "corrected over settings by Holm's method."
         if result.copying
         else "",
-        *(first_that_applies(rules, result) for rules in (RATE_RULES, CHECKER_RULES, RANKING_RULES)),
+        *all_that_apply((RATE_RULES, CHECKER_RULES, RANKING_RULES), result),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.items import COUNTED, COUNTS, Filter
+from analysis.figures.items import COUNTED, COUNTS, Filter, where
 from analysis.figures.page import Part
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
@@ -37,11 +37,6 @@ FACTUAL = {
 def at(setting: str, model: str = "") -> dict:
     """Conditions on where an answer stands; of all settings or models where none is named."""
     return ({"setting": setting} if setting else {}) | ({"model": model} if model else {})
-
-
-def where(n: int | None, conditions: dict) -> Filter | None:
-    """A filter of what there is any of."""
-    return Filter(conditions) if n else None
 
 
 # ---- label rates of models ----
@@ -118,15 +113,11 @@ def rates_picture(result: RefChecker, one: RatesOfSetting) -> Intervals | None:
         ),
         alt=f"{result.worst.title} rate by model: {worst}.",
         items=tuple(
-            IntervalRow(
-                row=model,
-                value=figure.estimate,
-                low=figure.low,
-                high=figure.high,
-                n=figure.n_pairable,
+            IntervalRow.of_figure(
+                model,
+                figure,
+                where(figure.estimate, at(one.setting, model) | {"people": label.label}),
                 series=label.title,
-                undefined=figure.undefined,
-                figure=Filter(at(one.setting, model) | {"people": label.label}).encoded if figure.estimate else "",
             )
             for model, label, figure in figures
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.items import Filter
+from analysis.figures.items import Filter, where
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.papers.refchecker.result import (
@@ -14,7 +14,7 @@ from analysis.papers.refchecker.result import (
     MaskedRow,
     RefChecker,
 )
-from analysis.papers.refchecker.tables import at, where
+from analysis.papers.refchecker.tables import at
 
 FROM = {"memory": "From memory, against the reference", "context": "From the reference", "neither": "From neither"}
 
@@ -48,9 +48,9 @@ def _copying(result: RefChecker, one: CopyingOfSetting) -> Table:
 
 def _correlated(one: CopyingOfSetting) -> str:
     found, test = one.spearman, one.test
-    said = f"{found.estimate:.3f}" if found.is_defined else f"undefined: {found.undefined}"
-    if found.low is not None:
-        said += f" [{found.low:.3f}, {found.high:.3f}]" + (f" ({found.note})" if found.note else "")
+    said = found.written() if found.is_defined else f"undefined: {found.undefined}"
+    if found.low is not None and found.note:
+        said += f" ({found.note})"
     if test and test.p_value is not None:
         said += f", p = {test.p_value:.3f} (permutation), {test.p_holm:.3f} after Holm"
     return said
