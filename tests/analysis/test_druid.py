@@ -166,7 +166,7 @@ def test_what_is_absent_says_what_to_start():
     result = REPORT.compute(small(scores=[]))
     assert result["notes"] == [NO_ANSWERS, NO_PERPLEXITY, NO_FEATURES]
     assert (result["usage"], result["described"], result["correlations"]) == (None, None, [])
-    assert [part.title for part in REPORT.body(result)][-1] == "Stance of evidence (tables 8 and 9)"
+    assert [part.title for part in REPORT.body(result)][-1] == "Stance of evidence by source: pairs with each label"
     part = REPORT.compute(small())["notes"]
     assert part[0] == NO_PERPLEXITY
     rest = [note for note in part if note.startswith("Not measured: ")]

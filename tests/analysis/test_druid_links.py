@@ -208,10 +208,11 @@ def test_context_usage_opens_the_pairs_that_have_it(world):
 
 
 def test_changes_of_probabilities_open_the_pairs_of_each_answer(world):
-    for row in world.rows("Change of probabilities"):
+    deviations = world.rows("Standard deviation of these changes")
+    for row, deviation in zip(world.rows("Change of probabilities"), deviations, strict=True):
         for place, answer in enumerate(("False", "None", "True")):
             here = [unit for unit in world.of(row["Stance"]) if world.change(row["Model"], unit)[place] is not None]
-            assert world.opened(row[f"dP({answer})"]) == world.opened(row[f"dP({answer}), SD"]) == here
+            assert world.opened(row[f"dP({answer})"]) == world.opened(deviation[f"dP({answer}), SD"]) == here
 
 
 @pytest.mark.parametrize(("beginning", "column"), [("Answers with evidence", "Stance"), ("The same in", "Evidence")])

@@ -7,6 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
+from tests.analysis.study import measured_evidence
 from tests.analysis.test_difference import make_run, units_of
 from tests.analysis.test_spans_report import mark, marking_project
 from tests.analysis.world import items_of, make_rater, say
@@ -60,3 +61,15 @@ def test_pages_whose_numbers_have_intervals_look_right(open_context, client, pro
             expect(page.get_by_label("Labels that these checkers touched")).to_be_checked()
             expect(page.get_by_text("What people last said counts")).to_be_visible()
         is_fit_to_be_seen(page, f"intervals-{name}", scheme, width)
+
+
+def test_no_table_of_evidence_and_its_use_is_wider_than_the_page(open_context, client):
+    project = measured_evidence()
+    addresses = {"druid": reverse("project_report", args=[project.slug, "druid"])}
+    for name, page in opened(open_context, client, project.created_by, addresses, "dark", 1280):
+        unfold(page)
+        tables = page.locator(".section .table-wrap:visible")
+        assert tables.count() > 15
+        wide = "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
+        assert tables.evaluate_all(wide) == []
+        is_fit_to_be_seen(page, name, "dark", 1280)

@@ -331,9 +331,14 @@ def usage_tables(result: Druid) -> list[Part]:
             [
                 *model_and_stance,
                 Column("Desired: False, None, True", lambda row: _signs(row[2].desired)),
-                *(column for answer in ANSWERS for column in change(answer)),
+                *(change(answer)[0] for answer in ANSWERS),
                 pairs,
             ],
+            rows,
+        ),
+        Table(
+            "Standard deviation of these changes (table 22)",
+            [*model_and_stance, *(change(answer)[1] for answer in ANSWERS)],
             rows,
         ),
         Table(
