@@ -224,7 +224,8 @@ def _thresholds(dimension: ComparedDimension, label: LabelProbabilities) -> Tabl
             Column("F1", lambda row: row.f1),
             Column("Accuracy", lambda row: row.accuracy),
         ],
-        label.thresholds,
+        # Without a reference no unit is taken at any of them.
+        label.thresholds if any(row.n_taken for row in label.thresholds) else (),
     )
 
 
