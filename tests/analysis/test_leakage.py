@@ -9,7 +9,7 @@ import pytest
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import Figure
-from analysis.papers.leakage.show import AGREEMENT_RULES, MATCHED_RULES, NEXT, RETRIEVAL_RULES
+from analysis.papers.leakage.answer import AGREEMENT_RULES, MATCHED_RULES, NEXT, RETRIEVAL_RULES
 from analysis.papers.leakage.texts import Texts
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
@@ -372,10 +372,10 @@ def test_every_rule_of_the_answer_says_its_sentence(dataset, pairs):
         (AGREEMENT_RULES, "nothing to compare", with_(whole, comparisons=[with_(compared, f1=unknown)]), ""),
         (AGREEMENT_RULES, "compared", whole, "has an F1 of 1.000"),
         (RETRIEVAL_RULES, "no retrieval", no_retrieval, ""),
-        (RETRIEVAL_RULES, "one group", differing(None), "there are not both groups of claims"),
+        (RETRIEVAL_RULES, "one group", differing(None), "it takes both matched and unmatched claims"),
         (RETRIEVAL_RULES, "without interval", differing(0.5), "for matched and 0.000 for unmatched claims."),
         (RETRIEVAL_RULES, "difference", differing(0.5, 0.2, 0.8), ": a difference of 0.500 [0.200, 0.800]"),
-        (RETRIEVAL_RULES, "no difference", differing(0.5, -0.2, 0.8), "is not shown (0.500 [-0.200, 0.800])"),
+        (RETRIEVAL_RULES, "no difference", differing(0.5, -0.2, 0.8), "no difference is shown (0.500 [-0.200, 0.800])"),
         (NEXT, "nothing decided", nothing, "label pairs"),
         (NEXT, "no checker", no_checker, "run a checker"),
         (NEXT, "no retrieval", no_retrieval, "run a retrieval"),

@@ -86,7 +86,7 @@ def world(django_db_setup, django_db_blocker):
 
 
 def test_generators_open_their_generations_by_what_each_side_says(world):
-    (row,) = world.rows("Generations that hold gold evidence")
+    (row,) = world.rows("Generations that contain gold evidence")
     assert world.opened(row["Documents"]) == world.opened(row["Claims"]) == world.pairs
     for side in ("people", "checker"):
         said = getattr(world, side)
@@ -99,7 +99,7 @@ def test_generators_open_their_generations_by_what_each_side_says(world):
 
 
 def test_comparisons_open_the_cells_that_a_figure_is_computed_from(world):
-    counts = {row["Level"]: row for row in world.rows("Who calls what matched")}
+    counts = {row["Level"]: row for row in world.rows("What each side calls matched")}
     for row in world.rows("Matching against people's labels"):
         cells = world.cells(row["Level"])
 

@@ -6,8 +6,8 @@ import pytest
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import Figure
+from analysis.papers.sufficiency.answer import AUTORATER_RULES, CONTEXT_RULES, CURVE_RULES, MODEL_RULES, NEXT
 from analysis.papers.sufficiency.grades import contains_answer
-from analysis.papers.sufficiency.show import AUTORATER_RULES, CONTEXT_RULES, CURVE_RULES, MODEL_RULES, NEXT
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
@@ -286,7 +286,7 @@ def test_page_parts_and_words_are_made_of_what_was_computed(sufficiency, grades)
         "sufficiency-correct", "sufficiency-abstain", "sufficiency-hallucinate", "sufficiency-accuracy-coverage",
     ]  # fmt: skip
     assert any(table.title == "Answers by sufficiency, graded by people" for table in tables)
-    assert "graded by people" in kind.methods(result) and "withholds answers by fake" in kind.methods(result)
+    assert "graded by people" in kind.methods(result) and "answers were withheld by fake" in kind.methods(result)
     figures = {cell.figure for table in tables for row in table.rows for cell in row if hasattr(cell, "figure")}
     items = Items.from_json(result["behind"])
     assert figures and all(items.count(Filter.decoded(one)) for one in figures)
@@ -330,14 +330,19 @@ def test_every_rule_of_the_answer_says_its_sentence(sufficiency, grades):
         (MODEL_RULES, "no answers", no_answers, ""),
         (MODEL_RULES, "nothing graded", models(unknown, ungraded), "No answer is graded by people yet."),
         (MODEL_RULES, "one context", models(unknown), "cannot be compared, since there are not both"),
-        (MODEL_RULES, "without interval", models(Figure(estimate=0.5, undefined="")), "hallucinated ones"),
+        (MODEL_RULES, "without interval", models(Figure(estimate=0.5, undefined="")), "hallucinated answers 0."),
         (MODEL_RULES, "difference", models(over(0.2, 0.4)), ": a difference of 0.300 [0.200, 0.400]"),
-        (MODEL_RULES, "no difference", models(over(-0.1, 0.4)), "is not shown (0.150 [-0.100, 0.400])"),
+        (
+            MODEL_RULES,
+            "no difference",
+            models(over(-0.1, 0.4)),
+            "is shown (0.150 [-0.100, 0.400])",
+        ),
         (CURVE_RULES, "no curve", no_curves, ""),
         (CURVE_RULES, "no curve", gains(unknown), ""),
         (CURVE_RULES, "gain", gains(over(0.1, 0.3)), "gains 0.200 [0.100, 0.300] in mean accuracy"),
-        (CURVE_RULES, "loss", gains(over(-0.3, -0.1)), "is worse than at random"),
-        (CURVE_RULES, "nothing shown", gains(over(-0.1, 0.3)), "is not shown (0.100 [-0.100, 0.300])"),
+        (CURVE_RULES, "loss", gains(over(-0.3, -0.1)), "is worse than withholding them at random"),
+        (CURVE_RULES, "nothing shown", gains(over(-0.1, 0.3)), "is shown (0.100 [-0.100, 0.300] in mean accuracy)"),
         (NEXT, "nothing decided", nothing, "label whether the context suffices"),
         (NEXT, "no autorater", no_raters, "run a checker on this project"),
         (NEXT, "no answers", no_answers, "choose the project that grades"),

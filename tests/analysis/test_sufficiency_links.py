@@ -101,7 +101,8 @@ def test_an_autorater_opens_the_questions_that_its_figures_are_computed_from(wor
     assert len(sweep) == 19
     for row in sweep:
         taken = [key for key in both if world.score[key] >= row["Threshold"]]
-        assert world.opened(row["Taken"]) == taken and value_of(row["Taken"]) == len(taken)
+        predicted = row["Predicted sufficient"]
+        assert world.opened(predicted) == taken and value_of(predicted) == len(taken)
 
 
 def test_shares_of_answers_open_the_questions_that_were_answered(world):

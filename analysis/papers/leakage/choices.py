@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from analysis.reports.labels.dimensions import entailing_labels
+from analysis.reports.options import sibling_projects
 from analysis.sources import Source
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
@@ -24,8 +23,8 @@ def matching_dimension(kind: TaskType) -> Dimension | None:
     is_document = kind.unit_kind == UnitKind.RESPONSE and kind.anchor_parent == "claim"
     if kind.unit_kind != UnitKind.PAIR and not is_document:
         return None
-    found = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
-    return found[0] if len(found) == 1 else None
+    matching = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
+    return matching[0] if len(matching) == 1 else None
 
 
 def refuses(kind: TaskType) -> str:
@@ -33,7 +32,7 @@ def refuses(kind: TaskType) -> str:
         return ""
     return (
         "It needs pairs of gold evidence and generated sentences (premise and hypothesis), or generated documents "
-        "that are judged for the gold evidence that they include."
+        "that are judged by whether they include gold evidence."
     )
 
 
@@ -48,13 +47,8 @@ def judges_verdicts(kind: TaskType) -> bool:
 
 def document_projects(source: Source) -> dict[str, str]:
     """Projects on the same data set in which people say of whole documents whether they include gold evidence."""
-    return _siblings(source, judges_documents)
+    return sibling_projects(source, judges_documents)
 
 
 def verdict_projects(source: Source) -> dict[str, str]:
-    return _siblings(source, judges_verdicts)
-
-
-def _siblings(source: Source, wanted: Callable[[TaskType], bool]) -> dict[str, str]:
-    found = {slug: title for slug, title in source.siblings().items() if wanted(source.sibling(slug).type)}
-    return {"": "none"} | found
+    return sibling_projects(source, judges_verdicts)

@@ -16,7 +16,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.papers.leakage.choices import MEASURES
 from analysis.papers.leakage.items import add_comparisons, add_generations, add_retrievals, is_defined
-from analysis.papers.leakage.matching import Compared, JudgedDocuments, Said, judged, proportions, set_against
+from analysis.papers.leakage.matching import Compared, JudgedDocuments, SideVerdicts, judged, proportions, set_against
 from analysis.papers.leakage.result import (
     GroupMeans,
     GroupTest,
@@ -28,6 +28,7 @@ from analysis.papers.leakage.result import (
 )
 from analysis.papers.leakage.retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.papers.leakage.texts import Texts
+from analysis.reports.detections import check_split
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import counted_labels
 from analysis.reports.labels.dimensions import SPLIT_BY, against
@@ -68,25 +69,14 @@ def compute(
     on the data set: one that judges whole documents, and one whose newest verdict run is taken. Raises ValueError for
     wrong choices.
     """
-    if reference not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
-    if by not in SPLIT_BY:
-        raise ValueError(f"by is one of {', '.join(SPLIT_BY)}, not {by!r}")
-    if by == "checker" and not run:
-        raise ValueError("Name a run where the checker's labels shall tell matched from unmatched")
+    check_split(reference, by, run)
     checker = source.run(run) if run else None
     found = judged(source, reference, checker, touched)
     others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
     texts = Texts("none" if quick else similarity)
     verdict_run = _verdict_run(others[verdicts]) if verdicts else None
     sources = list({one.slug: one for one in (source, *others.values())}.values())
-    retrieved = families(
-        sources,
-        found,
-        by,
-        texts,
-        (others[verdicts], verdict_run) if verdict_run else None,
-    )
+    retrieved = families(sources, found, by, texts, (others[verdicts], verdict_run) if verdict_run else None)
     n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
     measures = _measures(texts.is_on, verdict_run is not None)
     compared = _comparisons(source, found, checker, others.get(documents), reference, quick)
@@ -97,8 +87,7 @@ def compute(
     add_generations(items, found, run)
     add_comparisons(items, found, compared, run)
     add_retrievals(items, found, retrieved, measures)
-    notes = _notes(found, retrieved, n_unselected, checker, documents, verdicts, verdict_run, texts, similarity, quick)
-    return Leakage(
+    result = Leakage(
         reference=reference,
         reference_title=REFERENCES[reference],
         run=run,
@@ -119,8 +108,10 @@ def compute(
         comparisons=[one.result for one in compared],
         measures=measures,
         families=_measured_families(retrieved, list(measures), quick),
-        notes=notes + ([left_out.words] if left_out else []),
-    ), items
+        notes=[],
+    )
+    notes = _notes(result, found, retrieved, n_unselected, texts, quick) + ([left_out.words] if left_out else [])
+    return msgspec.structs.replace(result, notes=notes), items
 
 
 def _measures(has_texts: bool, has_verdicts: bool) -> dict[str, str]:
@@ -175,11 +166,11 @@ def _measured(
     return MeasuredGroups(
         groups=GroupMeans(
             **{
-                group: RepeatedFigure(
+                group: RepeatedFigure.extending(
+                    to_figure(one, quick=quick),
                     standard_error=number(one.standard_error),
                     n_repetitions=sum(value == value for value in one.per_repetition.values()),
                     n_claims=one.n_queries,
-                    **msgspec.structs.asdict(to_figure(one, quick=quick)),
                 )
                 for group, one in found.items()
             }
@@ -215,48 +206,37 @@ def _comparisons(
     by_document = {side: found.verdicts(side, ["document"]) for side in found.sides}
     rows = []
 
-    def compare_documents(people: Said, checker: Said) -> None:
+    def compare_documents(people: SideVerdicts, checker: SideVerdicts) -> None:
         rows.append(set_against("documents", people, checker, claims, quick=quick))
 
     if checker is not None:
         units = found.units["unit"]
         codes = {side: pd.Series(found.sides[side].code, index=units) for side in found.sides}
         level = "pairs" if source.type.unit_kind == UnitKind.PAIR else "documents"
-        people, automatic = Said("people", codes["people"]), Said(checker.name, codes["checker"])
+        people, automatic = SideVerdicts("people", codes["people"]), SideVerdicts(checker.name, codes["checker"])
         of_units = found.units.set_index("unit")["claim"]
         rows.append(set_against(level, people, automatic, of_units, quick=quick, is_of_units=True))
         if level == "pairs":
-            people = Said("people, by pairs", by_document["people"])
-            compare_documents(people, Said(checker.name, by_document["checker"]))
+            people = SideVerdicts("people, by pairs", by_document["people"])
+            compare_documents(people, SideVerdicts(checker.name, by_document["checker"]))
     if other is not None:
         theirs = judged(other, reference if reference in other.references() else "majority", None, False)
-        people = Said(f"people, by documents ({other.slug})", theirs.verdicts("people", ["document"]))
+        people = SideVerdicts(f"people, by documents ({other.slug})", theirs.verdicts("people", ["document"]))
         if checker is not None:
-            compare_documents(people, Said(checker.name, by_document["checker"]))
-        compare_documents(people, Said("people, by pairs", by_document["people"]))
+            compare_documents(people, SideVerdicts(checker.name, by_document["checker"]))
+        compare_documents(people, SideVerdicts("people, by pairs", by_document["people"]))
     return rows
 
 
 def _notes(
-    found: JudgedDocuments,
-    retrieved: list[Family],
-    n_unselected: int,
-    checker: Run | None,
-    documents: str,
-    verdicts: str,
-    verdict_run: Run | None,
-    texts: Texts,
-    similarity: str,
-    quick: bool,
+    result: Leakage, found: JudgedDocuments, retrieved: list[Family], n_unselected: int, texts: Texts, quick: bool
 ) -> list[str]:
     notes = []
     if not (found.sides["people"].code >= 0).any():
         notes.append("Nobody has labelled anything yet, so no claim is matched or unmatched by people.")
-    if checker is None:
-        notes.append(
-            "No automatic matching: run a checker on this project (nli is the study's way) and choose its run."
-        )
-    if not documents:
+    if not result.run:
+        notes.append("No automatic matching: run a checker on this project (the study used nli) and choose its run.")
+    if not result.documents:
         notes.append("Labels of whole documents are another project on the data set: choose it where there is one.")
     if n_unselected:
         notes.append(f"Retrievals that searched with documents that are not selected are left out: {n_unselected:,}.")
@@ -268,18 +248,18 @@ def _notes(
     if retrieved and not any(family.generator for family in retrieved):
         notes.append(
             "No retrieval searched with a document that is judged here, so claims are split by whether any document "
-            "generated for them is matched. Import what was searched with (column “expanded”) as documents to split "
-            "by it."
+            "generated for them is matched. To split by the document that was searched with, import the expanded "
+            "queries (column “expanded”) as documents."
         )
-    if not verdicts:
+    if not result.verdicts:
         notes.append("No verdicts: choose a project of claims with evidence on which the checker “verdict” was run.")
-    elif verdict_run is None:
-        notes.append(f"Project {verdicts} has no run that gives verdicts: run the checker “verdict” on it.")
+    elif not result.verdict_run:
+        notes.append(f"Project {result.verdicts} has no run that gives verdicts: run the checker “verdict” on it.")
     if quick:
         notes.append("Texts are compared when the whole report is computed.")
     elif texts.problem:
         notes.append(texts.problem)
-    if similarity == "bertscore" and texts.is_on:
+    if result.similarity == "bertscore" and texts.is_on:
         notes.append(
             "BERTScore is from MiniLM's last layer, without idf and rescaling; the study's is from "
             "deberta-xlarge-mnli, so its numbers are on another scale."

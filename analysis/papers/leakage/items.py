@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.papers.leakage.choices import GENERATOR
-from analysis.papers.leakage.matching import GENERATION, Compared, JudgedDocuments, tuples
+from analysis.papers.leakage.matching import GENERATION, STATUS, Compared, JudgedDocuments, tuples
 from analysis.papers.leakage.retrieval import Family
 
 CELLS = {
@@ -18,7 +18,6 @@ CELLS = {
     "people_alone": "judged by the reference only",
     "checker_alone": "judged by the other side only",
 }
-STATUS = {"matched": 1, "unmatched": 0, "undecided": -1}
 
 
 def add_generations(items: Items, found: JudgedDocuments, run: str) -> None:

@@ -1,4 +1,4 @@
-"""Who says of which generated document that it holds gold evidence, and how far people and a checker agree on it.
+"""Who says of which generated document that it contains gold evidence, and how far people and a checker agree on it.
 
 A *generation* is what one generator (method, model, setting) wrote for one claim in one repetition, mostly one
 document. It is matched if any of its pairs is entailed by gold evidence, or, where whole documents are judged, if any
@@ -16,15 +16,16 @@ import pandas as pd
 from analysis.figures.results import number
 from analysis.papers.leakage.choices import GENERATOR, matching_dimension
 from analysis.papers.leakage.result import Generator, MatchCells, MatchedSide, SidesCompared
+from analysis.reports.detections import cross, detection_figures, kappa_figure
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.inference import Entailed, by_people, decided
 from analysis.reports.labels.dimensions import NO_SUGGESTION
 from analysis.sources import Run, Source
-from analysis.stats import Labels, cohen_kappa, detection, repeated_mean
+from analysis.stats import detection, repeated_mean
 from analysis.stats.generation.matching import matched_share
 
 GENERATION = [*GENERATOR, "repetition", "claim"]
-OTHER, MATCHED = "unmatched", "matched"
+STATUS = {"matched": 1, "unmatched": 0, "undecided": -1}
 NOT_BOTH = "nothing has a label by both"
 
 
@@ -75,12 +76,12 @@ def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Ju
     """The project's units of generated documents. ValueError where it judges something else, or has none."""
     dimension = matching_dimension(source.type)
     if dimension is None:
-        raise ValueError(f"{source.type.title!r} does not say whether generated documents hold gold evidence")
+        raise ValueError(f"{source.type.title!r} does not say whether generated documents contain gold evidence")
     units, n_others = _of_documents(source)
     if not len(units):
         raise ValueError(
-            f"Nothing that is judged in {source.slug} comes from a document that was generated for a claim, or nothing "
-            "that is looked at"
+            f"Nothing that is judged in {source.slug}, or nothing that is selected there, comes from a document that "
+            "was generated for a claim"
         )
     whole = source.whole()
     every = units if whole is source else _of_documents(whole)[0]
@@ -122,18 +123,18 @@ def _share(found: JudgedDocuments, mine: pd.DataFrame, side: str, quick: bool) -
     verdict = verdicts.reindex(tuples(wanted, GENERATION)).to_numpy()
     values = [float(one) if one >= 0 else float("nan") for one in verdict]
     share = repeated_mean(values, wanted["claim"].tolist(), wanted["repetition"].tolist())
-    counts = {name: int((verdict == code).sum()) for name, code in ((MATCHED, 1), (OTHER, 0), ("undecided", -1))}
+    counts = {name: int((verdict == code).sum()) for name, code in STATUS.items()}
     return MatchedSide(
         **counts,
         share=to_figure(share, quick=quick),
         standard_error=number(share.standard_error),
-        lowest=counts[MATCHED] / len(verdict),
-        highest=(counts[MATCHED] + counts["undecided"]) / len(verdict),
+        lowest=counts["matched"] / len(verdict),
+        highest=(counts["matched"] + counts["undecided"]) / len(verdict),
     )
 
 
 @dataclass(frozen=True)
-class Said:
+class SideVerdicts:
     """What somebody says of units or documents: codes 1, 0, -1 by key."""
 
     title: str
@@ -150,44 +151,32 @@ class Compared:
 
 
 def set_against(
-    level: str, people: Said, checker: Said, claims: pd.Series, *, quick: bool, is_of_units: bool = False
+    level: str,
+    people: SideVerdicts,
+    checker: SideVerdicts,
+    claims: pd.Series,
+    *,
+    quick: bool,
+    is_of_units: bool = False,
 ) -> Compared:
     """A checker's answers against people's, on units of one level; `claims` by the same keys."""
     keys = people.codes.index.intersection(checker.codes.index, sort=False)
-    truth, says = people.codes.reindex(keys).to_numpy(), checker.codes.reindex(keys).to_numpy()
+    truth, other = people.codes.reindex(keys).to_numpy(), checker.codes.reindex(keys).to_numpy()
     cluster = pd.factorize(claims.reindex(keys))[0]
-    found = detection(truth, says, cluster)
-    rows = ((truth >= 0) & (says >= 0)).nonzero()[0]
-    coded = Labels(
-        unit=rows.repeat(2),
-        rater=np.tile([0, 1], len(rows)),
-        value=np.column_stack([truth[rows], says[rows]]).ravel().astype(np.int64),
-        n_units=len(keys),
-        categories=(OTHER, MATCHED),
-        cluster=cluster,
-    )
+    both = (truth >= 0) & (other >= 0)
+    cells = cross(truth, other, MatchCells.__struct_fields__)
+    alone = {"people_alone": (truth >= 0) & (other < 0), "checker_alone": (truth < 0) & (other >= 0)}
     result = SidesCompared(
         level=level,
         people=people.title,
         checker=checker.title,
-        **{name: to_figure(getattr(found, name), quick=quick) for name in ("f1", "precision", "recall", "accuracy")},
-        kappa=to_figure(cohen_kappa(coded, 0, 1), quick=quick) if len(rows) else None,
-        share_people=share_figure(truth[rows] == 1, cluster[rows], quick=quick, undefined=NOT_BOTH),
-        share_checker=share_figure(says[rows] == 1, cluster[rows], quick=quick, undefined=NOT_BOTH),
-        n_people_only=int(((truth >= 0) & (says < 0)).sum()),
-        n_checker_only=int(((truth < 0) & (says >= 0)).sum()),
-        counts=MatchCells(both=found.n_hits, checker=found.n_false, people=found.n_missed, neither=found.n_rest),
+        **detection_figures(detection(truth, other, cluster), quick=quick),
+        kappa=kappa_figure(truth, other, cluster, quick=quick),
+        share_people=share_figure(truth[both] == 1, cluster[both], quick=quick, undefined=NOT_BOTH),
+        share_checker=share_figure(other[both] == 1, cluster[both], quick=quick, undefined=NOT_BOTH),
+        n_people_only=int(alone["people_alone"].sum()),
+        n_checker_only=int(alone["checker_alone"].sum()),
+        counts=MatchCells(**{name: int(mask.sum()) for name, mask in cells.items()}),
         is_quick=quick,
     )
-    return Compared(result, {name: keys[mask].tolist() for name, mask in _cells(truth, says).items()}, is_of_units)
-
-
-def _cells(truth: np.ndarray, says: np.ndarray) -> dict[str, np.ndarray]:
-    return {
-        "both": (truth == 1) & (says == 1),
-        "checker": (truth == 0) & (says == 1),
-        "people": (truth == 1) & (says == 0),
-        "neither": (truth == 0) & (says == 0),
-        "people_alone": (truth >= 0) & (says < 0),
-        "checker_alone": (truth < 0) & (says >= 0),
-    }
+    return Compared(result, {name: keys[mask].tolist() for name, mask in (cells | alone).items()}, is_of_units)

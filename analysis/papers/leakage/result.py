@@ -27,6 +27,10 @@ class Generator(Record):
     n_claims: int
     n_repetitions: int
 
+    @property
+    def title(self) -> str:
+        return "/".join(name or "-" for name in (self.method, self.model, self.setting))
+
 
 class MatchCells(Record):
     both: int

@@ -44,6 +44,7 @@ from analysis.papers.sufficiency.result import (
     Sufficiency,
     Sweep,
 )
+from analysis.reports.detections import check_split, cross, detection_figures
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.labels.dimensions import SPLIT_BY
 from analysis.reports.labels.judgements import add_judgements, new_items
@@ -55,7 +56,7 @@ from annotation.task_types import Dimension
 
 NO_QUESTION = "no question is decided"
 CONTEXTS = (*GROUPS, "undecided")
-RATED = {
+RATED = {  # in the order of `detections.CELLS`
     "hits": "sufficient by both",
     "false": "sufficient by the autorater only",
     "missed": "sufficient by people only",
@@ -84,12 +85,7 @@ def compute(
     dimension = sufficiency_dimension(source.type)
     if dimension is None:
         raise ValueError(refuses(source.type))
-    if reference not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
-    if by not in SPLIT_BY:
-        raise ValueError(f"by is one of {', '.join(SPLIT_BY)}, not {by!r}")
-    if by == "checker" and not run:
-        raise ValueError("Name a run where its labels shall tell sufficient from insufficient context")
+    check_split(reference, by, run)
     units = source.unit_frame(source.type.unit_kind)
     labels = source.label_frame(units, every_revision=True)
     last, runs = latest(labels), source.labelling_runs()
@@ -185,10 +181,8 @@ def _autorater(
     """One run against people's labels that count for it, and thresholds of its probability."""
     against = () if touched else (run,)
     truth = _people(source, dimension, reference, units, labels, against)
-    says = _of_run(source, dimension, units, run)
-    found = detection(truth, says)
-    cells = {"hits": (1, 1), "false": (0, 1), "missed": (1, 0), "rest": (0, 0)}
-    where = {name: (truth == wanted) & (says == said) for name, (wanted, said) in cells.items()}
+    rated = _of_run(source, dimension, units, run)
+    where = cross(truth, rated, RATED)
     code = np.select(list(where.values()), range(len(where)), -1)
     items.add(f"rated.{run.uuid}", f"People and {run.name}", code, list(RATED), list(RATED.values()), run.uuid)
     left_out = decisions_left_out(source, reference, units, against)
@@ -196,7 +190,7 @@ def _autorater(
         run=run.uuid,
         name=run.name,
         decisions_left_out=left_out,
-        **{name: to_figure(getattr(found, name), quick=quick) for name in ("f1", "precision", "recall", "accuracy")},
+        **detection_figures(detection(truth, rated), quick=quick),
         counts=Rated(**{name: int(one.sum()) for name, one in where.items()}),
         thresholds=_thresholds(items, source, dimension, units, run, truth, quick),
     )
@@ -249,22 +243,12 @@ def _thresholds(
 
 
 def _graded(
-    source: Source,
-    other: Source,
-    units: pd.DataFrame,
-    split: np.ndarray,
-    reference: str,
-    judge: str,
+    source: Source, other: Source, units: pd.DataFrame, split: np.ndarray, reference: str, judge: str
 ) -> Graded:
     if not grades_answers(other.type):
         raise ValueError(f"project {other.slug} grades no answers: {other.type.title!r}")
-    return graded(
-        other,
-        pd.Series(split, index=units["question"]),
-        source,
-        reference,
-        None if judge == PEOPLE else other.run(judge),
-    )
+    run = None if judge == PEOPLE else other.run(judge)
+    return graded(other, pd.Series(split, index=units["question"]), source, reference, run)
 
 
 Sets = dict[str, tuple[str, np.ndarray]]
@@ -326,16 +310,18 @@ def _notes(source: Source, result: Sufficiency, found: Graded | None) -> list[st
     notes = []
     if not result.n_sufficient + result.n_insufficient:
         notes.append(
-            f"No question is decided by {result.by_title}: label questions, or choose a run and let it split them "
+            f"No question is decided by {result.by_title}: label questions, or choose a run and split by its labels "
             "(“Split by”)."
         )
     if not result.autoraters:
-        notes.append("No autorater: run a checker on this project (llm, or nli with max-entailment and 0.05).")
+        notes.append(
+            "No autorater: run a checker on this project (llm, or nli with the rule max-entailment and a threshold of "
+            "0.05)."
+        )
     notes += [one.decisions_left_out.words for one in result.autoraters if one.decisions_left_out]
     if found is None:
         notes.append(
-            "No answers: make a project on the same data set that grades them (the task type for grades of answers), "
-            "and choose it here."
+            "No answers: make a project on the same data set that grades answers, and choose it here."
             if len(grade_projects(source)) == 1
             else "No answers: choose the project that grades them."
         )
@@ -350,5 +336,5 @@ def _notes(source: Source, result: Sufficiency, found: Graded | None) -> list[st
     elif all(not row.area.is_defined for row in result.curves):
         notes.append(f"No graded answer has a value of {result.score_title}, so there is no curve.")
     if result.contains and not result.contains[0].n:
-        notes.append("Contains-answer is undefined: no graded answer is to a question with ground-truth answers.")
+        notes.append("Contains-answer is undefined: no question with graded answers has ground-truth answers.")
     return notes

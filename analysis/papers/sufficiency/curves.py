@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.figures.results import number
 from analysis.papers.sufficiency.choices import COMBINED, CONFIDENCE, OUTCOMES, PROBABILITY
-from analysis.papers.sufficiency.grades import SYSTEM, Graded, systems
+from analysis.papers.sufficiency.grades import SYSTEM, Graded, correctness, question_codes, systems
 from analysis.papers.sufficiency.result import AccuracyCurve, AtCoverage
 from analysis.reports.estimates import to_figure
 from analysis.sources import Source
@@ -88,16 +88,13 @@ def curves(found: Graded, score: np.ndarray, *, quick: bool) -> list[AccuracyCur
 def given_and_abstained(found: Graded, score: np.ndarray) -> dict[str, np.ndarray]:
     """By row of `found`: answers that are given, with a score; and abstentions."""
     outcome = found.rows["outcome"].to_numpy()
-    silent = outcome == OUTCOMES.index("abstain")
-    return {"given": ~silent & (outcome >= 0) & np.isfinite(score.astype(float)), "abstained": silent}
+    abstains = outcome == OUTCOMES.index("abstain")
+    return {"given": ~abstains & (outcome >= 0) & np.isfinite(score.astype(float)), "abstained": abstains}
 
 
 def _curve(name: dict[str, str], rows: pd.DataFrame, quick: bool) -> AccuracyCurve:
-    outcome = rows["outcome"].to_numpy()
-    silent = outcome == OUTCOMES.index("abstain")
-    right = np.where(outcome < 0, -1, outcome == OUTCOMES.index("correct")).astype(int)
-    cluster = rows["question"].astype("category").cat.codes.to_numpy()
-    curve = selective_curve(rows["score"].to_numpy(dtype=float), right, silent, cluster)
+    abstains = (rows["outcome"] == OUTCOMES.index("abstain")).to_numpy()
+    curve = selective_curve(rows["score"].to_numpy(dtype=float), correctness(rows), abstains, question_codes(rows))
     accuracy = curve.at(COVERAGES)
     band = [None] * len(COVERAGES) if quick else curve.band(COVERAGES)
     kept = np.unique(np.linspace(0, len(curve.coverage) - 1, MOST_POINTS).astype(int)) if len(curve.coverage) else []

@@ -1,5 +1,4 @@
-"""Graded answers beside the sufficiency of their question's context: two projects on one data set, joined by
-question."""
+"""Graded answers with the sufficiency of their question's context: two projects on one data set, joined by question."""
 
 from __future__ import annotations
 
@@ -8,11 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 import pandas as pd
 
-from analysis.figures.results import Figure
 from analysis.papers.sufficiency.choices import GROUPS, INSUFFICIENT, OUTCOMES, SUFFICIENT, outcome_dimension
 from analysis.papers.sufficiency.result import (
     Answers,
@@ -24,12 +21,13 @@ from analysis.papers.sufficiency.result import (
     OutcomeShare,
     SettingDifference,
 )
+from analysis.reports.detections import cross, kappa_figure
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.labels.derived import with_derived, with_derived_labels
 from analysis.reports.labels.reference import checker_codes, references
 from analysis.sources import Run, Source
 from analysis.sources.touched import latest
-from analysis.stats import Labels, OutcomeShares, cohen_kappa, detection, outcome_shares
+from analysis.stats import OutcomeShares, detection, outcome_shares
 
 SYSTEM = ["dataset", "model", "setting"]
 NO_ANSWER = "no graded answer is to a question with ground-truth answers"
@@ -66,23 +64,28 @@ def graded(grades: Source, sufficiency: pd.Series, content: Source, reference: s
     rows["outcome"] = np.where(codes >= 0, place[codes], -1)
     rows["sufficient"] = rows["question"].map(sufficiency).fillna(-1).astype(int)
     questions = content.content("question").set_index("key")
-    named = {key: _told(one, "dataset") for key, one in questions["metadata"].items()}
-    rows["dataset"] = [str(named.get(key) or "") for key in rows["question"]]
+    datasets = {key: _entry(one, "dataset") for key, one in questions["metadata"].items()}
+    rows["dataset"] = [str(datasets.get(key) or "") for key in rows["question"]]
     rows["answers"] = rows["question"].map(questions["answers"])
     responses = content.content("response").set_index("key")
     rows["text"] = rows["response"].map(responses["text"]).fillna("")
-    told = {key: _number(_told(one, "confidence")) for key, one in responses["metadata"].items()}
-    rows["confidence"] = [told.get(key, float("nan")) for key in rows["response"]]
+    confidence = {key: _number(_entry(one, "confidence")) for key, one in responses["metadata"].items()}
+    rows["confidence"] = [confidence.get(key, float("nan")) for key in rows["response"]]
     return Graded(rows.reset_index(drop=True), judge.name if judge else "people")
 
 
-def _told(metadata: object, name: str) -> object:
+def _entry(metadata: object, name: str) -> object:
     return metadata.get(name) if isinstance(metadata, dict) else None
 
 
 def _number(value: object) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else float("nan")
+
+
+def question_codes(rows: pd.DataFrame) -> np.ndarray:
+    """What intervals resample."""
+    return rows["question"].astype("category").cat.codes.to_numpy()
 
 
 def systems(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -100,7 +103,7 @@ def shares(found: Graded, *, quick: bool) -> list[Answers]:
     """Per system the share of each outcome, overall and by sufficiency, and the difference of the two."""
     result = []
     for name, mine in systems(found.rows):
-        cluster = mine["question"].astype("category").cat.codes.to_numpy()
+        cluster = question_codes(mine)
         outcome, sufficient = mine["outcome"].to_numpy(), mine["sufficient"].to_numpy()
         place = np.where(sufficient < 0, -1, 1 - sufficient)  # in GROUPS
         by_context = outcome_shares(outcome, OUTCOMES, place, GROUPS, cluster)
@@ -122,11 +125,11 @@ def shares(found: Graded, *, quick: bool) -> list[Answers]:
 
 
 def _outcomes(counted: OutcomeShares, group: str, *, quick: bool) -> Outcomes:
-    found = {}
-    for one in OUTCOMES:
-        share = counted.share(one, group)
-        found[one] = OutcomeShare(n=share.n_hits, **msgspec.structs.asdict(to_figure(share, quick=quick)))
-    return Outcomes(**found)
+    def share(outcome: str) -> OutcomeShare:
+        estimate = counted.share(outcome, group)
+        return OutcomeShare.extending(to_figure(estimate, quick=quick), n=estimate.n_hits)
+
+    return Outcomes(**{outcome: share(outcome) for outcome in OUTCOMES})
 
 
 def _differences(counted: OutcomeShares, first: str, second: str, *, quick: bool) -> Differences:
@@ -139,8 +142,7 @@ def settings(found: Graded, *, quick: bool) -> list[SettingDifference]:
     for (dataset, model), mine in found.rows.groupby(["dataset", "model"], sort=True):
         names = sorted(mine["setting"].unique())
         codes = mine["setting"].map({name: code for code, name in enumerate(names)}).to_numpy()
-        cluster = mine["question"].astype("category").cat.codes.to_numpy()
-        counted = outcome_shares(mine["outcome"].to_numpy(), OUTCOMES, codes, names, cluster)
+        counted = outcome_shares(mine["outcome"].to_numpy(), OUTCOMES, codes, names, question_codes(mine))
         for other in names[1:]:
             difference = _differences(counted, other, names[0], quick=quick)
             result.append(
@@ -162,16 +164,16 @@ def contains_answer(text: str, answers: list[str]) -> int:
     wanted = [words for answer in answers if (words := _words(answer)).strip()]
     if not wanted:
         return -1
-    said = _words(text)
-    return int(any(_stands(words, said) for words in wanted))
+    words = _words(text)
+    return int(any(_occurs(one, words) for one in wanted))
 
 
-def _stands(wanted: str, said: str) -> bool:
+def _occurs(wanted: str, words: str) -> bool:
     if not _UNSPACED.search(wanted):
-        return wanted in said
+        return wanted in words
     characters = re.escape(wanted.replace(" ", ""))
     before, after = (r"(?<!\d)" if wanted[1].isdigit() else ""), (r"(?!\d)" if wanted[-2].isdigit() else "")
-    return re.search(before + characters + after, said.replace(" ", "")) is not None
+    return re.search(before + characters + after, words.replace(" ", "")) is not None
 
 
 def _words(text: str) -> str:
@@ -182,24 +184,18 @@ def _words(text: str) -> str:
 
 def with_ground_truth(found: Graded) -> pd.DataFrame:
     """The rows of answers with `contains`, as `contains_answer` says."""
-    answers = found.rows["answers"]
-    return found.rows.assign(
-        contains=[
-            contains_answer(text, wanted if isinstance(wanted, list | tuple) else [])
-            for text, wanted in zip(found.rows["text"], answers, strict=True)
-        ]
-    )
-
-
-CELLS = {"both": (1, 1), "contains": (0, 1), "judge": (1, 0), "neither": (0, 0)}  # judged correct, contains
+    pairs = zip(found.rows["text"], found.rows["answers"], strict=True)
+    contains = [contains_answer(text, answers if isinstance(answers, list | tuple) else []) for text, answers in pairs]
+    return found.rows.assign(contains=contains)
 
 
 def cells_of(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    truth, says = _correct(rows), rows["contains"].to_numpy()
-    return {cell: (truth == judged) & (says == there) for cell, (judged, there) in CELLS.items()}
+    """Which answers are judged correct and contain a ground truth, only contain one, are only judged correct, or
+    neither."""
+    return cross(correctness(rows), rows["contains"].to_numpy(), ("both", "contains", "judge", "neither"))
 
 
-def _correct(rows: pd.DataFrame) -> np.ndarray:
+def correctness(rows: pd.DataFrame) -> np.ndarray:
     """1 where the judge says so, 0 where not, -1 where the answer is not graded."""
     outcome = rows["outcome"].to_numpy()
     return np.where(outcome < 0, -1, outcome == OUTCOMES.index("correct")).astype(int)
@@ -210,32 +206,23 @@ def containing(rows: pd.DataFrame, *, quick: bool) -> list[Contains]:
     result = []
     for name, mine in systems(rows):
         for group, part in _by_sufficiency(mine):
-            truth, says = _correct(part), part["contains"].to_numpy()
-            cluster = part["question"].astype("category").cat.codes.to_numpy()
-            both = np.flatnonzero((truth >= 0) & (says >= 0))
-            coded = Labels(
-                unit=both.repeat(2),
-                rater=np.tile([0, 1], len(both)),
-                value=np.column_stack([truth[both], says[both]]).ravel().astype(np.int64),
-                n_units=len(part),
-                categories=("other", "correct"),
-                cluster=cluster,
-            )
-
-            def share(codes: np.ndarray, both=both, cluster=cluster) -> Figure:
-                return share_figure(codes[both] == 1, cluster[both], quick=quick, undefined=NO_ANSWER)
-
+            judged, contains = correctness(part), part["contains"].to_numpy()
+            cluster = question_codes(part)
+            both = np.flatnonzero((judged >= 0) & (contains >= 0))
+            shares_correct = {
+                side: share_figure(codes[both] == 1, cluster[both], quick=quick, undefined=NO_ANSWER)
+                for side, codes in (("contains", contains), ("judged", judged))
+            }
             result.append(
                 Contains(
                     **name,
                     group=group,
                     n=len(both),
-                    contains=share(says),
-                    judged=share(truth),
-                    agreement=to_figure(detection(truth, says, cluster).accuracy, quick=quick),
-                    kappa=to_figure(cohen_kappa(coded, 0, 1), quick=quick) if len(both) else None,
+                    **shares_correct,
+                    agreement=to_figure(detection(judged, contains, cluster).accuracy, quick=quick),
+                    kappa=kappa_figure(judged, contains, cluster, quick=quick),
                     counts=Cells(**{cell: int(where.sum()) for cell, where in cells_of(part).items()}),
-                    n_without_answers=int((says < 0).sum()),
+                    n_without_answers=int((contains < 0).sum()),
                 )
             )
     return result
