@@ -73,6 +73,7 @@ ALLOWED = {
     "models_runtime": (),
 }
 WITHOUT_DJANGO = (
+    "analysis.judge",
     "analysis.stats",
     "annotation.formats",
     "annotation.incoming",
@@ -103,6 +104,7 @@ HEAVY = {
 }
 # Only workers and commands import these, so they may say at the top what they compute with.
 COMPUTING = {
+    "analysis.judge": {"numpy"},
     "analysis.stats": {"numpy", "scipy"},
     "analysis.reports": {"numpy", "pandas"},
     "analysis.papers": {"numpy", "pandas"},

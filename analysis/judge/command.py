@@ -1,0 +1,113 @@
+"""`assay judge`: may a judge's labels stand in for people's? A file in, a sentence out; no database, no server.
+
+    assay judge results.csv --judge verdict --human human
+    assay judge results.csv --judge gpt --judge llama --human ann --human ben --cluster claim --html verdict.html
+
+Exit code: 0; with --gate 1 where a judge is not usable for every label that people gave; 2 where the file or the
+columns cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from analysis.judge.table import Columns, TableProblem, read_columns
+from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
+from analysis.judge.written import Answered, as_json, as_page, as_text, comparison, rule, sentence, tables
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["judge"]:  # the console script's only command so far
+        given = given[1:]
+    options = _parser().parse_args(given)
+    try:
+        every = _answer(options)
+    except TableProblem as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps([as_json(one) for one in every], indent=2, ensure_ascii=False))
+    else:
+        try:
+            _write(every)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever reads has seen enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if options.html:
+        try:
+            options.html.write_text(as_page(every, options.file.name), encoding="utf-8")
+        except OSError as error:
+            print(f"{options.html}: {error.strerror}", file=sys.stderr)
+            return 2
+    return 1 if options.gate and not all(one.judgement.passes for one in every) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="assay judge", description="May a judge's labels stand in for people's?")
+    parser.add_argument("file", type=Path, help="CSV, TSV, JSON, JSON Lines or Parquet; one row per judged text")
+    column = {"action": "append", "metavar": "COLUMN"}
+    parser.add_argument("--judge", **column, required=True, help="a judge's labels; may be given several times")
+    parser.add_argument("--human", **column, required=True, help="a person's labels; may be given several times")
+    parser.add_argument("--repeat", **column, default=[], help="the first judge, run again")
+    parser.add_argument("--swapped", **column, default=[], help="the first judge, with the order swapped")
+    parser.add_argument("--cluster", default="", metavar="COLUMN", help="what rows come in, such as the claim")
+    parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
+    parser.add_argument("--ordinal", action="store_true", help="weigh near misses less (kappa with quadratic weights)")
+    parser.add_argument("--floor", type=_share, default=FLOOR, metavar="SHARE", help=f"of the rule; {FLOOR} by default")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
+    parser.add_argument("--json", action="store_true", help="JSON instead of text")
+    return parser
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def _answer(options: argparse.Namespace) -> list[Answered]:
+    order = [label.strip() for label in options.labels.split(",")] if options.labels else []
+    if "" in order or len(set(order)) < len(order):
+        raise TableProblem("--labels: a label is empty or stands twice")
+    named = [*options.judge, *options.human, *options.repeat, *options.swapped]
+    if twice := sorted({name for name in named if named.count(name) > 1}):
+        raise TableProblem(f"The column {twice[0]!r} is named twice")
+    columns = read_columns(options.file, named, options.cluster, order)
+    reference, n_ties = reference_of(columns, options.human)
+    weights = "quadratic" if options.ordinal else ""
+    judgements = [JudgedColumn(columns, judge, reference, options.floor, weights) for judge in options.judge]
+    return [
+        Answered(
+            judgement,
+            tuple(options.human),
+            n_ties,
+            _changes(columns, judgement, options.repeat if not place else ()),
+            _changes(columns, judgement, options.swapped if not place else ()),
+        )
+        for place, judgement in enumerate(judgements)
+    ]
+
+
+def _changes(columns: Columns, judgement: JudgedColumn, others: Sequence[str]) -> dict:
+    return {other: share_changed(columns, judgement.judge, other) for other in others}
+
+
+def _write(every: Sequence[Answered]) -> None:
+    for answered in every:
+        print(sentence(answered), flush=True)
+    print(rule(every[0]))
+    if every[0].n_ties:
+        print(f"{every[0].n_ties:,} rows on which people are tied have no label of theirs.")
+    if (between := comparison([answered.judgement for answered in every])) is not None:
+        print("\n" + as_text(between))
+    for answered in every:
+        for table in tables(answered):
+            print("\n" + as_text(table))

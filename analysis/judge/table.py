@@ -1,0 +1,132 @@
+"""The columns of a file with a judge's labels and people's: read whole, checked, coded."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from annotation.formats.files.tables import open_tables
+from annotation.formats.records import FormatError, RowError
+from annotation.formats.sources import Options, SourceFile
+
+MOST_LABELS = 50
+
+
+class TableProblem(ValueError):
+    """The file or its columns cannot be used; the message says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Codes into `labels` by column, -1 where a cell is empty; the clusters of the rows, if a column names them."""
+
+    name: str
+    n_rows: int
+    labels: tuple[str, ...]
+    codes: dict[str, np.ndarray]
+    cluster: np.ndarray | None
+
+
+def read_columns(
+    path: Path, label_columns: Sequence[str], cluster: str = "", order: Sequence[str] = (), n_judges: int = 0
+) -> Columns:
+    """Read the named columns of a CSV, TSV, JSON, JSON Lines or Parquet file (.gz and .zip too).
+
+    `order` lists the labels, lowest first. Labels that differ only in case or in spaces at their ends are one label,
+    written as most rows write it, and 3.0 is 3. TableProblem names the file, the line and the reason.
+    """
+    wanted = list(dict.fromkeys([*label_columns, *([cluster] if cluster else [])]))
+    cells: dict[str, list[str]] = {name: [] for name in wanted}
+    try:
+        for table in open_tables([SourceFile(path)], Options()):
+            if table.columns is not None:
+                _refuse_missing(path, wanted, table.columns)
+            for row in table.rows:
+                if isinstance(row, RowError):
+                    raise TableProblem(f"{row.file}: line {row.line}: {row.reason}")
+                line, values = row
+                if table.columns is None:
+                    _refuse_missing(path, wanted, values, line)
+                for name in wanted:
+                    cells[name].append(_text(values.get(name)))
+    except FormatError as error:
+        raise TableProblem(str(error)) from None
+    except OSError as error:
+        raise TableProblem(f"{path}: {error.strerror}") from None
+    n_rows = len(cells[wanted[0]])
+    if not n_rows:
+        raise TableProblem(f"{path}: holds no rows")
+    labels, spelled = _labels(path, [cells[name] for name in label_columns], order)
+    place = {label: code for code, label in enumerate(labels)}
+    codes = {
+        name: np.array([place[spelled[_folded(cell)]] if cell else -1 for cell in cells[name]], dtype=np.int64)
+        for name in label_columns
+    }
+    clusters = None
+    if cluster:
+        if "" in cells[cluster]:
+            line = cells[cluster].index("") + 1
+            raise TableProblem(f"{path}: row {line} has nothing in the column {cluster!r}, which names its cluster")
+        clusters = np.unique(cells[cluster], return_inverse=True)[1]
+    return Columns(path.name, n_rows, labels, codes, clusters)
+
+
+def _refuse_missing(path: Path, wanted: Sequence[str], columns, line: int | None = None) -> None:
+    # Objects of JSON may leave out what is empty; a first row without the column is a slip.
+    if line is not None and line > 1:
+        return
+    if missing := [name for name in wanted if name not in columns]:
+        raise TableProblem(f"{path}: has no column {missing[0]!r}; it has {', '.join(map(str, columns))}")
+
+
+def _text(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _folded(text: str) -> str:
+    number = _number(text)
+    return f"{number:g}" if number is not None else text.casefold()
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _labels(path: Path, columns: Sequence[list[str]], order: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The labels in order, and the spelling of each folded one."""
+    counts = Counter(cell for column in columns for cell in column if cell)
+    spelled: dict[str, str] = {_folded(label): label for label in order}
+    for cell, _ in counts.most_common():
+        folded = _folded(cell)
+        if order and folded not in spelled:
+            raise TableProblem(f"{path}: holds the label {cell!r}, which --labels does not list: {', '.join(order)}")
+        spelled.setdefault(folded, cell)
+    if order:
+        return tuple(order), spelled
+    labels = list(spelled.values())
+    if len(labels) < 2:
+        raise TableProblem(f"{path}: holds {len(labels)} different labels in {len(columns)} columns; a judge needs two")
+    if len(labels) > MOST_LABELS:
+        raise TableProblem(
+            f"{path}: holds {len(labels):,} different labels; at most {MOST_LABELS} can be told apart here. Are these "
+            "labels? Scores that are numbers need a threshold first."
+        )
+    numbers = [_number(label) for label in labels]
+    if all(number is not None for number in numbers):
+        return tuple(label for _, label in sorted(zip(numbers, labels, strict=True))), spelled
+    return tuple(sorted(labels, key=str.casefold)), spelled

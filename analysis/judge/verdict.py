@@ -1,0 +1,271 @@
+"""Whether a judge may stand in for people, label by label, and what says so.
+
+The rule: a judge is usable for a label where the 95 % intervals of its sensitivity and of its specificity both lie
+above a floor, and not usable where one of them lies below. In between the rows do not decide, and the number of rows
+that would is estimated. A judge that agrees with people no better than chance is usable for nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+
+from analysis.judge.table import Columns
+from analysis.stats.accuracy.confusion import Classification, classification
+from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa
+from analysis.stats.annotators.majority_vote import majority
+from analysis.stats.labels import Labels
+from analysis.stats.resampling.bootstrap import Interval
+
+USABLE, NOT_USABLE, UNDECIDED, UNKNOWN = "usable", "not usable", "undecided", "unknown"
+FLOOR = 0.8
+RESAMPLES = 1000
+ALTERNATIVE_UNITS = 30
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Cases among n rows, with the interval of the share; `reason` says why there is no interval."""
+
+    n_cases: int
+    n: int
+    low: float
+    high: float
+    reason: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.n_cases / self.n if self.n else math.nan
+
+
+@dataclass(frozen=True)
+class LabelVerdict:
+    """One label against the rest. Sensitivity: the share of rows with the label, by people, to which the judge gave it.
+    Specificity: the share of other rows to which it did not. Where the rows do not decide, `open` names which of the
+    two keeps it open, and `n_more` how many further rows of its kind would decide if the shares stayed as they are;
+    None where they are too near the floor to say."""
+
+    label: str
+    sensitivity: Rate
+    specificity: Rate
+    verdict: str
+    open: str = ""
+    n_more: int | None = None
+
+
+@dataclass(frozen=True)
+class CorrectedPrevalence:
+    """How common a label is: among the judge's labels of all rows, and corrected by people's (prediction-powered)."""
+
+    label: str
+    raw: float
+    corrected: float
+    low: float
+    high: float
+    undefined: str
+
+
+def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray) -> Rate:
+    """A share of the rows chosen by `rows`: Wilson's interval, or with clusters one with the robust standard error of
+    their sums, `p -+ t se`, cut to 0..1."""
+    n, n_cases = int(rows.sum()), int(hits[rows].sum())
+    if not n:
+        return Rate(0, 0, math.nan, math.nan, "no row counts")
+    if cluster is None:
+        return Rate(n_cases, n, *_wilson(n_cases, n))
+    from analysis.stats.resampling.cluster_robust import clustered_mean
+
+    effect = clustered_mean(hits[rows].astype(float), [cluster[rows]])
+    if math.isnan(effect.low):
+        return Rate(n_cases, n, math.nan, math.nan, effect.undefined or effect.no_interval)
+    return Rate(n_cases, n, max(0.0, effect.low), min(1.0, effect.high))
+
+
+def _wilson(n_cases: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """As `analysis.stats.wilson_interval`, without the libraries that it loads: the first line must not wait."""
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    share, more = n_cases / n, z * z / n
+    middle, half = share + more / 2, z * math.sqrt(share * (1 - share) / n + more / (4 * n))
+    return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))
+
+
+def decide(label: str, sensitivity: Rate, specificity: Rate, floor: float) -> LabelVerdict:
+    """The rule applied to one label."""
+    rates = {"sensitivity": sensitivity, "specificity": specificity}
+    if any(math.isnan(rate.low) for rate in rates.values()):
+        return LabelVerdict(label, sensitivity, specificity, UNKNOWN)
+    if all(rate.low > floor for rate in rates.values()):
+        return LabelVerdict(label, sensitivity, specificity, USABLE)
+    if any(rate.high < floor for rate in rates.values()):
+        return LabelVerdict(label, sensitivity, specificity, NOT_USABLE)
+    needed = {name: _rows_needed(rate, floor) for name, rate in rates.items() if rate.low <= floor}
+    nearest = max(needed, key=lambda name: math.inf if needed[name] is None else needed[name])
+    return LabelVerdict(label, sensitivity, specificity, UNDECIDED, nearest, needed[nearest])
+
+
+def _rows_needed(rate: Rate, floor: float) -> int | None:
+    """Further rows after which Wilson's interval leaves the floor out, the share being what it is. It does as soon as
+    ``n (p - floor)^2 > z^2 floor (1 - floor)``."""
+    gap = rate.value - floor
+    if abs(gap) < 0.005:
+        return None  # so near that no number of rows is worth naming
+    z = NormalDist().inv_cdf(0.975)
+    return max(1, math.floor(z * z * floor * (1 - floor) / gap**2) + 1 - rate.n)
+
+
+class JudgedColumn:
+    """One judge against people. `reference` is people's label per row, by majority where there are several, -1 for
+    none or a tie."""
+
+    def __init__(self, columns: Columns, judge: str, reference: np.ndarray, floor: float = FLOOR, weights: str = ""):
+        self.columns, self.judge, self.reference, self.floor = columns, judge, reference, floor
+        self.weights = weights or None
+        self.predicted = columns.codes[judge]
+        self.both = (reference >= 0) & (self.predicted >= 0)
+
+    @property
+    def n(self) -> int:
+        """Rows with a label of both."""
+        return int(self.both.sum())
+
+    @cached_property
+    def figures(self) -> Classification:
+        return classification(self.reference, self.predicted, self.columns.labels, self.columns.cluster)
+
+    @cached_property
+    def accuracy(self) -> Interval:
+        return self.figures.accuracy.confidence_interval(RESAMPLES)
+
+    @cached_property
+    def majority_share(self) -> float:
+        """The accuracy of always giving people's most frequent label."""
+        return float(self.figures.confusion.sum(axis=1).max() / self.n) if self.n else math.nan
+
+    @cached_property
+    def kappa(self) -> CohenKappa:
+        rows = np.flatnonzero(self.both)
+        labels = Labels(
+            unit=np.concatenate([rows, rows]),
+            rater=np.repeat([0, 1], len(rows)),
+            value=np.concatenate([self.reference[rows], self.predicted[rows]]),
+            n_units=self.columns.n_rows,
+            categories=self.columns.labels,
+            cluster=self.columns.cluster,
+            rater_names=("people", self.judge),
+        )
+        return cohen_kappa(labels, 0, 1, self.weights)
+
+    @cached_property
+    def kappa_interval(self) -> Interval:
+        return self.kappa.confidence_interval(RESAMPLES)
+
+    @cached_property
+    def is_above_chance(self) -> bool:
+        return self.kappa_interval.low > 0
+
+    @cached_property
+    def labels(self) -> tuple[LabelVerdict, ...]:
+        found = []
+        for code, label in enumerate(self.columns.labels):
+            is_label, given = self.reference == code, self.predicted == code
+            sensitivity = rate_of(given, self.columns.cluster, self.both & is_label)
+            specificity = rate_of(~given, self.columns.cluster, self.both & ~is_label)
+            one = decide(label, sensitivity, specificity, self.floor)
+            chance = one.verdict == USABLE and not self.is_above_chance
+            found.append(replace(one, verdict=NOT_USABLE) if chance else one)
+        return tuple(found)
+
+    @cached_property
+    def prevalences(self) -> tuple[CorrectedPrevalence, ...]:
+        """Of all rows that the judge labelled; people's labels of some of them correct it."""
+        from analysis.stats.accuracy.prediction_powered import prediction_powered_mean
+
+        only = (self.reference < 0) & (self.predicted >= 0)
+        cluster = self.columns.cluster
+        found = []
+        for code, label in enumerate(self.columns.labels):
+            given = self.predicted == code
+            mean = prediction_powered_mean(
+                (self.reference == code)[self.both],
+                given[self.both],
+                given[only],
+                None if cluster is None else cluster[self.both],
+                None if cluster is None else cluster[only],
+            )
+            raw = float(given[self.predicted >= 0].mean()) if (self.predicted >= 0).any() else math.nan
+            found.append(CorrectedPrevalence(label, raw, mean.estimate, mean.low, mean.high, mean.undefined))
+        return tuple(found)
+
+    @property
+    def has_rows_of_its_own(self) -> bool:
+        return bool(((self.reference < 0) & (self.predicted >= 0)).any())
+
+    def of_verdict(self, verdict: str) -> list[LabelVerdict]:
+        return [one for one in self.labels if one.verdict == verdict]
+
+    @property
+    def passes(self) -> bool:
+        """Whether it is usable for every label that people gave."""
+        given = [one for one in self.labels if one.sensitivity.n]
+        return bool(given) and all(one.verdict == USABLE for one in given)
+
+
+def reference_of(columns: Columns, humans: Sequence[str]) -> tuple[np.ndarray, int]:
+    """People's label per row, by relative majority where there are several columns, and the number of ties, which get
+    none."""
+    if len(humans) == 1:
+        return columns.codes[humans[0]], 0
+    vote = majority(labels_of_people(columns, humans))
+    return vote.code, vote.n_tied
+
+
+def labels_of_people(columns: Columns, humans: Sequence[str]) -> Labels:
+    table = np.stack([columns.codes[human] for human in humans])
+    rater, unit = np.nonzero(table >= 0)
+    return Labels(
+        unit=unit,
+        rater=rater,
+        value=table[rater, unit],
+        n_units=columns.n_rows,
+        categories=columns.labels,
+        cluster=columns.cluster,
+        rater_names=tuple(humans),
+    )
+
+
+def share_changed(columns: Columns, judge: str, other: str) -> Rate:
+    """The share of rows to which a second column of the same judge gives another label: noise where it is a repeated
+    run, position bias where the order was swapped."""
+    a, b = columns.codes[judge], columns.codes[other]
+    return rate_of(a != b, columns.cluster, (a >= 0) & (b >= 0))
+
+
+def compared(judgements: Sequence[JudgedColumn]) -> list[tuple[JudgedColumn, JudgedColumn, object, float]]:
+    """Each pair of judges on the rows that both labelled and people did: the difference, and McNemar's p adjusted by
+    Holm."""
+    from analysis.stats.accuracy.mcnemar import labeller_difference
+    from analysis.stats.resampling.multiplicity import holm
+
+    pairs = [
+        (a, b, labeller_difference(a.reference, a.predicted, b.predicted, a.columns.labels, a.columns.cluster))
+        for a, b in combinations(judgements, 2)
+    ]
+    p = np.array([found.mcnemar.p_value for _, _, found in pairs])
+    p[~np.isnan(p)] = holm(p[~np.isnan(p)])
+    return [(a, b, found, float(one)) for (a, b, found), one in zip(pairs, p, strict=True)]
+
+
+def stands_in(judgement: JudgedColumn, humans: Sequence[str]):
+    """The alternative annotator test of the judge; None with fewer than two people."""
+    if len(humans) < 2:
+        return None
+    from analysis.stats.accuracy.alternative_annotator import alternative_annotator_test
+
+    people = labels_of_people(judgement.columns, humans)
+    return alternative_annotator_test(people, judgement.predicted, min_units=ALTERNATIVE_UNITS)

@@ -1,0 +1,314 @@
+"""The verdict on a judge as sentences and tables: for the terminal, as JSON, and as one page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+
+from analysis.judge import verdict
+from analysis.judge.verdict import JudgedColumn, LabelVerdict, Rate
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One judge with what was asked about it."""
+
+    judgement: JudgedColumn
+    humans: tuple[str, ...]
+    n_ties: int
+    repeats: dict[str, Rate]
+    swaps: dict[str, Rate]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str = ""
+
+
+def number(value: float, digits: int = 3) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def with_ends(value: float, low: float, high: float, reason: str = "") -> str:
+    ends = f" [{number(low)}, {number(high)}]" if not math.isnan(low) else f" ({reason})" if reason else ""
+    return number(value) + ends
+
+
+def rate(one: Rate) -> str:
+    return with_ends(one.value, one.low, one.high, one.reason) if one.n else one.reason
+
+
+def sentence(answered: Answered) -> str:
+    """The verdict first, as somebody would repeat it."""
+    one = answered.judgement
+    if not one.n:
+        return f"{one.judge}: no row has a label of the judge and of people, so nothing can be said."
+    kappa = with_ends(one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high, one.kappa.undefined)
+    if not one.is_above_chance:
+        why = f"it does not agree with people beyond chance (Cohen's kappa {kappa})"
+        return f"{one.judge} is usable for no label: {why}."
+    parts = []
+    if usable := one.of_verdict(verdict.USABLE):
+        parts.append("usable for " + _listed(f"“{each.label}”" for each in usable))
+    if bad := one.of_verdict(verdict.NOT_USABLE):
+        parts.append("not usable for " + _listed(f"“{each.label}” ({_weakest(each, one.floor)})" for each in bad))
+    if undecided := one.of_verdict(verdict.UNDECIDED):
+        parts.append("undecided for " + _listed(f"“{each.label}” ({_decided_by(each)})" for each in undecided))
+    if unknown := one.of_verdict(verdict.UNKNOWN):
+        parts.append("nothing can be said for " + _listed(f"“{each.label}”" for each in unknown))
+    return f"{one.judge} is {'; '.join(parts)}."
+
+
+def rule(answered: Answered) -> str:
+    one = answered.judgement
+    return (
+        "Rule: usable for a label where the 95 % intervals of sensitivity and specificity lie above "
+        f"{one.floor:g} (--floor), not usable where one of them lies below, and only if Cohen's kappa is above 0. "
+        f"n = {one.n:,} of {one.columns.n_rows:,} rows have a label of both."
+    )
+
+
+def _listed(parts) -> str:
+    *first, last = list(parts)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _weakest(one: LabelVerdict, floor: float) -> str:
+    name, of = min(
+        (("sensitivity", one.sensitivity), ("specificity", one.specificity)), key=lambda each: each[1].high - floor
+    )
+    return f"{name} {rate(of)}"
+
+
+def _decided_by(one: LabelVerdict) -> str:
+    if one.n_more is None:
+        return f"its {one.open} is too near the floor for any number of rows to decide soon"
+    which = "with" if one.open == "sensitivity" else "without"
+    return f"about {one.n_more:,} more labelled row{'' if one.n_more == 1 else 's'} {which} it would decide"
+
+
+# ---- tables ----
+
+
+def tables(answered: Answered) -> Iterator[TextTable]:
+    one = answered.judgement
+    if not one.n:
+        return
+    yield TextTable(
+        f"{one.judge}: by label",
+        ("Label", "Verdict", "Sensitivity", "n", "Specificity", "n"),
+        [
+            (each.label, each.verdict, rate(each.sensitivity), f"{each.sensitivity.n:,}")
+            + (rate(each.specificity), f"{each.specificity.n:,}")
+            for each in one.labels
+        ],
+    )
+    yield TextTable(f"{one.judge}: all labels together", ("Measure", "Value"), list(_overall(one)))
+    matrix = one.figures.confusion
+    yield TextTable(
+        f"{one.judge}: confusion (rows: people, columns: {one.judge})",
+        ("People", *one.columns.labels),
+        [
+            (label, *(f"{n:,}" for n in row.tolist()))
+            for label, row in zip(one.columns.labels, matrix, strict=True)
+            if row.sum()
+        ],
+    )
+    if one.has_rows_of_its_own:
+        yield TextTable(
+            f"{one.judge}: how common each label is",
+            ("Label", "By the judge", "Corrected by people's labels"),
+            [(each.label, number(each.raw), _corrected(each)) for each in one.prevalences],
+            "Prediction-powered; supposes that people labelled a random sample of the rows.",
+        )
+    if answered.repeats:
+        yield _changes(f"{one.judge}: repeated runs", "Run", answered.repeats)
+    if answered.swaps:
+        yield _changes(f"{one.judge}: order swapped", "Column", answered.swaps)
+    if (test := verdict.stands_in(one, answered.humans)) is not None:
+        yield _alternative(one, test)
+
+
+def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
+    yield (
+        "Cohen's kappa",
+        with_ends(one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high, one.kappa.undefined),
+    )
+    yield "Accuracy", with_ends(one.figures.accuracy.estimate, one.accuracy.low, one.accuracy.high)
+    yield "Accuracy of people's most frequent label", number(one.majority_share)
+    for title, estimate in (("Balanced accuracy", one.figures.balanced_accuracy), ("Macro-F1", one.figures.macro_f1)):
+        interval = estimate.confidence_interval(verdict.RESAMPLES)
+        yield title, with_ends(estimate.estimate, interval.low, interval.high, estimate.undefined)
+
+
+def _corrected(one: verdict.CorrectedPrevalence) -> str:
+    return one.undefined or with_ends(one.corrected, one.low, one.high)
+
+
+def _changes(title: str, name: str, shares: dict[str, Rate]) -> TextTable:
+    rows = [(column, rate(share), f"{share.n:,}") for column, share in shares.items()]
+    return TextTable(title, (name, "Share of rows with another label", "n"), rows)
+
+
+def _alternative(one: JudgedColumn, test) -> TextTable:
+    title = f"{one.judge}: may it stand in for a person? (alternative annotator test)"
+    if test.passes is None:
+        return TextTable(title, ("Result",), [(test.winning_rate.undefined,)])
+    rows = [
+        ("Passes", "yes" if test.passes else "no"),
+        ("Winning rate", number(test.winning_rate.estimate)),
+        ("Average advantage probability", number(test.advantage.estimate)),
+        ("epsilon", f"{test.epsilon:g}"),
+    ]
+    return TextTable(title, ("Measure", "Value"), rows)
+
+
+def comparison(judgements: Sequence[JudgedColumn]) -> TextTable | None:
+    """Judges two by two; None for one."""
+    if len(judgements) < 2:
+        return None
+    rows = []
+    for a, b, found, p in verdict.compared(judgements):
+        interval = found.accuracy.confidence_interval(verdict.RESAMPLES)
+        difference = with_ends(found.accuracy.estimate, interval.low, interval.high, found.accuracy.undefined)
+        rows.append(
+            (
+                f"{a.judge} − {b.judge}",
+                difference,
+                _p_value(p, found.mcnemar.undefined),
+                f"{found.accuracy.n_pairable:,}",
+            )
+        )
+    return TextTable("Judges compared", ("Accuracy", "Difference", "p (McNemar, Holm)", "n"), rows)
+
+
+def _p_value(p: float, reason: str) -> str:
+    return reason if math.isnan(p) else "< 0.001" if p < 0.001 else number(p)
+
+
+# ---- the terminal, JSON, a page ----
+
+
+def as_text(table: TextTable) -> str:
+    widths = [max(len(row[at]) for row in (table.columns, *table.rows)) for at in range(len(table.columns))]
+    lines = [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (table.columns, *table.rows)
+    ]
+    return "\n".join([table.title, *lines, *([f"  {table.note}"] if table.note else [])])
+
+
+def as_json(answered: Answered) -> dict:
+    one = answered.judgement
+    found = {"judge": one.judge, "n": one.n, "n_rows": one.columns.n_rows, "n_ties": answered.n_ties}
+    found |= {"humans": list(answered.humans), "floor": one.floor, "sentence": sentence(answered)}
+    if one.n:
+        found |= {
+            "labels": [_rates(asdict(each)) for each in one.labels],
+            "kappa": [one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high],
+            "accuracy": [one.figures.accuracy.estimate, one.accuracy.low, one.accuracy.high],
+            "majority_share": one.majority_share,
+            "passes": one.passes,
+        }
+        if one.has_rows_of_its_own:
+            found["prevalence"] = [asdict(each) for each in one.prevalences]
+    for name, shares in (("repeats", answered.repeats), ("swapped", answered.swaps)):
+        if shares:
+            found[name] = {column: _valued(asdict(share)) for column, share in shares.items()}
+    return _without_nan(found)
+
+
+def _rates(label: dict) -> dict:
+    return label | {name: _valued(label[name]) for name in ("sensitivity", "specificity")}
+
+
+def _valued(share: dict) -> dict:
+    return {"value": share["n_cases"] / share["n"] if share["n"] else None} | share
+
+
+def _without_nan(value):
+    """JSON has no nan: undefined is null."""
+    if isinstance(value, dict):
+        return {name: _without_nan(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+STYLE = """
+:root { color-scheme: light dark; --edge: light-dark(#d5d9dd, #3a4046); --quiet: light-dark(#58616a, #a3adb6); }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+.answer { font-size: 1.2rem; } .rule, .note { color: var(--quiet); }
+table { border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--edge); vertical-align: top; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
+.wide { overflow-x: auto; }
+"""
+
+
+def as_page(every: Sequence[Answered], file: str) -> str:
+    """One page that needs nothing else: sentences, pictures, tables."""
+    parts = []
+    for answered in every:
+        parts.append(f"<p class=answer>{escape(sentence(answered))}</p><p class=rule>{escape(rule(answered))}</p>")
+        if answered.judgement.n:
+            parts.append(_picture(answered.judgement))
+    shown = [table for answered in every for table in tables(answered)]
+    if (between := comparison([answered.judgement for answered in every])) is not None:
+        shown.insert(0, between)
+    parts += [_table(table) for table in shown]
+    title = f"May the judge be used? {file}"
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style></head>'
+        f"<body><h1>{escape(title)}</h1>{''.join(parts)}</body></html>\n"
+    )
+
+
+def _table(table: TextTable) -> str:
+    head = "".join(f"<th scope=col>{escape(one)}</th>" for one in table.columns)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    note = f"<p class=note>{escape(table.note)}</p>" if table.note else ""
+    return (
+        f"<h2>{escape(table.title)}</h2><div class=wide><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>{note}"
+    )
+
+
+def _picture(one: JudgedColumn) -> str:
+    """Sensitivity and specificity of each label with their intervals, against the floor."""
+    from analysis.figures.pictures.drawing import draw
+    from analysis.figures.pictures.spec import Axis, IntervalRow, Intervals, Level
+
+    rows = tuple(
+        IntervalRow(
+            each.label,
+            None if math.isnan(of.value) else of.value,
+            None if math.isnan(of.low) else of.low,
+            None if math.isnan(of.low) else of.high,
+            n=of.n,
+            series=series,
+            undefined=of.reason if math.isnan(of.value) else "",
+        )
+        for each in one.labels
+        for series, of in (("Sensitivity", each.sensitivity), ("Specificity", each.specificity))
+    )
+    title = f"{one.judge} against people"
+    picture = Intervals(
+        name="judge",
+        title=title,
+        caption=f"{one.n:,} rows. Lines are 95 % intervals.",
+        alt=f"{title}: sensitivity and specificity of each label.",
+        items=rows,
+        values=Axis("Share", 0.0, 1.0),
+        rows_title="Label",
+        series_title="Measure",
+        level=Level(one.floor, "floor"),
+    )
+    svg = draw(picture, "svg").decode()
+    return f"<figure>{svg[svg.index('<svg') :]}</figure>"
