@@ -149,7 +149,7 @@ def test_without_scripts_every_decision_is_a_button(open_context, project):
     expect(page.get_by_text("2 of 3 to decide")).to_be_visible()
     page.get_by_role("button", name="Drop 2").click()
     expect(page.get_by_text("1 of 3 to decide")).to_be_visible()
-    page.get_by_role("button", name="Accept the one left").click()
+    page.get_by_role("button", name="Accept the last one").click()
     expect(page.get_by_text("All 3 decided")).to_be_visible()
     assert [state for state, _ in decided(project)[:3]] == ["accepted", "dropped", "accepted"]
 
