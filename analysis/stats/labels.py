@@ -5,7 +5,7 @@ Long form (one row per label) knows no list positions, so any pattern of missing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +32,9 @@ class Labels:
         then refused.
     unit_names, rater_names : tuple of str, optional
         Names behind the codes, for messages and for picking a rater by name.
+    has_order : bool
+        Whether the order of the categories is that of a scale. Where it was guessed from texts it is not, and ordinal
+        measures are refused.
 
     Raises
     ------
@@ -48,6 +51,7 @@ class Labels:
     exchangeable: bool = False
     unit_names: tuple[str, ...] = ()
     rater_names: tuple[str, ...] = ()
+    has_order: bool = True
 
     def __post_init__(self) -> None:
         for name in ("unit", "rater", "value"):
@@ -129,6 +133,144 @@ class Labels:
             rater_names=rater_names,
         )
 
+    @classmethod
+    def from_long(
+        cls,
+        table: Mapping[str, Sequence],
+        unit: str = "unit",
+        rater: str = "rater",
+        label: str = "label",
+        *,
+        categories: Sequence | None = None,
+        cluster: str | None = None,
+        exchangeable: bool = False,
+    ) -> Labels:
+        """A table with a row per label, such as a DataFrame.
+
+        Parameters
+        ----------
+        table : DataFrame, or mapping of columns
+        unit, rater, label, cluster : str
+            Names of columns. A row whose label is missing (None, nan, an empty text) counts for its unit and gives no
+            label.
+        categories : sequence, optional
+            In the scale's order. By default those that occur: numbers and truth values in their order, an ordered
+            pandas categorical in its own. Texts are sorted, which is no scale, and ordinal measures then refuse.
+        exchangeable : bool
+            See `Labels`.
+
+        Raises
+        ------
+        ValueError
+            A missing column, or what `from_columns` refuses.
+
+        Examples
+        --------
+        >>> table = {"unit": ["a", "a", "b"], "rater": ["x", "y", "x"], "label": [3, 1.0, None]}
+        >>> labels = Labels.from_long(table)
+        >>> labels.categories, labels.n_units, labels.n_labels
+        (('1', '3'), 2, 2)
+        """
+        columns = {name: _column(table, name) for name in filter(None, (unit, rater, label, cluster))}
+        values = [_label_text(value) for value in columns[label]]
+        known, has_order = _categories(getattr(table[label], "dtype", None), columns[label], categories)
+        given = [place for place, value in enumerate(values) if value is not None]
+        made = cls.from_columns(
+            [columns[unit][place] for place in given],
+            [columns[rater][place] for place in given],
+            [values[place] for place in given],
+            known,
+            exchangeable=exchangeable,
+            units=columns[unit],
+        )
+        if cluster:
+            code = {name: place for place, name in enumerate(dict.fromkeys(columns[unit]))}
+            coded = np.array([code[name] for name in columns[unit]], dtype=np.int32)
+            made = replace(made, cluster=_cluster_of_units(coded, columns[cluster], list(code)))
+        return replace(made, has_order=has_order)
+
+    @classmethod
+    def from_wide(
+        cls,
+        table: Mapping[str, Sequence],
+        raters: Sequence[str],
+        *,
+        unit: str | None = None,
+        categories: Sequence | None = None,
+        cluster: str | None = None,
+        exchangeable: bool = False,
+    ) -> Labels:
+        """A table with a row per unit and a column per rater, such as a DataFrame.
+
+        Parameters
+        ----------
+        table : DataFrame, or mapping of columns
+        raters : sequence of str
+            The columns with labels, which name the raters. Missing labels are None, nan or an empty text.
+        unit, cluster : str, optional
+            Columns that name the units and what they come in; without `unit`, units are called by their row, from 0.
+        categories, exchangeable
+            As in `from_long`.
+
+        Examples
+        --------
+        >>> labels = Labels.from_wide({"ann": ["yes", "no"], "ben": ["yes", None]}, ["ann", "ben"])
+        >>> labels.categories, labels.rater_names, labels.n_labels, labels.has_order
+        (('no', 'yes'), ('ann', 'ben'), 3, False)
+        """
+        if not raters:
+            raise ValueError("name the columns of at least one rater")
+        columns = [_column(table, name) for name in raters]
+        names = _column(table, unit) if unit else list(range(len(columns[0])))
+        if len(set(map(str, names))) < len(names):
+            raise ValueError(f"the column {unit!r} names a unit twice; a wide table has a row per unit")
+        long = {
+            "unit": names * len(columns),
+            "rater": [name for name, column in zip(raters, columns, strict=True) for _ in column],
+            "label": [value for column in columns for value in column],
+        }
+        dtypes = {str(getattr(table[name], "dtype", "")): getattr(table[name], "dtype", None) for name in raters}
+        if categories is None and len(dtypes) == 1:
+            categories = _ordered_categories(*dtypes.values())
+        if cluster:
+            long["cluster"] = _column(table, cluster) * len(columns)
+        return cls.from_long(
+            long, categories=categories, cluster="cluster" if cluster else None, exchangeable=exchangeable
+        )
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Sequence[Sequence] | np.ndarray,
+        *,
+        categories: Sequence | None = None,
+        cluster: Sequence | None = None,
+        rater_names: Sequence[str] = (),
+        exchangeable: bool = False,
+    ) -> Labels:
+        """A matrix of labels, (n_units, n_raters), missing ones nan or None; transpose one with a row per rater.
+
+        Examples
+        --------
+        >>> labels = Labels.from_matrix([[1, 1], [2, np.nan], [3, 2]])
+        >>> labels.categories, labels.n_units, labels.n_labels
+        (('1', '2', '3'), 3, 5)
+        """
+        rows = [list(row) for row in matrix]
+        widths = {len(row) for row in rows}
+        if len(widths) != 1:
+            raise ValueError(f"the rows of the matrix have {sorted(widths)} labels; every rater has a column in each")
+        names = list(rater_names) or [str(place) for place in range(widths.pop())]
+        if len(names) != len(rows[0]):
+            raise ValueError(f"{len(names)} names for {len(rows[0])} raters")
+        table = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        if len(table) < len(names):
+            raise ValueError(f"rater names repeat: {names}")
+        made = cls.from_wide(table, names, categories=categories, exchangeable=exchangeable)
+        if cluster is None:
+            return made
+        return replace(made, cluster=_cluster_of_units(np.arange(len(rows)), cluster, list(range(len(rows)))))
+
     @property
     def n_labels(self) -> int:
         return len(self.value)
@@ -152,6 +294,14 @@ class Labels:
         """ValueError where a rater's number names nobody; called by figures about particular raters."""
         if self.exchangeable:
             raise ValueError("raters are exchangeable: a rater's number names nobody, so there is no figure per rater")
+
+    def refuse_unordered(self, weights: str | None) -> None:
+        """ValueError where the measure needs the scale's order and the categories' order was guessed."""
+        if weights not in (None, "nominal") and not self.has_order:
+            raise ValueError(
+                f"{weights} distances need the categories in the scale's order, and these were guessed from texts: "
+                f"give categories=, lowest first, in place of {list(self.categories)}"
+            )
 
     def rater_name(self, code: int) -> str:
         return self.rater_names[code] if self.rater_names else str(code)
@@ -233,6 +383,41 @@ def code_column(codes: Sequence[int] | np.ndarray, n_categories: int, name: str)
     if len(column) and (column.min() < -1 or column.max() >= n_categories):
         raise ValueError(f"{name} has codes outside -1..{n_categories - 1}")
     return column
+
+
+def _column(table: Mapping[str, Sequence], name: str) -> list:
+    """A column as a list of Python values, None where pandas has something missing."""
+    if name not in table:
+        raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, table))}")
+    column = table[name]
+    if hasattr(column, "isna"):
+        return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _label_text(value: object) -> str | None:
+    """A label as text, None where it is missing. A column with gaps turns 3 into 3.0, which is the label 3."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value) or None
+
+
+def _ordered_categories(dtype: object) -> list | None:
+    """Those of an ordered pandas categorical."""
+    return list(dtype.categories) if getattr(dtype, "ordered", False) else None
+
+
+def _categories(dtype: object, values: Sequence, said: Sequence | None) -> tuple[tuple[str, ...], bool]:
+    """The categories, and whether they are in a scale's order."""
+    said = said if said is not None else _ordered_categories(dtype)
+    if said is not None:
+        return tuple(_label_text(one) or "" for one in said), True
+    found = {text: value for value in values if (text := _label_text(value)) is not None}
+    are_numbers = all(isinstance(value, int | float | np.number | np.bool_) for value in found.values())
+    order = sorted(found, key=found.__getitem__) if are_numbers else sorted(found)
+    return tuple(order), are_numbers
 
 
 def _number(names: Sequence, index: dict) -> np.ndarray:

@@ -73,6 +73,8 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     >>> round(alpha.estimate, 4), alpha.n_pairable, alpha.left_out
     (0.4167, 4, {'one label only': 1})
     """
+    if level == "ordinal":
+        labels.refuse_unordered(level)
     patterns = count_patterns(labels)
     pairable = patterns.with_at_least(2)
     used = pairable.counts.any(axis=0)

@@ -155,6 +155,7 @@ Chance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def _corrected(labels: Labels, name: str, weights: str | None, expected: Chance, influence: Chance) -> ChanceCorrected:
     """`expected` gives P_e from (n, q) prevalences; `influence` its derivative's part per category, (q,), by which a
     unit moves it."""
+    labels.refuse_unordered(weights)
     weight = agreement_weights(weights, len(labels.categories))
     patterns = count_patterns(labels)
     labelled, pairable = patterns.with_at_least(1), patterns.with_at_least(2)

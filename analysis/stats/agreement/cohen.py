@@ -124,6 +124,7 @@ def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights:
     >>> round(kappa.estimate, 4), kappa.agreement
     (0.5, 0.75)
     """
+    labels.refuse_unordered(weights)
     a, b = labels.rater_code(rater_a), labels.rater_code(rater_b)
     if a == b:
         raise ValueError(f"kappa needs two raters, not {labels.rater_name(a)!r} twice")
@@ -164,6 +165,7 @@ def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[Cohen
     [('x', 'y', 3), ('y', 'z', 1)]
     """
     labels.refuse_exchangeable()
+    labels.refuse_unordered(weights)
     _disagreement_weights(weights, len(labels.categories))  # refuses unknown weights even without any pair
     a, b, value_a, value_b, unit = _label_pairs(labels)
     if not len(a):
