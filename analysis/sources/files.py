@@ -7,16 +7,22 @@ from pathlib import Path
 
 from analysis.releases.files import MANIFEST
 from analysis.sources import Source
-from analysis.sources.long_table import LongTableSource
+from analysis.sources.long_table import LongTableSource, TableShape
 from analysis.sources.release import ReleaseSource
 
 
-def source_of_files(path: Path, level: str = "", labels: Sequence[str] = (), beside: Sequence[Path] = ()) -> Source:
+def source_of_files(
+    path: Path,
+    level: str = "",
+    labels: Sequence[str] = (),
+    beside: Sequence[Path] = (),
+    shape: TableShape | None = None,
+) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
     `beside` are releases of other projects on the release's data set, which some reports join with it. `level` is the
     level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
-    `quality=low,high` for each of several dimensions.
+    `quality=low,high` for each of several dimensions, and `shape` says which columns hold what.
     """
     if not path.exists():
         raise ValueError(f"{path}: there is no such file or folder")
@@ -24,4 +30,4 @@ def source_of_files(path: Path, level: str = "", labels: Sequence[str] = (), bes
         return ReleaseSource(path, beside)
     if beside:
         raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
-    return LongTableSource(path, level, labels)
+    return LongTableSource(path, level, labels, shape)

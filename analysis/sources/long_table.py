@@ -1,11 +1,12 @@
-"""Labels made elsewhere as a source: a long table (docs/formats.md), or the two JSON files of the alternative annotator
-test's data. Who is a model counts as a checker run."""
+"""Labels made elsewhere as a source: a table (docs/formats.md) with a row per label or a column per rater, or the two
+JSON files of the alternative annotator test's data. Who is a model counts as a checker run."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
+# What others call the columns that are needed: taken where the table has no column of our name, and one of these.
+OTHER_NAMES = {
+    "item": ("text_id", "item_id", "unit", "unit_id", "doc_id", "sample_id", "example_id", "instance_id"),
+    "rater": ("annotator", "annotator_id", "rater_id", "worker", "worker_id", "coder"),
+    "label": ("rating", "annotation", "judgement", "judgment", "score", "value"),
+}
 LEVELS = ("nominal", "ordinal", "interval")
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL, SLOT)
@@ -32,6 +39,16 @@ ALT_TEST = {"human_annotations.json": PERSON, "llm_annotations.json": MODEL}
 DIMENSION = "label"
 # A table says nothing of what its items are, so its units are like those of any page that is its own unit.
 ANY_KIND = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """Where a table has what: `columns` names ours and the table's; `raters` and `models` are columns with the labels
+    of one person or model each, in place of columns for rater and label."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    raters: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 class LongTableSource(Source):
@@ -46,11 +63,11 @@ class LongTableSource(Source):
 
     overlap, multiple_share, prefill = 0, 1.0, "off"
 
-    def __init__(self, path: Path, level: str = "", orders: Sequence[str] = ()):
+    def __init__(self, path: Path, level: str = "", orders: Sequence[str] = (), shape: TableShape | None = None):
         self.path, self.level = path, level
         self.slug = self.title = path.stem if path.is_file() else path.name
         self.task_type = "table"
-        self._rows = _rows_of(path)
+        self._rows = _rows_of(path, shape or TableShape())
         self.type = self._type(orders)
 
     def described(self) -> dict:
@@ -292,9 +309,9 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _rows_of(path: Path) -> list[dict]:
+def _rows_of(path: Path, shape: TableShape) -> list[dict]:
     """Every row with all columns, texts where the file has numbers; one row per rater, unit and dimension."""
-    rows = list(_alt_test(path)) if path.is_dir() else list(_table(path))
+    rows = list(_alt_test(path)) if path.is_dir() else list(_table(path, shape))
     if not rows:
         raise ValueError(f"{path}: holds no labels")
     seen: dict[tuple[str, str, str], int] = {}
@@ -309,16 +326,63 @@ def _rows_of(path: Path) -> list[dict]:
     return rows
 
 
-def _table(path: Path) -> Iterator[dict]:
+def _table(path: Path, shape: TableShape) -> Iterator[dict]:
+    """One row per label; cells without a label are passed over."""
+    columns = None
     try:
         for table in open_tables([SourceFile(path)], Options()):
             for row in table.rows:
                 if isinstance(row, RowError):
                     where = f"{row.file}: line {row.line}: {row.column}".removesuffix(": ")
                     raise ValueError(f"{where}: {row.reason}")
-                yield _row(path, *row)
+                line, cells = row
+                if columns is None:
+                    columns = _columns(path, line, table.columns or list(cells), shape)
+                named = cells | {ours: cells.get(theirs) for ours, theirs in columns.items()}
+                for one in _labels_of(named, shape):
+                    if "label" not in one or _text(one["label"]) != "":
+                        yield _row(path, line, one)
     except FormatError as error:
         raise ValueError(str(error)) from None
+
+
+def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> dict[str, str]:
+    """Our name -> the table's, for those that differ. ValueError where a column is missing or could be two."""
+    for name in (*shape.columns.values(), *shape.raters, *shape.models):
+        if name not in there:
+            raise ValueError(f"{path}: has no column {name!r}; it has {', '.join(map(str, there))}")
+    known = (*REQUIRED, *OPTIONAL)
+    if unknown := [name for name in shape.columns if name not in known]:
+        raise ValueError(f"--columns: {unknown[0]!r} is none of {', '.join(known)}")
+    found = dict(shape.columns)
+    needed = ("item",) if shape.raters or shape.models else REQUIRED
+    taken = {*found.values(), *shape.raters, *shape.models}
+    for name in needed:
+        if name in found or name in there:
+            continue
+        others = [one for one in there if str(one).lower() in OTHER_NAMES[name] and one not in taken]
+        if not others and name == "item":
+            others = [one for one in there if str(one).lower() == "id"]
+        if len(others) > 1:
+            which = " or ".join(f"{name}={one}" for one in others)
+            raise ValueError(f"{path}: several columns could be the {name}; say which with --columns {which}")
+        if not others:
+            wide = "" if name == "item" else ". Where each rater has a column, name these with --rater-columns"
+            raise ValueError(
+                f"{path}: line {line}: {name} is missing; the columns are {', '.join(map(str, there))}, and "
+                f"{', '.join(needed)} are needed. Say which they are, such as --columns {name}={there[0]}{wide}"
+            )
+        found[name] = others[0]
+    return found
+
+
+def _labels_of(cells: dict, shape: TableShape) -> Iterator[dict]:
+    """The labels of one row of the table."""
+    if not shape.raters and not shape.models:
+        yield cells
+    for kind, columns in ((PERSON, shape.raters), (MODEL, shape.models)):
+        for column in columns:
+            yield cells | {"rater": column, "rater_kind": kind, "label": cells[column]}
 
 
 def _row(path: Path, line: int, cells: dict) -> dict:
@@ -326,9 +390,7 @@ def _row(path: Path, line: int, cells: dict) -> dict:
     for name in REQUIRED:
         if values[name] == "":
             there_is = f"is missing; the columns are {', '.join(map(str, cells))}, and {', '.join(REQUIRED)} are needed"
-            left_out = "; leave the row out where somebody gave no label" if name == "label" else ""
-            reason = f"is empty{left_out}" if name in cells else there_is
-            raise ValueError(f"{path}: line {line}: {name} {reason}")
+            raise ValueError(f"{path}: line {line}: {name} {'is empty' if name in cells else there_is}")
     if values["level"] not in ("", *LEVELS):
         raise ValueError(f"{path}: line {line}: level is one of {', '.join(LEVELS)}, not {values['level']!r}")
     if values["rater_kind"] not in ("", *KINDS):

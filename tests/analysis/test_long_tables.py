@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.long_table import TableShape
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.stats.samples import shared
 
@@ -420,3 +421,49 @@ def test_slots_of_a_table_are_exchangeable_and_form_no_pairs(tmp_path, capsys):
     (slots,), (people,) = result["dimensions"], as_people["dimensions"]
     assert estimates(slots)["krippendorff_alpha_nominal"] == estimates(people)["krippendorff_alpha_nominal"]
     assert (slots["pairs"], len(people["pairs"])) == ([], 3)
+
+
+def test_columns_of_other_names_are_taken_where_there_is_no_doubt(tmp_path):
+    plain = agreement(source_of_files(written(tmp_path / "plain.csv")))
+    for columns in (("text_id", "Annotator", "rating"), ("id", "worker_id", "score")):
+        assert estimates(agreement(source_of_files(written(tmp_path / "other.csv", columns=columns)))) == estimates(
+            plain
+        )
+    odd = written(tmp_path / "odd.csv", columns=("what", "who", "said"))
+    shape = TableShape({"item": "what", "rater": "who", "label": "said"})
+    assert estimates(agreement(source_of_files(odd, shape=shape))) == estimates(plain)
+
+
+def test_a_column_per_rater_gives_what_a_row_per_label_gives(tmp_path):
+    rows = [*ROWS, *(("abcde"[place], "judge", label) for place, label in enumerate(SCALE[:2] * 2))]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    frame.pivot(index="item", columns="rater", values="label").reset_index().to_csv(tmp_path / "wide.csv", index=False)
+    kinds = ["model" if who == "judge" else "person" for who in frame["rater"]]
+    long = source_of_files(written(tmp_path / "long.csv", rows, rater_kind=kinds))
+    wide = source_of_files(tmp_path / "wide.csv", shape=TableShape(raters=("anna", "ben", "cleo"), models=("judge",)))
+    assert estimates(agreement(wide)) == estimates(agreement(long))
+    found, expected = (
+        get_report("comparison").compute(source, run="judge")["dimensions"][0] for source in (wide, long)
+    )
+    assert found["accuracy"] == expected["accuracy"] and found["votes"] == expected["votes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": "item=nothing"}, "has no column 'nothing'; it has item, rater, label"),
+        ({"columns": "thing=item"}, "'thing' is none of item, rater, label"),
+        ({"columns": "item"}, "is not of the form item=text_id"),
+        ({"rater_columns": "anna,ben"}, "has no column 'anna'"),
+        ({"rater_columns": "label", "model_columns": "label"}, "name the column 'label' twice"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(tmp_path, options, message):
+    with pytest.raises(CommandError, match=message):
+        call_command("report", str(written(tmp_path / "a.csv")), "agreement", from_files=True, **options)
+
+
+def test_cells_without_a_label_are_no_labels(tmp_path):
+    rows = [*ROWS, ("f", "anna", ""), ("f", "ben", None)]
+    found = agreement(source_of_files(written(tmp_path / "gaps.csv", rows)))
+    assert estimates(found) == estimates(agreement(source_of_files(written(tmp_path / "plain.csv"))))

@@ -68,8 +68,10 @@ def test_nothing_is_said_of_competences_that_are_undefined(tmp_path, more, reaso
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("item,annotator,answer\na,x,yes\n", "line 2: rater is missing.*item, annotator, answer.*rater.*are needed"),
-        ("item,rater,label\na,x,\n", "line 2: label is empty; leave the row out where somebody gave no label"),
+        ("item,who,answer\na,x,yes\n", "line 2: rater is missing.*item, who, answer.*are needed.*--columns rater="),
+        ("item,rater,label\na,,yes\n", "line 2: rater is empty"),
+        ("item,rater,label\na,x,\n", "holds no labels"),
+        ("item,annotator,worker,label\na,x,y,no\n", "could be the rater; say which with --columns rater=annotator or"),
         ("item,rater,label\na,x\n", "line 2: has 2 cells where the header has 3"),
     ],
 )

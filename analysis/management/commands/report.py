@@ -17,6 +17,7 @@ from analysis.scopes import scope_of, scoped
 from analysis.sources import Source
 from analysis.sources.blind import looked_at
 from analysis.sources.files import source_of_files
+from analysis.sources.long_table import TableShape
 from analysis.sources.selection import NAMES, Selection, argument_of
 from annotation.models import Project
 
@@ -57,6 +58,18 @@ class Command(BaseCommand):
             metavar="[DIMENSION=]A,B,C",
             help="tables: the labels in their order, lowest first; of several dimensions, for each of them",
         )
+        parser.add_argument(
+            "--columns",
+            default="",
+            metavar="OURS=THEIRS,…",
+            help="tables: which columns hold what, such as item=text_id,rater=annotator,label=rating",
+        )
+        parser.add_argument(
+            "--rater-columns", default="", metavar="A,B,C", help="tables with a column per person: these hold labels"
+        )
+        parser.add_argument(
+            "--model-columns", default="", metavar="A,B", help="tables with a column per model: these hold labels"
+        )
         for name in NAMES:
             words = WORDS.get(name, "only these labels count")
             parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
@@ -84,7 +97,8 @@ class Command(BaseCommand):
         try:
             if beside and not from_files:
                 raise CommandError("--beside is for files; projects find each other on their data set")
-            source = self.source_of(subject, from_files, (level or "", labels, beside), conditions)
+            shape = shape_of(options["columns"], options["rater_columns"], options["model_columns"])
+            source = self.source_of(subject, from_files, (level or "", labels, beside, shape), conditions)
             if reason := report.fits(source.type):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
@@ -113,7 +127,7 @@ class Command(BaseCommand):
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
 
     def source_of(
-        self, subject: str, from_files: bool, how: tuple[str, list[str], list[Path]], conditions: dict
+        self, subject: str, from_files: bool, how: tuple[str, list[str], list[Path], TableShape], conditions: dict
     ) -> Source:
         if from_files:
             source = source_of_files(Path(subject), *how)
@@ -124,6 +138,17 @@ class Command(BaseCommand):
             hint = "; for files, add --from-files" if Path(subject).exists() else ""
             raise CommandError(f"There is no project {slug!r}{hint}")
         return scoped(project, scope_of(project, conditions | ({"release": release} if release else {})))
+
+
+def shape_of(columns: str, raters: str, models: str) -> TableShape:
+    """CommandError where the words do not name columns."""
+    pairs = [pair.partition("=") for pair in columns.split(",")] if columns else []
+    if any(not ours.strip() or not theirs.strip() for ours, _, theirs in pairs):
+        raise CommandError(f"--columns {columns}: is not of the form item=text_id,rater=annotator,label=rating")
+    people, machines = ([name.strip() for name in names.split(",") if name.strip()] for names in (raters, models))
+    if twice := sorted({name for name in [*people, *machines] if [*people, *machines].count(name) > 1}):
+        raise CommandError(f"--rater-columns and --model-columns name the column {twice[0]!r} twice")
+    return TableShape({ours.strip(): theirs.strip() for ours, _, theirs in pairs}, tuple(people), tuple(machines))
 
 
 def options_of_all() -> dict[str, tuple[Option, list[str]]]:
