@@ -167,7 +167,10 @@ class JudgedColumn:
 
     @cached_property
     def is_above_chance(self) -> bool:
-        return self.kappa_interval.low > 0
+        """By the lower end of kappa's interval. Where every resample gives the same there is none: on rows that all
+        agree, kappa itself says it, and the intervals of the labels say whether the rows are enough."""
+        low = self.kappa_interval.low
+        return bool(self.kappa.estimate > 0 if math.isnan(low) else low > 0)
 
     @cached_property
     def labels(self) -> tuple[LabelVerdict, ...]:

@@ -50,7 +50,7 @@ def sentence(answered: Answered) -> str:
         return f"{one.judge}: no row has a label of the judge and of people, so nothing can be said."
     kappa = with_ends(one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high, one.kappa.undefined)
     if not one.is_above_chance:
-        why = f"it does not agree with people beyond chance (Cohen's kappa {kappa})"
+        why = f"it is not shown to agree with people beyond chance (Cohen's kappa {kappa})"
         return f"{one.judge} is usable for no label: {why}."
     parts = []
     if usable := one.of_verdict(verdict.USABLE):
@@ -60,7 +60,7 @@ def sentence(answered: Answered) -> str:
     if undecided := one.of_verdict(verdict.UNDECIDED):
         parts.append("undecided for " + _listed(f"“{each.label}” ({_decided_by(each)})" for each in undecided))
     if unknown := one.of_verdict(verdict.UNKNOWN):
-        parts.append("nothing can be said for " + _listed(f"“{each.label}”" for each in unknown))
+        parts.append("of unknown use for " + _listed(f"“{each.label}”" for each in unknown))
     return f"{one.judge} is {'; '.join(parts)}."
 
 

@@ -116,7 +116,34 @@ def test_a_judge_that_guesses_is_usable_for_nothing(tmp_path, capsys):
         row["judge"] = LABELS[place % 3]
     code, out, _ = said(capsys, written(tmp_path / "a.csv", rows), "--judge", "judge", "--human", "p0", "--gate")
     assert code == 1
-    assert out.startswith("judge is usable for no label: it does not agree with people beyond chance (Cohen's kappa ")
+    assert out.startswith(
+        "judge is usable for no label: it is not shown to agree with people beyond chance (Cohen's kappa "
+    )
+
+
+def test_a_judge_that_is_always_right_is_usable_where_the_rows_are_enough(tmp_path, capsys):
+    """Every resample gives kappa 1, so there is no interval of it."""
+    for n, expected in (
+        (600, "judge is usable for “no”, “unsure” and “yes”."),
+        (12, "judge is undecided for “no” (about "),
+    ):
+        rows = [row | {"judge": row["p0"]} for row in rows_of(n)]
+        out = said(capsys, written(tmp_path / "a.csv", rows), "--judge", "judge", "--human", "p0")[1]
+        assert out.startswith(expected)
+
+
+def test_a_label_that_people_never_gave_is_of_unknown_use(tmp_path, capsys):
+    rows = [row | {"p0": "no" if row["p0"] == "yes" else row["p0"]} for row in rows_of(300)]
+    out = said(capsys, written(tmp_path / "a.csv", rows), "--judge", "judge", "--human", "p0")[1]
+    assert "of unknown use for “yes”." in out.splitlines()[0]
+
+
+def test_people_who_gave_one_label_only_say_nothing_of_chance(tmp_path, capsys):
+    rows = [row | {"p0": "no", "judge": "no"} for row in rows_of(50)]
+    rows[0]["rival"] = "yes"
+    out = said(capsys, written(tmp_path / "a.csv", rows), "--judge", "judge", "--judge", "rival", "--human", "p0")[1]
+    assert out.startswith("judge is usable for no label: it is not shown to agree with people beyond chance")
+    assert "undefined" in out.splitlines()[0]
 
 
 def test_the_gate_opens_for_a_good_judge_only(tmp_path, capsys):
