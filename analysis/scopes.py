@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.models import Release
-from analysis.sources import Source
-from analysis.sources.blind import looked_at
-from analysis.sources.database import DatabaseSource
 from analysis.sources.selection import ARMS, NAMES, Selection
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project, Revision
@@ -49,17 +45,6 @@ def _refuse_unknown_version(project: Project, version: str) -> None:
     if version not in map(str, known):
         there = ", ".join(map(str, sorted(known))) or "none"
         raise WrongChoice(f"guidelines is one of the versions {there}, not {version!r}", "guidelines")
-
-
-def scoped(project: Project, scope: dict) -> Source:
-    """The source that a scope stands for."""
-    source: Source = DatabaseSource(project)
-    if uuid := scope.get("release"):
-        from analysis.releases.stored import release_source
-
-        source = release_source(Release.objects.select_related("project", "job").get(project=project, uuid=uuid))
-    selection = Selection.of(scope.get("selection", {}))
-    return looked_at(source, selection)
 
 
 def as_query(project: Project, scope: dict) -> dict[str, str]:

@@ -11,12 +11,14 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote_plus
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from annotation.task_types import Dimension
 
 Values = str | tuple[str, ...]
 MOST_CONDITIONS = 100  # they come from addresses
@@ -49,7 +51,13 @@ class Filter:
         """The filter as the query of an address. Columns of units are called neither `pair` nor like `1.rater`."""
         conditions = [("", self.units), *((f"{place}.", one) for place, one in enumerate(self.judgements, 1))]
         found = [(before + name, value) for before, one in conditions for name, value in one.items()]
-        return urlencode([*found, *([("pair", self.pair)] if self.pair else [])], doseq=True)
+        if self.pair:
+            found.append(("pair", self.pair))
+        return "&".join(
+            f"{_quoted(name)}={_quoted(one)}"
+            for name, value in found
+            for one in ((value,) if isinstance(value, str) else value)
+        )
 
     @classmethod
     def decoded(cls, query: str) -> Filter:
@@ -69,6 +77,9 @@ class Filter:
             place[column] = (*place.get(column, ()), value)
         return cls(units, tuple(one for one in judgements if one), pair)
 
+
+# A page has thousands of filters of a few hundred words.
+_quoted = lru_cache(maxsize=10_000)(quote_plus)
 
 ALL = Filter()
 
@@ -142,17 +153,32 @@ class Items:
         name: str,
         title: str,
         codes: np.ndarray,
-        values: Sequence[str],
+        values: Sequence[str] | Mapping[str, str],
         titles: Sequence[str] | None = None,
         run: str = "",
         decisions: str = "",
         judged: str = "",
     ) -> None:
-        """A column of the units: a code (a place in `values`, or below 0 for none) for each of them. Names are neither
-        `pair` nor begin with `1.` or `2.`."""
+        """A column of the units: a code (a place in `values`, which may be value -> title, or below 0 for none) for
+        each of them. Names are neither `pair` nor begin with `1.` or `2.`."""
+        if isinstance(values, Mapping):
+            titles = tuple(values.values())
         if name in self.columns or name == "pair" or name[:2] in ("1.", "2."):
             raise ValueError(f"no column can be called {name!r}" + " twice" * (name in self.columns))
         self.columns[name] = self._column(title, codes, values, titles, len(self.units), run, decisions, judged)
+
+    def add_labels(self, name: str, title: str, codes: np.ndarray, dimension: Dimension, **of: str) -> None:
+        """A column of labels of a dimension; `of` as of `add`."""
+        self.add(name, title, codes, {label.value: label.title for label in dimension.labels}, **of)
+
+    def add_parts(
+        self, name: str, title: str, parts: Mapping[str, np.ndarray], titles: Mapping[str, str], **of: str
+    ) -> None:
+        """A column of which of some parts a unit is in, the first of several; `of` as of `add`."""
+        codes = next(iter(parts.values())) * 0 - 1
+        for place, where in reversed([*enumerate(parts.values())]):
+            codes[where] = place
+        self.add(name, title, codes, {value: titles[value] for value in parts}, **of)
 
     def add_flag(self, name: str, title: str, where: np.ndarray, **of: str) -> None:
         """A column that some of the units are in (`name = yes`); `of` as of `add`."""
@@ -353,7 +379,8 @@ def _packed(codes: Sequence[int]) -> list:
         kind = _kind(int(shifted.max(initial=0)))
         content = shifted.astype(kind).tobytes()
     else:
-        shifted = [max(number, -1) + 1 for number in codes]
+        is_within = min(codes, default=0) >= -1
+        shifted = [number + 1 for number in codes] if is_within else [max(number, -1) + 1 for number in codes]
         kind = _kind(max(shifted, default=0))
         content = array(kind, shifted).tobytes()
     return [kind, base64.b64encode(zlib.compress(content)).decode()]

@@ -95,6 +95,15 @@ class Page:
         for section in self.sections:
             yield from filter(None, section.parts)
 
+    def in_files(self) -> Iterator[Table | Picture]:
+        """What files have, in order: tables (counts too) and pictures."""
+        for section in self.sections:
+            for part in section.shown:
+                if isinstance(part, Counts):
+                    yield part.table(f"{section.title}: counts")
+                elif not isinstance(part, Text):
+                    yield part
+
     def tables(self) -> list[Table]:
         return [part for part in self.parts() if isinstance(part, Table)]
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+if TYPE_CHECKING:
+    from annotation.task_types import Dimension
 
 PENDING = "still being computed"  # why a first pass has no interval
 
@@ -29,9 +32,16 @@ class Record(msgspec.Struct, metaclass=_Named):
     """What results are made of: fields by name, in JSON as keys. Records do not change."""
 
     @classmethod
-    def extending(cls, other: Record, **more) -> Self:
+    def extending(cls, other: Record, /, **more) -> Self:
         """All that another record holds, such as a figure, and more."""
         return cls(**msgspec.structs.asdict(other), **more)
+
+    @classmethod
+    def taking(cls, found: object, /, **more) -> Self:
+        """What an object of `analysis.stats` or of a source has under the names of the fields, as JSON can say it, and
+        more."""
+        names = [name for name in cls.__struct_fields__ if name not in more and hasattr(found, name)]
+        return cls(**{name: _plain(getattr(found, name)) for name in names}, **more)
 
 
 class Ends(Record):
@@ -101,6 +111,29 @@ class NamedLabel(Record):
     label: str
     title: str
 
+    @classmethod
+    def of(cls, dimension: Dimension) -> list[Self]:
+        """Of each label of a question."""
+        return [cls(label=one.value, title=one.title) for one in dimension.labels]
+
+
+class ReportedQuestion(Record):
+    """What every report says of a question; `derived_from` is the one that its labels follow from."""
+
+    dimension: str
+    title: str
+    derived_from: str | None
+
+
+class ReferenceCounts(Record):
+    """How many units have a reference label, and why the others have none."""
+
+    decided: int
+    tied: int
+    single: int
+    not_asked: int
+    unlabelled: int
+
 
 class EffectEnds(Record):
     """As `Ends`, of a regression; `n_clusters` are numbers of clusters, in each way in which they are taken."""
@@ -139,6 +172,23 @@ class Result(Record):
     made_from: dict = msgspec.field(default_factory=dict)
 
 
+class AgainstReference(Result):
+    """A result that holds something against labels of people, or decisions."""
+
+    reference: str
+    reference_title: str
+
+
+class RunAgainstReference(AgainstReference):
+    """A result that holds a run against them. With `touched`, labels that the checker touched count too."""
+
+    run: str
+    checker: str
+    version: str
+    touched: bool
+    decisions_left_out: DecisionsLeftOut | None
+
+
 def to_json(result: Result) -> dict:
     """The result as JSON has it: dicts, lists, strings, finite numbers, None."""
     return msgspec.to_builtins(result)
@@ -147,6 +197,12 @@ def to_json(result: Result) -> dict:
 def from_json(data: Mapping, kind: type[R]) -> R:
     """The result that `to_json` wrote. What is none of this kind raises msgspec.ValidationError, which says where."""
     return msgspec.convert(data, kind)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return number(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def number(value: float | None) -> float | None:

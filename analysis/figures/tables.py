@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from analysis.figures.items import Filter
@@ -19,7 +20,7 @@ HIGH = ", high"
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, and what it takes from a row.
+    """A column: its title, and what it takes from a row: an attribute's name (`alpha.n_pairable`), or by a function.
 
     With `interval` the value is a `Figure` (or None): an estimate with its interval, or the reason where there is none.
     `items` gives the filter that the cell opens (None: nothing to open; nothing is opened behind 0 either), of which
@@ -29,11 +30,15 @@ class Column:
     """
 
     title: str
-    value: Callable[[Any], str | int | float | Figure | Person | None]
+    value: str | Callable[[Any], str | int | float | Figure | Person | None]
     interval: bool = False
     items: Callable[[Any], Filter | None] | None = None
     counts: str | Callable[[Any], str] | None = ""
     net: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, str):
+            object.__setattr__(self, "value", attrgetter(self.value))
 
     def counted(self, row: Any) -> str | None:
         return self.counts(row) if callable(self.counts) else self.counts

@@ -191,7 +191,7 @@ class JudgedColumn:
 
         only = (self.reference < 0) & (self.predicted >= 0)
         cluster = self.columns.cluster
-        found = []
+        corrected_prevalences = []
         for code, label in enumerate(self.columns.labels):
             given = self.predicted == code
             mean = prediction_powered_mean(
@@ -202,8 +202,10 @@ class JudgedColumn:
                 None if cluster is None else cluster[only],
             )
             raw = float(given[self.predicted >= 0].mean()) if (self.predicted >= 0).any() else math.nan
-            found.append(CorrectedPrevalence(label, raw, mean.estimate, mean.low, mean.high, mean.undefined))
-        return tuple(found)
+            corrected_prevalences.append(
+                CorrectedPrevalence(label, raw, mean.estimate, mean.low, mean.high, mean.undefined)
+            )
+        return tuple(corrected_prevalences)
 
     @property
     def has_rows_of_its_own(self) -> bool:

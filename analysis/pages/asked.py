@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from analysis import scopes
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project
 
@@ -19,7 +19,7 @@ from annotation.models import Project
 SCOPE_TITLES = {
     "release": "Labels of",
     "split": "By",
-    "source": "Source",
+    "source": "Outline",
     "label": "With a label",
     "arm": "Arm",
     "annotator": "Annotator",
@@ -57,12 +57,12 @@ class Asked:
         self.refuse(f"{name} is {what}, not {value!r}", name, title=title)
         return default
 
-    def option(self, name: str, title: str = "", source: Source | None = None):
+    def option(self, name: str, title: str = "", source: Outline | None = None):
         """The value of one of the report's options, by the rules of the command."""
         option = next(option for option in REPORTS[self.name].options if option.name == name)
         return self.value(option, source, title)
 
-    def value(self, option: Option, source: Source | None, title: str = ""):
+    def value(self, option: Option, source: Outline | None, title: str = ""):
         given = self.request.GET.get(option.name)
         if not option.on_pages and given not in (None, "", option.default):
             self.refuse(f"{option.name} is {option.default} on pages, not {given!r}", option.name, title=option.title)

@@ -12,6 +12,8 @@ from django.utils.functional import SimpleLazyObject
 from django_htmx.http import retarget
 
 from analysis import queries, scopes
+from analysis.figures.page import Page
+from analysis.figures.tables import Table
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.files import version_of
@@ -22,7 +24,7 @@ from analysis.reports.tabular import named
 from analysis.reports.words.methods import paragraph
 from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources.selection import NAMES, argument_of
-from analysis.sources.splits import in_words
+from analysis.sources.splits import name_split
 from annotation.models import Project, Rater
 from annotation.work.label_access import PAGE
 
@@ -30,9 +32,9 @@ from annotation.work.label_access import PAGE
 OFFERED_SECONDS = 60
 
 
-def render_report(asked: Asked, report: StoredReport | None, context: dict):
-    """The page; for htmx, which asks again and again, only what has changed since it last asked. Where something is
-    asked that cannot be had, the page says so in place of figures."""
+def render_report(asked: Asked, report: StoredReport | None, context: dict, declared: Page | None = None):
+    """The page, with what is `declared` of the stored result; for htmx, which asks again and again, only what has
+    changed since it last asked. Where something is asked that cannot be had, the page says so in place of figures."""
     request, project = asked.request, asked.project
     state = _state(report, request.user) if report else ""
     seen = f"{report.computed_at} {state}" if report else ""
@@ -52,7 +54,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict):
             "result": report.result,
             "methods": methods_of(report),
             "command": command_of(project, report),
-            "copies": _copies(report, f"{as_files}?{of_report}") if report.result else [],
+            "copies": _copies(declared, version_of(report), f"{as_files}?{of_report}") if declared else [],
             "state": state,
             "failure": stored.failed(report),
             "seen": seen,
@@ -114,15 +116,15 @@ def _splits(project, chosen: str) -> list[tuple[str, str]]:
     offered = list(cache.get_or_set(f"splits:{project.pk}", lambda: queries.splits_of(project), OFFERED_SECONDS))
     if chosen and chosen not in offered:
         offered.append(chosen)
-    return [(split, in_words(split)) for split in offered]
+    return [(split, name_split(split)) for split in offered]
 
 
-def _copies(report: StoredReport, as_files: str) -> list[tuple[str, str]]:
+def _copies(declared: Page, version: str, as_files: str) -> list[tuple[str, str]]:
     """Every table's title, and the address of it alone in the computation that the page shows."""
-    of_page = {"version": version_of(report)}
+    tables = [part for part in declared.in_files() if isinstance(part, Table)]
     return [
-        (table.title, f"{as_files}&{urlencode(of_page | {'table': name})}")
-        for name, table in named(REPORTS[report.name].tables(report.result)).items()
+        (table.title, f"{as_files}&{urlencode({'version': version, 'table': name})}")
+        for name, table in named(tables).items()
     ]
 
 

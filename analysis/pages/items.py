@@ -50,7 +50,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
     units = {row.unit.key: row.unit.pk for row in rows}
     if release is not None:
         frozen = Frozen(release)
-        said = frozen.said({row.item.key for row in rows if row.item})
+        said = frozen.revisions_of({row.item.key for row in rows if row.item})
         decided = frozen.decided(decisions, set(units)) if decisions else {}
     else:
         said = said_now(project, [row.item.pk for row in rows if row.item], with_quotes=items.quotes)
@@ -62,7 +62,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
         people={row.unit.pk: people.about(row.unit.pk, row.unit.key) for row in rows},
         runs=answers_of_runs(project.type, runs, list(units.values()), list(items.scores) or None),
         decisions={
-            units[key]: [AnswerLine(f"Decision, {decisions}", in_words(project.type, labels))]
+            units[key]: [AnswerLine(f"Decision, {decisions}", describe_labels(project.type, labels))]
             for key, labels in decided.items()
         },
         release=release,
@@ -107,7 +107,7 @@ class _People:
         return sorted(found.values(), key=lambda one: one.name)
 
     def _counted(self, rater: str, key: str, said: dict[str, str], why: str) -> AnswerLine:
-        words = in_words(self.kind, said)
+        words = describe_labels(self.kind, said)
         then, since = self._of(self.then, rater, key), self._of(self.since, rater, key)
         asides = [f"does not count: {why}"] if why else []
         if not why and then and (later := self._words(then[-1], key)) != words:
@@ -126,7 +126,7 @@ class _People:
         return self._words(judged[-1], key) if judged else ""
 
     def _words(self, said: AnswerRevision, key: str) -> str:
-        return in_words(self.kind, said.labels.get(key, {}))
+        return describe_labels(self.kind, said.labels.get(key, {}))
 
 
 def answers_of_runs(
@@ -165,10 +165,10 @@ def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: s
 def _suggested(kind: TaskType, rows: list[Suggestion]) -> str:
     labels = {row.dimension: row.label for row in rows}
     numbers = {row.dimension: row.probability for row in rows if row.probability is not None}
-    return in_words(kind, labels, numbers)
+    return describe_labels(kind, labels, numbers)
 
 
-def in_words(kind: TaskType, labels: dict[str, str], numbers: dict[str, float] | None = None) -> str:
+def describe_labels(kind: TaskType, labels: dict[str, str], numbers: dict[str, float] | None = None) -> str:
     """Labels by dimension as titles, in the order in which they are asked, each with its probability where it has
     one."""
     found = []

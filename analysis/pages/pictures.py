@@ -5,8 +5,8 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
 from analysis.figures.pictures import from_dict
-from analysis.figures.pictures.drawing import FORMS
 from analysis.figures.pictures.files import NotDrawn, drawn_file
+from analysis.figures.pictures.spec import FORMS
 from analysis.pages.files import ENDINGS, FILES, computed_anew
 from analysis.pages.stored import figures_served, stored_report_for
 from analysis.reports.tabular import WRITERS

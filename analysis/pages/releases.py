@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.models import Release
-from analysis.releases.freezing import start_freezing
+from analysis.releases.kept import start_freezing
 from analysis.reports.metrics import REPORTS
 from annotation.access import project_with_labels_for
 from annotation.jobs.queries import progress_of

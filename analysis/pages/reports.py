@@ -14,14 +14,14 @@ from analysis.pages.frame import render_report, report_of
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
-from analysis.sources import Source
-from analysis.sources.database import DatabaseSource
+from analysis.sources.outline import Outline
+from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
 from annotation.access import project_with_labels_for
 
 Field = tuple[Option, object, dict[str, str], bool]
 # More options than these stand in a panel, by their groups.
-IN_A_ROW = 4
+IN_A_ROW = 3
 
 
 @login_required
@@ -50,7 +50,7 @@ def project_report(request, slug, name):
     asked = Asked(request, project, name)
     if reason := report.fits(project.type):
         return render_report(asked, None, context | {"missing": reason})
-    source = DatabaseSource(project, request.user)
+    source = ProjectOutline(project, request.user)
     if reason := report.missing_run(source):
         return render_report(asked, None, context | {"missing": reason, "needs_run": True})
     try:
@@ -71,12 +71,13 @@ def project_report(request, slug, name):
         "has_panel": has_panel,
         "is_changed": has_panel and _is_changed(report, source, values, asked),
     }
-    if stored and stored.result:
-        context["page"] = _shown(report.page_of(stored.result), stored)
-    return render_report(asked, stored, context)
+    declared = report.page_of(stored.result) if stored and stored.result else None
+    if declared:
+        context["page"] = _shown(declared, stored)
+    return render_report(asked, stored, context, declared)
 
 
-def _settled(report: Report, source: Source, values: dict, asked: Asked) -> dict:
+def _settled(report: Report, source: Outline, values: dict, asked: Asked) -> dict:
     try:
         return report.settles(source, values)
     except WrongChoice as error:
@@ -96,7 +97,7 @@ def _by_group(fields: list[Field]) -> list[tuple[str, list[Field]]]:
     return [(group, [field for field in fields if field[0].group == group]) for group in groups]
 
 
-def _is_changed(report: Report, source: Source, values: dict, asked: Asked) -> bool:
+def _is_changed(report: Report, source: Outline, values: dict, asked: Asked) -> bool:
     """Whether an option has another value than it has unasked, or was asked to have one that it cannot have."""
     given = {option.name for option in report.options if asked.request.GET.get(option.name)}
     if not given or given & asked.wrong:

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from analysis.models import Release
 from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
-from analysis.releases.stored import archive_path
+from analysis.releases.kept import archive_path
 from annotation import models
 from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span
 
@@ -114,7 +114,7 @@ class Frozen:
     def __init__(self, release: Release):
         self.files, self.project = Files(archive_path(release)), release.project
 
-    def said(self, items: set[str]) -> list[AnswerRevision]:
+    def revisions_of(self, items: set[str]) -> list[AnswerRevision]:
         """Every revision of answers to these items (keys) that are not surplus: one query."""
         if not items:
             return []
@@ -173,5 +173,5 @@ def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str,
 
 def runs_named(uuids: Iterable[str]) -> list[CheckerRun]:
     """The runs in this order; those that are gone are left out."""
-    found = {str(run.uuid): run for run in CheckerRun.objects.filter(uuid__in=list(uuids))}
-    return [found[uuid] for uuid in uuids if uuid in found]
+    rows = {str(run.uuid): run for run in CheckerRun.objects.filter(uuid__in=list(uuids))}
+    return [rows[uuid] for uuid in uuids if uuid in rows]

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from analysis.models import Release
 from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, combined, digest_of, names_of, zipped
+from analysis.releases.kept import file_stem
 from analysis.releases.writing import write_frames
 from analysis.sources.database import DatabaseSource
 from annotation import __version__
 from annotation.exports import releasing
 from annotation.exports.layouts import layout_of
-from annotation.jobs.lifecycle import Lease, SameJob, create_job
+from annotation.jobs.lifecycle import Lease
 from annotation.models import Artifact, Chunk, Job, Project
 
 ZIP = "application/zip"
@@ -92,22 +92,6 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             "labels_sha256": combined(files, labels),
         },
     }
-
-
-def start_freezing(project: Project, user, note: str = "") -> Release:
-    """A release with the next number; its job freezes the labels when a worker comes to it. SameJob where one with the
-    same note waits for that already: it will hold the same labels."""
-    with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
-        if waiting := project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job").first():
-            raise SameJob(waiting.job)
-        number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
-        job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
-        return Release.objects.create(project=project, number=number, note=note, job=job, created_by=user)
-
-
-def file_stem(release: Release) -> str:
-    return f"{release.project.slug}-release-{release.number}"
 
 
 class FreezeHandler:

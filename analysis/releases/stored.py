@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 from django.db.models import Q
 
 from analysis.models import Release
-from analysis.releases.files import ReleaseError
-from analysis.sources import Source
+from analysis.releases.kept import archive_path
+from analysis.sources.base import Source
 from analysis.sources.release import ReleaseSource
-from annotation.exports.releasing import artifact_path
 from annotation.models import Rater, Unit
-
-
-def archive_path(release: Release) -> Path:
-    """Where the release's zip lies. ReleaseError where it is gone or not written yet."""
-    artifact = release.job.artifacts.filter(file_name__endswith=".zip").first()
-    path = artifact_path(artifact) if artifact else None
-    if path is None or not path.is_file():
-        raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
-    return path
 
 
 class StoredReleaseSource(ReleaseSource):
@@ -69,7 +58,3 @@ class StoredReleaseSource(ReleaseSource):
         known = known.filter(Q(superseded_at=None) | Q(superseded_at__gt=self.release.moment)).order_by("-version")
         rows = dict(known.values_list("key", "pk").iterator(chunk_size=10_000))  # the oldest of a key comes last
         return [rows.get(key) for key in keys]
-
-
-def release_source(release: Release) -> ReleaseSource:
-    return StoredReleaseSource(release)

@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from analysis.releases.files import line_of
-from analysis.sources import Source
+from analysis.sources.base import Source
 from annotation.datasets.kinds import KIND_NAMED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FRAMES = "frames"
 
@@ -47,8 +45,6 @@ def records(frame: pd.DataFrame) -> Iterator[dict]:
 
 
 def is_missing(value: object) -> bool:
-    import pandas as pd
-
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
 
 

@@ -7,19 +7,41 @@ from dataclasses import replace
 from analysis.queries import has_groups
 from analysis.reports.agreement.agreement.result import GROUPS
 from analysis.reports.labels.dimensions import SPLIT_BY
-from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.options import CHECKER, LABELS, Option
-from analysis.sources import Source
-from analysis.sources.database import DatabaseSource
+from analysis.sources.outline import Outline
+from analysis.sources.project import ProjectOutline
+from annotation.models import Decision
+
+REFERENCES = {
+    "majority": "Majority of people, ties excluded",
+    Decision.Method.IMPORTED.value: "Imported decisions",
+    Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
+}
+DAWID_SKENE = "dawid-skene"
+# A comparison can be held against a model of the people, too: who errs how is estimated, not counted.
+WITH_MODEL = {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
+# What of people's labels a score is correlated with, and how a sentence names it.
+PLACE, MEAN, MEDIAN = "label", "mean", "median"
+RATINGS = {
+    "": "Mean of raters at the interval and ratio levels, else the reference label",
+    PLACE: "Value of the reference label, or its place on the scale",
+    MEAN: "Mean of raters",
+    MEDIAN: "Median of raters",
+}
+PEOPLE_AS = {
+    PLACE: "the label's place on its scale",
+    MEAN: "the mean of the raters' labels",
+    MEDIAN: "the median of the raters' labels",
+}
 
 
-def references_here(source: Source) -> dict[str, str]:
+def references_here(source: Outline) -> dict[str, str]:
     return {name: REFERENCES[name] for name in source.references()}
 
 
-def has_one_group(source: Source) -> bool:
+def has_one_group(source: Outline) -> bool:
     """Whether only members, or only raters of files, have labelled."""
-    return isinstance(source, DatabaseSource) and not has_groups(source.project)
+    return isinstance(source, ProjectOutline) and not has_groups(source.project)
 
 
 RATERS = Option("raters", "Labels of", choices=GROUPS, default="all", hides=has_one_group, group=LABELS)
@@ -27,6 +49,7 @@ REFERENCE = Option(
     "reference",
     "People's labels",
     choices=references_here,
+    known=REFERENCES,
     default="majority",
     help="whose labels: majority, ...",
     group=LABELS,

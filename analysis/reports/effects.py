@@ -9,29 +9,18 @@ from analysis.stats import Effect
 from analysis.stats.resampling.intervals import few_note
 
 
-def to_effect(found: Effect, bound: float | None = None, least: float | None = None) -> EffectFigure:
+def to_effect(effect: Effect, bound: float | None = None, least: float | None = None) -> EffectFigure:
     """An effect with its interval. A difference of shares cannot lie outside -bound..bound, and a share not outside
     least..bound, whatever Student's t says of its interval."""
-    low, high = _rounded(found.low), _rounded(found.high)
+    low, high = _rounded(effect.low), _rounded(effect.high)
     if bound is not None and low is not None and high is not None:
         low, high = max(low, -bound if least is None else least), min(high, bound)
-    return EffectFigure(
-        estimate=_rounded(found.estimate),
-        low=low,
-        high=high,
-        undefined=found.undefined,
-        standard_error=number(found.standard_error),
-        p_value=number(found.p_value),
-        n=found.n,
-        n_left_out=found.n_left_out,
-        interval=EffectEnds(
-            method=found.method,
-            level=found.level,
-            n_clusters=list(found.n_clusters),
-            undefined=found.undefined or found.no_interval,
-            note=few_note(min(found.n_clusters), True) if low is not None else "",
-        ),
+    ends = EffectEnds.taking(
+        effect,
+        undefined=effect.undefined or effect.no_interval,
+        note=few_note(min(effect.n_clusters), True) if low is not None else "",
     )
+    return EffectFigure.taking(effect, estimate=_rounded(effect.estimate), low=low, high=high, interval=ends)
 
 
 def _rounded(value: float) -> float | None:

@@ -1,4 +1,5 @@
-"""Estimates of `analysis.stats` as figures of a result: the number, its interval, its n, and what was left out."""
+"""Labels of a source's frames as `analysis.stats` takes them, and its estimates as figures of a result: the number, its
+interval, its n, and what was left out."""
 
 from __future__ import annotations
 
@@ -8,12 +9,63 @@ from dataclasses import replace
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from analysis.figures.results import PENDING, Ends, Figure, NamedFigure, number
-from analysis.stats import Estimate, Interval, OutcomeShares, outcome_shares
+from analysis.stats import Estimate, Interval, Labels, OutcomeShares, outcome_shares
 
 RESAMPLES = 1000
 NO_ENDS_YET = Ends(method="", level=0.95, n_resamples=0, n_undefined=0, n_clusters=None, undefined=PENDING, note="")
+
+
+def coded_labels(
+    labels: pd.DataFrame,
+    units: pd.DataFrame,
+    values: tuple[str, ...],
+    *,
+    by: str = "rater",
+    exchangeable: bool = False,
+) -> Labels:
+    """What `Labels.from_columns` makes of the same rows, by whole columns: a large project's first figures wait for it.
+
+    Parameters
+    ----------
+    labels : frame with the columns unit, label and `by`
+    units : frame with the columns unit and cluster; units are numbered in its order
+    values : every label there could be, in the order of the scale
+    by : the column of who gave the label; people are numbered in the order in which they appear
+
+    Raises
+    ------
+    ValueError
+        A label that is not among `values`, or a unit that is not among `units`, named.
+    """
+    unit = pd.Index(units["unit"].to_numpy()).get_indexer(labels["unit"].to_numpy())
+    if (unit < 0).any():
+        raise ValueError(f"unit {labels['unit'].iloc[int(np.argmin(unit))]!r} is not among the units")
+    value = pd.Categorical(labels["label"], categories=list(values)).codes
+    if (value < 0).any():
+        raise ValueError(f"unknown label {labels['label'].iloc[int(np.argmin(value))]!r}; known are {list(values)}")
+    rater, names = pd.factorize(labels[by])
+    group = pd.factorize(units["cluster"], use_na_sentinel=False)[0]
+    cluster = np.full(len(units), -1, dtype=np.int32)
+    cluster[unit] = pd.factorize(group[unit])[0]
+    return Labels(
+        unit=unit.astype(np.int32),
+        rater=rater.astype(np.int32),
+        value=value.astype(np.int32),
+        n_units=len(units),
+        categories=tuple(values),
+        cluster=cluster,
+        exchangeable=exchangeable,
+        unit_names=tuple(map(str, units["unit"].tolist())),
+        rater_names=tuple(map(str, names)),
+    )
+
+
+def cluster_codes(units: pd.DataFrame) -> np.ndarray:
+    """What every unit comes in, as a number: units of one claim or question are drawn together."""
+    return units["cluster"].astype("category").cat.codes.to_numpy()
 
 
 def to_figure(estimate: Estimate, *, quick: bool, n_resamples: int = RESAMPLES) -> Figure:
@@ -23,15 +75,7 @@ def to_figure(estimate: Estimate, *, quick: bool, n_resamples: int = RESAMPLES) 
 
 def with_interval(estimate: Estimate, interval: Interval | None) -> Figure:
     """The estimate with an interval that was computed together with others; None in a first pass."""
-    return Figure(
-        estimate=number(estimate.estimate),
-        undefined=estimate.undefined,
-        n_units=estimate.n_units,
-        n_pairable=estimate.n_pairable,
-        n_labels=estimate.n_labels,
-        left_out=dict(estimate.left_out),
-        **ends(interval),
-    )
+    return Figure.taking(estimate, left_out=dict(estimate.left_out), **ends(interval))
 
 
 def share_figure(
@@ -59,8 +103,8 @@ def share_figures(
 
 
 def _of_all(counted: OutcomeShares, name: str, undefined: str, *, quick: bool, n_resamples: int) -> Figure:
-    found = to_figure(counted.share(name, "all"), quick=quick, n_resamples=n_resamples)
-    return msgspec.structs.replace(found, undefined=undefined) if found.undefined else found
+    figure = to_figure(counted.share(name, "all"), quick=quick, n_resamples=n_resamples)
+    return msgspec.structs.replace(figure, undefined=undefined) if figure.undefined else figure
 
 
 def plain_figure(value: float, undefined: str, n: int, interval: Interval | None) -> Figure:
@@ -72,16 +116,7 @@ def ends(interval: Interval | None) -> dict:
     """`low`, `high` and `interval` of a figure."""
     if interval is None:
         return {"low": None, "high": None, "interval": NO_ENDS_YET}
-    how = Ends(
-        method=interval.method,
-        level=interval.level,
-        n_resamples=interval.n_resamples,
-        n_undefined=interval.n_undefined,
-        n_clusters=interval.n_clusters,
-        undefined=interval.undefined,
-        note=interval.note,
-    )
-    return {"low": number(interval.low), "high": number(interval.high), "interval": how}
+    return {"low": number(interval.low), "high": number(interval.high), "interval": Ends.taking(interval)}
 
 
 def unknown_figure(estimate: Estimate, why: str, *, quick: bool) -> Figure:
@@ -91,9 +126,4 @@ def unknown_figure(estimate: Estimate, why: str, *, quick: bool) -> Figure:
 
 
 def named_figure(name: str, title: str, estimate: Estimate, *, quick: bool) -> NamedFigure:
-    return named(name, title, to_figure(estimate, quick=quick))
-
-
-def named(name: str, title: str, figure: Figure) -> NamedFigure:
-    values = {field: getattr(figure, field) for field in figure.__struct_fields__}
-    return NamedFigure(name=name, title=title, **values)
+    return NamedFigure.extending(to_figure(estimate, quick=quick), name=name, title=title)

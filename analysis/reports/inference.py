@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.reports.labels.dimensions import against, entailing_labels
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.sources.touched import latest, untouched, untouched_decisions
 from analysis.stats import Labels, majority
 from annotation.task_types import Dimension

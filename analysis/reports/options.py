@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 from annotation.task_types import TaskType
 
 # choice: one of `choices`; project: the same, of other projects on the data set by their slugs; run: a finished checker
@@ -16,10 +16,10 @@ KINDS = ("choice", "project", "run", "count", "number", "flag", "text")
 LABELS, CHECKER, STATISTICS = "Labels", "Checker", "Statistics"
 # What an address or a command may call yes and no.
 FLAGS = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
-Choices = Mapping[str, str] | Callable[[Source], Mapping[str, str]]
+Choices = Mapping[str, str] | Callable[[Outline], Mapping[str, str]]
 
 
-def sibling_projects(source: Source, suits: Callable[[TaskType], bool]) -> dict[str, str]:
+def sibling_projects(source: Outline, suits: Callable[[TaskType], bool]) -> dict[str, str]:
     """Choices of an option of the kind `project`: none, or a project on the same data set whose task type suits."""
     siblings = source.siblings().items()
     return {"": "none"} | {slug: title for slug, title in siblings if suits(source.sibling(slug).type)}
@@ -45,8 +45,9 @@ class Option:
     help: str = ""
     unchosen: str = "none"  # what the form calls a run that is not chosen
     group: str = ""  # the heading under which it stands in the page's panel, where there is one
-    hides: Callable[[Source], bool] | None = None  # whether the page leaves it out, since it would change nothing
+    hides: Callable[[Outline], bool] | None = None  # whether the page leaves it out, since it would change nothing
     on_pages: bool = True  # False: the command alone takes another value than the default
+    known: Mapping[str, str] | None = None  # of `choices` made from the source, all that there could be
     missing: str = ""  # what the form says where there is nothing to choose: what there is none of, and what to start
 
     @property
@@ -54,7 +55,7 @@ class Option:
         """What the command calls it."""
         return f"--{self.name.replace('_', '-')}"
 
-    def offered(self, source: Source) -> dict[str, str]:
+    def offered(self, source: Outline) -> dict[str, str]:
         """What can be chosen here, value -> title."""
         if self.kind == "run":
             runs = [run for run in source.runs() if self.gives in ("", run.gives)]
@@ -67,7 +68,13 @@ class Option:
         """Whether there is anything to choose, of what is offered, beside what stands for none or for all."""
         return not self.missing or bool(set(offered) - {"", self.default})
 
-    def value(self, source: Source, given: object) -> object:
+    def check(self, value: object) -> None:
+        """ValueError for a choice that there never is, whatever the source."""
+        known = self.known if callable(self.choices) else self.choices
+        if known and value not in known:
+            raise ValueError(f"{self.name} is one of {', '.join(known)}, not {value!r}")
+
+    def value(self, source: Outline, given: object) -> object:
         """The option's value of what an address or a command gave; ValueError says what it could have been."""
         if given is None or given == "":
             return self._default(source)
@@ -92,7 +99,7 @@ class Option:
             raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}{hint}")
         return str(given)
 
-    def _default(self, source: Source) -> object:
+    def _default(self, source: Outline) -> object:
         if self.kind == "run" and self.required:
             offered = self.offered(source)
             if not offered:

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from analysis.figures.items import Filter, Items
-from analysis.figures.page import Counts, Page, Text
+from analysis.figures.page import Page
+from analysis.figures.pictures import Picture
 from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import Option
 from analysis.reports.tabular import Grid, with_note
 from analysis.reports.words.sentences import said_of_labels_seen
-from analysis.sources import Source
-from analysis.sources.blind import blind
-from analysis.sources.database import DatabaseSource
+from analysis.sources.outline import Outline
 from annotation.models import Project
+from annotation.task_types import TaskType
 
 if TYPE_CHECKING:
-    from analysis.figures.pictures import Picture
-    from annotation.task_types import TaskType
+    from analysis.sources.base import Source
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,8 @@ class Report:
     needs_run: bool = False
     quick: bool = False
     tab: str = "project_agreement"
-    settles: Callable[[Source, dict], dict] = lambda source, values: values
-    offers: Callable[[Source, dict], dict[str, dict[str, str]]] = lambda source, values: {}
+    settles: Callable[[Outline, dict], dict] = lambda source, values: values
+    offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
 
     @property
     def page(self) -> str:
@@ -84,14 +83,16 @@ class Report:
         return import_module(self.module)
 
     def check(self, options: dict) -> None:
-        """Unknown options raise ValueError."""
-        known = [option.name for option in self.options]
+        """Unknown options, and choices that there never are, raise ValueError."""
+        known = {option.name: option for option in self.options}
         if unknown := sorted(set(options) - set(known)):
             raise ValueError(
                 f"report {self.name} has no parameter {', '.join(unknown)}; it has {', '.join(known) or 'none'}"
             )
+        for name, value in options.items():
+            known[name].check(value)
 
-    def values(self, source: Source, given: dict) -> dict:
+    def values(self, source: Outline, given: dict) -> dict:
         """The value of every option, of what an address or a command gave for some."""
         return {option.name: option.value(source, given.get(option.name)) for option in self.options}
 
@@ -104,8 +105,12 @@ class Report:
         """The report as plain data, with its items as they are stored under `behind`; of a project, from the database.
         Unknown options and wrong values raise ValueError. With `quick`, without intervals and what is drawn at random.
         """
-        source = blind(source if isinstance(source, Source) else DatabaseSource(source))
+        from analysis.sources.scoped import as_source
+
+        source = as_source(source)
         self.check(options)
+        if reason := self.fits(source.type):
+            raise ValueError(reason)
         if reason := self.missing_run(source):
             raise ValueError(reason)
         result, items = self.load().compute(source, quick=quick, **options)
@@ -114,7 +119,7 @@ class Report:
         )
         return to_json(result) | {"behind": items.to_json()}
 
-    def missing_run(self, source: Source) -> str:
+    def missing_run(self, source: Outline) -> str:
         """Why there is no run to compute the report of; empty where there is one, or none is needed."""
         if not self.needs_run or source.labelling_runs():
             return ""
@@ -132,13 +137,8 @@ class Report:
 
     def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""
-        page, found = self.page_of(result), []
-        for section in page.sections:
-            for part in section.shown:
-                if isinstance(part, Counts):
-                    part = part.table(f"{section.title}: counts")
-                if not isinstance(part, Text):
-                    found.append(part.grid() if isinstance(part, Declaration) else part)
+        page = self.page_of(result)
+        found = [part.grid() if isinstance(part, Declaration) else part for part in page.in_files()]
         return with_note(found, " ".join(page.notes))
 
     def tables(self, result: dict) -> list[Grid]:

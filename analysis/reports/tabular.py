@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from analysis.figures.results import Figure
 from annotation.formats.files.spreadsheets import needs_escape
@@ -55,6 +56,11 @@ class Person:
         return self.name if self.pseudonym in self.name else f"{self.name} ({self.pseudonym})"
 
 
+class _HasTitle(Protocol):
+    title: str
+
+
+Titled = TypeVar("Titled", bound=_HasTitle)
 Cell = str | int | float | None | Linked | Missing | Noted | Estimated | Person
 
 DIGITS = 4
@@ -153,13 +159,13 @@ def value_of(cell: Cell) -> str | int | float | None | Estimated:
     return cell.value if isinstance(cell, Linked | Noted) else cell
 
 
-def named(tables: list[Grid]) -> dict[str, Grid]:
+def named(tables: list[Titled]) -> dict[str, Titled]:
     """Tables by names that say what they are, such as `stance-agreement`, and do not depend on which others there are.
 
     >>> list(named([Grid("Stance: agreement", (), []), Grid("Stance, agreement", (), []), Grid("?", (), [])]))
     ['stance-agreement', 'stance-agreement-2', 'table']
     """
-    found: dict[str, Grid] = {}
+    found: dict[str, Titled] = {}
     for table in tables:
         name = first = "-".join(re.findall(r"\w+", table.title.lower())) or "table"
         number = 1

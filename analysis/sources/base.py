@@ -6,18 +6,16 @@ drawn at random from the frames is therefore the same from the database and from
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from analysis.sources.outline import SLOT, Outline, Run
 from analysis.sources.rankings import Retrieval
 from annotation.task_types import Dimension, TaskType
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Columns of each frame, in their order; every source gives all of them.
 UNIT_COLUMNS = (
@@ -41,51 +39,11 @@ ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
 
-MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
 ADJUDICATED = "adjudicated"
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished checker run. `gives` is labels or scores; `scores` are the names of its scores, `support` first."""
-
-    uuid: str
-    checker: str
-    version: str
-    parameters: dict = field(default_factory=dict, compare=False)
-    provenance: dict = field(default_factory=dict, compare=False)
-    gives: str = "labels"
-    scores: tuple[str, ...] = ()
-    created_at: datetime | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.checker} {self.version}".strip()
-
-
-class Source(ABC):
-    """One project's labels as of one moment, whoever they are by.
-
-    Attributes
-    ----------
-    slug, title, task_type : the project's; `task_type` is the identifier
-    type : TaskType
-        As the project asks it.
-    overlap, multiple_share, prefill
-        The plan: labels per item, the share of items that get so many, and whether suggestions are shown.
-    """
-
-    slug: str
-    title: str
-    task_type: str
-    type: TaskType
-    overlap: int
-    multiple_share: float
-    prefill: str
-
-    def described(self) -> dict:
-        """What figures made from this are said to be made from: plain data, the same for the same labels."""
-        return {"kind": "database"}
+class Source(Outline):
+    """One project's labels as of one moment, whoever they are by."""
 
     @abstractmethod
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
@@ -133,11 +91,9 @@ class Source(ABC):
         known."""
 
     def has_labels(self) -> bool:
-        """Whether anybody labelled something."""
         return bool(len(self.rater_frame()))
 
     def has_people(self) -> bool:
-        """Whether somebody who labelled has a name, and is no slot of a file."""
         return bool((self.rater_frame()["kind"] != SLOT).any())
 
     def everybody(self) -> pd.DataFrame:
@@ -153,27 +109,16 @@ class Source(ABC):
     def decision_frame(self, method: str) -> pd.DataFrame:
         """Columns unit, dimension, label: decisions by one method that are in force."""
 
-    @abstractmethod
-    def decision_methods(self) -> list[str]: ...
-
     def acknowledgement_frame(self) -> pd.DataFrame:
         """ACKNOWLEDGEMENT_COLUMNS: which versions of the guidelines people acknowledged, and when, by rater and
         version."""
-        import pandas as pd
-
         return pd.DataFrame(columns=list(ACKNOWLEDGEMENT_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
         """DECISION_COLUMNS: every decision, also those that another took the place of, by unit's key, dimension, method
         and number. An empty label: withdrawn. `seen` is what its person had been shown of the item, None where nobody
         knows: {"labels", "names", "runs": [{"run", "checker"}]}."""
-        import pandas as pd
-
         return pd.DataFrame(columns=list(DECISION_COLUMNS))
-
-    @abstractmethod
-    def runs(self) -> list[Run]:
-        """Finished runs, the newest first; those that give scores only after the others."""
 
     @abstractmethod
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
@@ -207,12 +152,9 @@ class Source(ABC):
     def stray_frame(self, run: Run) -> pd.DataFrame:
         """STRAY_COLUMNS: what a run said that is no label of the dimension; `suggestion_frame` is without it. Only
         files that were made elsewhere hold such answers."""
-        import pandas as pd
-
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
 
     def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
-        """What the metadata of a kind of content hold under a name, by key. Pages ask for it, which load no frames."""
         content = self.content(kind)
         rows = zip(content["key"], content["metadata"], strict=True)
         return {key: found[name] for key, found in rows if isinstance(found, dict) and name in found}
@@ -240,14 +182,6 @@ class Source(ABC):
         evidence of the data set, else None."""
         raise ValueError(f"{self.slug} has no retrieval {retrieval.uuid}")
 
-    def sibling(self, slug: str) -> Source:
-        """Another project on the same data set, by its slug. ValueError where there is none."""
-        raise ValueError(f"{self.slug} stands alone: there is no project {slug!r} beside it")
-
-    def siblings(self) -> dict[str, str]:
-        """Projects on the same data set: slug -> title."""
-        return {}
-
     def whole(self) -> Source:
         """The project without any selection: what machines say of it does not depend on whose labels are looked at."""
         return self
@@ -262,36 +196,10 @@ class Source(ABC):
     def with_moments(self, labels: pd.DataFrame) -> pd.DataFrame:
         """Labels with `submitted_at` (UTC; NaT where unknown) and `guideline_version` of their revision, rows as they
         stand."""
-        import pandas as pd
-
         revisions = self.revision_frame()
         revisions["submitted_at"] = pd.to_datetime(revisions["submitted_at"], utc=True)
-        found = labels.merge(revisions, on=["annotation", "number"], how="left", validate="many_to_one")
-        return found.set_axis(labels.index)
-
-    def run(self, uuid: str) -> Run:
-        for run in self.runs():
-            if run.uuid == str(uuid):
-                return run
-        raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}")
-
-    def how_to_have_runs(self) -> str:
-        """What to do where a report needs a run and there is none, if that is something else than to start one."""
-        return ""
-
-    def labelling_runs(self) -> list[Run]:
-        return [run for run in self.runs() if run.gives == "labels"]
-
-    def newest_labelling_runs(self) -> list[Run]:
-        """Of each checker that gives labels, its newest run; the newest first."""
-        found: dict[str, Run] = {}
-        for run in self.labelling_runs():
-            found.setdefault(run.checker, run)
-        return list(found.values())
-
-    def references(self) -> list[str]:
-        """What can stand as the reference: the majority always, decisions of each method that there are."""
-        return ["majority", *(name for name in ("imported", "adjudicated") if name in self.decision_methods())]
+        frame = labels.merge(revisions, on=["annotation", "number"], how="left", validate="many_to_one")
+        return frame.set_axis(labels.index)
 
     def items_without_units(self) -> int:
         """Items in which there is nothing to judge, such as abstained answers."""
@@ -310,13 +218,6 @@ class Source(ABC):
         return dict(zip(known["annotation"].tolist(), known["seconds"].tolist(), strict=True))
 
 
-def source_name(source: str) -> str:
-    """What figures are split by: the site of an address, any other text as it is, 'unknown' where there is none."""
-    if "://" in source:
-        return urlsplit(source).netloc.removeprefix("www.") or source
-    return source if source not in ("", "-") else "unknown"
-
-
 def dimensions_to_show(kind: TaskType, labels: pd.DataFrame) -> list[Dimension]:
     """What has labels, also where the project hides it now; where nothing has any, what the project asks."""
     answered = set(labels["dimension"].unique())
@@ -333,9 +234,6 @@ def unanswered(kind: TaskType, labels: pd.DataFrame) -> list[str]:
 
 def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.DataFrame:
     """Rows about `units` only, by unit, dimension (as asked), rater and, where there is one, revision or place."""
-    import numpy as np
-    import pandas as pd
-
     place = pd.Series(np.arange(len(units)), index=units["unit"].to_numpy())
     labels = labels[labels["unit"].isin(place.index)]
     if not len(labels):

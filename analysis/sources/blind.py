@@ -8,13 +8,12 @@ answer of theirs any more.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from analysis.sources.base import Source
-from analysis.sources.selection import SelectedSource, Selection
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 
 
 def looked_at(source: Source, selection: Selection) -> Source:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from django.db.models import QuerySet
-
+from analysis.sources.project import published
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import Evidence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = ("number", "gold_number")
 
@@ -23,14 +19,8 @@ def content_columns(kind: str) -> tuple[str, ...]:
     return ("key", *found.parents, *found.columns, *(NUMBERS if found.model is Evidence else ()))
 
 
-def published(dataset_id: int, kind: str) -> QuerySet:
-    return KIND_NAMED[kind].model.objects.published().filter(dataset_id=dataset_id)
-
-
 def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     """Published rows in their newest versions; dates as ISO 8601 texts."""
-    import pandas as pd
-
     columns = content_columns(kind)
     found = KIND_NAMED[kind]
     paths = {name: f"{name}__key" if name in found.parents else name for name in columns if name not in NUMBERS}

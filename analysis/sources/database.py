@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
-from django.db.models import CharField, Exists, OuterRef, Q, QuerySet
+import pandas as pd
+from django.db.models import CharField, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
-from analysis.sources.content_rows import content_frame, published
+from analysis.sources.content_rows import content_frame
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
+from analysis.sources.project import AT_ONCE, ProjectOutline
 from analysis.sources.rankings import Retrieval
-from annotation.access import sees_labels
+from analysis.sources.splits import source_name
 from annotation.models import (
     Annotation,
     Assignment,
@@ -25,7 +26,6 @@ from annotation.models import (
     GuidelineAcknowledgement,
     Item,
     ItemUnit,
-    Job,
     Judgement,
     Project,
     Rater,
@@ -34,33 +34,14 @@ from annotation.models import (
     Score,
     Span,
     Suggestion,
-    User,
 )
-from annotation.projects.prefill import scorers
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-AT_ONCE = 10_000
 # The arm of an answer: its assignment's, or what the release said that brought it.
 ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
 
 
-class DatabaseSource(Source):
-    """`reader` sees only those projects beside this one whose labels they may see; without one all are there."""
-
-    def __init__(self, project: Project, reader: User | None = None):
-        self.project, self.reader = project, reader
-        self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
-        self.overlap, self.multiple_share, self.prefill = (
-            project.planned_overlap,
-            project.multiple_share,
-            project.prefill,
-        )
-
+class DatabaseSource(ProjectOutline, Source):
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
-        import pandas as pd
-
         origin = ORIGINS[unit_kind]
         columns = {"unit": "unit_id", "unit_key": "unit__key", "item": "item_id", "item_key": "item__key"}
         if origin.response:
@@ -76,13 +57,11 @@ class DatabaseSource(Source):
         for link in LINKS:
             frame[link] = _first(found, origin.links[link]) if link in origin.links else None
         source = frame["source"].fillna("") if origin.source else pd.Series("", index=frame.index)
-        frame["source"] = source.map({text: base.source_name(text) for text in source.unique()})
+        frame["source"] = source.map({text: source_name(text) for text in source.unique()})
         frame = frame.reindex(columns=list(base.UNIT_COLUMNS))
         return frame.sort_values("unit_key", kind="stable", ignore_index=True)
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        import pandas as pd
-
         paths = {
             "unit": "unit_id",
             "dimension": "dimension",
@@ -108,8 +87,6 @@ class DatabaseSource(Source):
         return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
 
     def revision_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = Revision.objects.filter(annotation__item__project=self.project, annotation__is_surplus=False)
         rows = rows.exclude(annotation__item__state=Item.State.RETIRED)
         found = rows.values_list("annotation_id", "number", "submitted_at", "guideline_version")
@@ -121,8 +98,6 @@ class DatabaseSource(Source):
 
     @cached_property
     def _answers(self) -> pd.DataFrame:
-        import pandas as pd
-
         paths = {
             "annotation": "pk",
             "item": "item_id",
@@ -159,8 +134,6 @@ class DatabaseSource(Source):
         return {pk: one_of_each.get(arm, arm) for pk, arm in found}
 
     def exposure_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         checkers = {
             str(uuid): checker
             for uuid, checker in CheckerRun.objects.filter(project=self.project).values_list("uuid", "checker")
@@ -190,8 +163,6 @@ class DatabaseSource(Source):
 
     @cached_property
     def _items(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = Item.objects.filter(project=self.project).exclude(state=Item.State.RETIRED)
         paths = {"item": "pk", "item_key": "key", "n_units": "unit_count", "n_planned": "planned"}
         paths["in_random_share"] = "is_multiple"
@@ -205,8 +176,6 @@ class DatabaseSource(Source):
         return frame.sort_values("item_key", ignore_index=True)[list(base.ITEM_COLUMNS)]
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
-
         rows = Span.objects.filter(
             judgement__revision__annotation__item__project=self.project,
             judgement__revision__annotation__is_surplus=False,
@@ -231,26 +200,14 @@ class DatabaseSource(Source):
         rows = rows.values_list("pk", "pseudonym", "kind_there", "name")
         return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
 
-    def has_labels(self) -> bool:
-        return Annotation.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED).exists()
-
     def rater_frame(self) -> pd.DataFrame:
         return self._rater_rows(self._raters[pk] for pk in self._labelling().values_list("pk", flat=True))
-
-    def has_people(self) -> bool:
-        return self._labelling().exclude(kind=base.SLOT).exists()
-
-    def _labelling(self) -> QuerySet[Rater]:
-        said = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
-        return Rater.objects.filter(Exists(said), project=self.project)
 
     def everybody(self) -> pd.DataFrame:
         return self._rater_rows(self._raters.values())
 
     @staticmethod
     def _rater_rows(rows: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
-        import pandas as pd
-
         return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
 
     def decision_frame(self, method: str) -> pd.DataFrame:
@@ -258,36 +215,18 @@ class DatabaseSource(Source):
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
 
     def acknowledgement_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = GuidelineAcknowledgement.objects.filter(rater__project=self.project)
         found = sorted(rows.values_list("rater__pseudonym", "version", "acknowledged_at"))
         return pd.DataFrame.from_records(found, columns=list(base.ACKNOWLEDGEMENT_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
-        import pandas as pd
-
         paths = ("unit_id", *base.DECISION_COLUMNS[1:5], "decided_by__pseudonym", *base.DECISION_COLUMNS[6:])
         rows = Decision.objects.filter(project=self.project).values_list("unit__key", *paths)
-        found = pd.DataFrame.from_records(
+        frame = pd.DataFrame.from_records(
             rows.iterator(chunk_size=AT_ONCE), columns=["key", *base.DECISION_COLUMNS], coerce_float=False
         )
         order = ["key", "dimension", "method", "number"]
-        return found.sort_values(order, kind="stable", ignore_index=True)[list(base.DECISION_COLUMNS)]
-
-    def decision_methods(self) -> list[str]:
-        rows = Decision.objects.in_force().filter(project=self.project).order_by("method")
-        return list(rows.values_list("method", flat=True).distinct())
-
-    def runs(self) -> list[Run]:
-        return list(self._runs)
-
-    @cached_property
-    def _runs(self) -> dict[Run, int]:
-        rows = CheckerRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
-        without_labels = scorers()
-        found = {_run(row, without_labels): row.pk for row in rows.order_by("-created_at")}
-        return dict(sorted(found.items(), key=lambda row: row[0].gives == "scores"))
+        return frame.sort_values(order, kind="stable", ignore_index=True)[list(base.DECISION_COLUMNS)]
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
         rows = Suggestion.objects.filter(run_id=self._runs[run])
@@ -295,8 +234,6 @@ class DatabaseSource(Source):
         return _by_key(found, base.SUGGESTION_COLUMNS).astype({"probability": float})
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        import pandas as pd
-
         rows = Suggestion.objects.filter(run_id=self._runs[run], dimension=dimension)
         found = [
             (key, unit, [given[label] for label in labels])
@@ -328,13 +265,9 @@ class DatabaseSource(Source):
     def content(self, kind: str) -> pd.DataFrame:
         return content_frame(self.project.dataset_id, kind)
 
-    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
-        rows = published(self.project.dataset_id, kind).filter(metadata__has_key=name)
-        return dict(rows.values_list("key", f"metadata__{name}").iterator(chunk_size=AT_ONCE))
-
     def anchors(self, items: list[int]) -> list[int]:
-        found = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))
-        return [found[item] for item in items]
+        rows = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))
+        return [rows[item] for item in items]
 
     def retrievals(self) -> list[Retrieval]:
         return database_rankings.retrievals_of(self.project)
@@ -345,48 +278,15 @@ class DatabaseSource(Source):
     def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
         return database_rankings.ranking_frame(retrieval)
 
-    def sibling(self, slug: str) -> Source:
-        if slug not in self._siblings:
-            known = ", ".join(self._siblings) or "none"
-            raise ValueError(f"there is no project {slug!r} on the data set of {self.slug}; there are: {known}")
-        return DatabaseSource(self._siblings[slug], self.reader)
-
-    def siblings(self) -> dict[str, str]:
-        return {slug: project.title for slug, project in self._siblings.items()}
-
-    @cached_property
-    def _siblings(self) -> dict[str, Project]:
-        rows = Project.objects.filter(dataset_id=self.project.dataset_id).exclude(pk=self.project.pk).order_by("slug")
-        return {row.slug: row for row in rows if self.reader is None or sees_labels(self.reader, row)}
-
 
 def _by_key(rows: QuerySet, columns: tuple[str, ...]) -> pd.DataFrame:
     """Rows that begin with a unit's key, in the order of keys and dimensions, which no database's collation decides."""
-    import pandas as pd
-
-    found = pd.DataFrame.from_records(rows.iterator(chunk_size=AT_ONCE), columns=["key", *columns])
+    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=AT_ONCE), columns=["key", *columns])
     order = ["key", "dimension"] if "dimension" in columns else ["key"]
-    return found.sort_values(order, kind="stable", ignore_index=True)[list(columns)]
+    return frame.sort_values(order, kind="stable", ignore_index=True)[list(columns)]
 
 
 def _first(found: pd.DataFrame, paths: tuple[str, ...]) -> pd.Series:
     """The first of these columns that a row has."""
     columns = found[list(paths)]
     return columns.bfill(axis=1).iloc[:, 0] if len(found) and len(paths) > 1 else columns.iloc[:, 0]
-
-
-def _run(row: CheckerRun, without_labels: tuple[str, ...]) -> Run:
-    """A finished run's job knows the names of its scores; otherwise all of them are read."""
-    names = row.job.result.get("scores")
-    if names is None:
-        names = Score.objects.filter(run=row).values_list("name", flat=True).distinct()
-    return Run(
-        uuid=str(row.uuid),
-        checker=row.checker,
-        version=row.version,
-        parameters=row.parameters,
-        provenance=row.provenance,
-        gives=row.origin.get("gives") or ("scores" if row.checker in without_labels else "labels"),
-        scores=tuple(sorted(names, key=lambda name: (name != "support", name))),
-        created_at=row.created_at,
-    )

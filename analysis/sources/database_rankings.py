@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from analysis.sources.rankings import PASSAGES, QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
 from annotation.models import Job, Project, QueryRanking, RankedPassage, RetrievalRun
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AT_ONCE = 5_000
 
@@ -45,7 +42,5 @@ def ranking_frame(retrieval: Retrieval) -> pd.DataFrame:
 
 def _frame(rows, columns: tuple[str, ...], order: list[str]) -> pd.DataFrame:
     """In the order of keys, which no database's collation decides."""
-    import pandas as pd
-
     frame = pd.DataFrame.from_records(rows.iterator(chunk_size=AT_ONCE), columns=list(columns))
     return frame.sort_values(order, kind="stable", ignore_index=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.releases.files import MANIFEST
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.sources.long_table import LongTableSource, TableShape
 from analysis.sources.release import ReleaseSource
 

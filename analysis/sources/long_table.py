@@ -10,19 +10,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from analysis.sources import base
-from analysis.sources.base import EXTERNAL, SLOT, Run, Source
+from analysis.sources.base import Source
 from analysis.sources.content_rows import content_columns
+from analysis.sources.outline import EXTERNAL, SLOT, Run
+from analysis.sources.splits import source_name
 from annotation import incoming
+from annotation.formats.cells import number_in
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types import Dimension, Label, TaskType
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
@@ -112,12 +113,12 @@ class LongTableSource(Source):
                 f"{self.path}: line {stray['line']}: {stray['rater']!r} gives {name} the label {stray['label']!r}, "
                 f"which has no place among {', '.join(ordered)}; list the whole scale with --labels {name}=a,b,c"
             )
-        if level == "interval" and (words := [row for row in rows if _number(row["label"]) is None]):
+        if level == "interval" and (words := [row for row in rows if number_in(row["label"]) is None]):
             raise ValueError(
                 f"{self.path}: line {words[0]['line']}: {name} is interval, which needs labels that are numbers, not "
                 f"{words[0]['label']!r}"
             )
-        if level == "interval" and any(_number(value) is None for value in ordered):
+        if level == "interval" and any(number_in(value) is None for value in ordered):
             raise ValueError(f"{self.path}: {name} is interval, which needs labels that are numbers")
         return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
 
@@ -129,7 +130,7 @@ class LongTableSource(Source):
             first.setdefault(row["label"], row)
         known: dict[float, dict] = {}
         for label, row in first.items():
-            number = _number(label)
+            number = number_in(label)
             if number is None:
                 continue
             other = known.setdefault(number, row)
@@ -141,7 +142,7 @@ class LongTableSource(Source):
                 )
 
     def _in_order(self, name: str, level: str, values: set[str]) -> tuple[str, ...]:
-        numbers = {value: _number(value) for value in values}
+        numbers = {value: number_in(value) for value in values}
         if all(number is not None for number in numbers.values()):
             return tuple(sorted(values, key=lambda value: numbers[value]))
         if level == "nominal":
@@ -153,14 +154,10 @@ class LongTableSource(Source):
 
     @cached_property
     def _frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         return pd.DataFrame(self._rows)
 
     @cached_property
     def _units(self) -> pd.DataFrame:
-        import pandas as pd
-
         frame = self._frame[["unit", "item", "cluster", "source", "line"]]
         first = frame.drop_duplicates("unit").sort_values("unit", ignore_index=True)
         for name in ("item", "cluster", "source"):
@@ -172,7 +169,7 @@ class LongTableSource(Source):
         items = {key: place for place, key in enumerate(sorted(first["item"].unique()))}
         units = pd.DataFrame({"unit": range(len(first)), "unit_key": first["unit"], "item_key": first["item"]})
         units["item"] = units["item_key"].map(items)
-        units["cluster"], units["source"] = first["cluster"], first["source"].map(base.source_name)
+        units["cluster"], units["source"] = first["cluster"], first["source"].map(source_name)
         return units.reindex(columns=list(base.UNIT_COLUMNS)).astype({"item": int})
 
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
@@ -296,17 +293,7 @@ def orders_of(said: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str
 
 
 def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(columns=list(columns))
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _rows_of(path: Path, shape: TableShape) -> list[dict]:

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from analysis.sources import base
-from analysis.sources.base import Run, Source
+from analysis.sources.base import Source
 from analysis.sources.content_rows import NUMBERS, content_columns
+from analysis.sources.outline import Run
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
-from annotation.task_types import configured, task_type
-
-if TYPE_CHECKING:
-    import pandas as pd
+from annotation.task_types import LabelSetError, configured, learn, task_type
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
@@ -50,7 +49,10 @@ class ReleaseSource(Source):
         manifest, release = self.files.manifest, self.files.manifest["release"]
         self.slug, self.title, self.task_type = manifest["project"], release["title"], manifest["task_type"]
         try:
-            self.type = configured(task_type(self.task_type), manifest.get("options", {}))
+            kind = learn(manifest["label_set"]) if "label_set" in manifest else task_type(self.task_type)
+            self.type = configured(kind, manifest.get("options", {}))
+        except LabelSetError as error:
+            raise ReleaseError(f"{path}: label_set: {error}") from None
         except KeyError:
             raise ReleaseError(f"{path}: this Assay does not know the task type {self.task_type}") from None
         self.overlap, self.multiple_share = release["overlap"], release["multiple_share"]
@@ -182,8 +184,6 @@ class ReleaseSource(Source):
         return {row.annotation for row in answers if (keys[row.item], row.rater) in marked}
 
     def exposure_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         answers = self._said.answers
         keys = self._items["item_key"].tolist()
         numbers = {
@@ -243,7 +243,7 @@ class ReleaseSource(Source):
 
     @cached_property
     def _runs(self) -> list[Run]:
-        found = [
+        runs = [
             Run(
                 uuid=row["run"],
                 checker=row["checker"],
@@ -256,8 +256,8 @@ class ReleaseSource(Source):
             )
             for row in self.files.rows("frames/runs.jsonl")
         ]
-        found.sort(key=lambda run: run.created_at, reverse=True)
-        return sorted(found, key=lambda run: run.gives == "scores")
+        runs.sort(key=lambda run: run.created_at, reverse=True)
+        return sorted(runs, key=lambda run: run.gives == "scores")
 
     @cached_property
     def _suggestions(self) -> dict[str, list[dict]]:
@@ -274,8 +274,6 @@ class ReleaseSource(Source):
         return frame.astype({"probability": float})
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        import pandas as pd
-
         found = {
             row["unit"]: row["probabilities"]
             for row in self._suggestions.get(run.uuid, [])
@@ -338,8 +336,6 @@ def instant(text: str | None) -> datetime | None:
 
 
 def _table(rows: list[tuple], columns: tuple[str, ...]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame.from_records(rows, columns=list(columns))
 
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime, time
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from datetime import date
 
 from analysis.sources import splits
-from analysis.sources.base import Run, Source, source_name
-from analysis.sources.links import LINKS, ORIGINS
-from analysis.sources.parents import Parents, are_shared
-from analysis.sources.rankings import Retrieval
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project
 from annotation.task_types import TaskType
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 INCLUDED = "included"
 
@@ -55,7 +45,7 @@ class Selection:
     def of(cls, given: Mapping[str, str]) -> Selection:
         """From an address or a command. Wrong values raise ValueError."""
         found = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
-        first, last = (_day(name, getattr(found, name)) for name in ("since", "until"))
+        first, last = (day_of(name, getattr(found, name)) for name in ("since", "until"))
         if first and last and first > last:
             raise WrongChoice(
                 f"since ({first}) is later than until ({last}), so that no day is left; change one of them",
@@ -100,15 +90,9 @@ class Selection:
 
 
 NAMES = tuple(field.name for field in fields(Selection))
-LISTED = 20
 ELSEWHERE = ("arm", "since", "until", "labels_seen")
 # Whether suggestions were shown when an answer was given.
 ARMS = tuple(Project.Prefill.values)
-
-
-def _arms_of(source: Source) -> Collection[str]:
-    """Those that a project may have; a table calls its own as it pleases."""
-    return sorted(set(source.arms().values())) if source.described()["kind"] == "table" else ARMS
 
 
 def argument_of(name: str) -> str:
@@ -120,7 +104,7 @@ def argument_of(name: str) -> str:
     )
 
 
-def _day(name: str, text: str) -> date | None:
+def day_of(name: str, text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
@@ -132,260 +116,3 @@ def _wrong(name: str, check: Callable[[], None]) -> None:
         check()
     except ValueError as error:
         raise WrongChoice(str(error), name) from None
-
-
-class SelectedSource(Source):
-    """Another source, seen through a selection.
-
-    Where the selection keeps units, projects beside this one keep those of the same claims and questions, and so do
-    retrievals. `beside` is the project whose claims and questions are kept here in that way.
-    """
-
-    def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):
-        self.inner, self.selection, self.beside = inner, selection, beside
-        self._units: dict[str, pd.DataFrame] = {}
-        self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
-        self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
-        selection.check(self.type, lambda: set(inner.everybody()["rater"]), lambda: _arms_of(inner))
-
-    def how_to_have_runs(self) -> str:
-        return self.inner.how_to_have_runs()
-
-    def described(self) -> dict:
-        made = self.inner.described() | {"selection": self.selection.as_dict()}
-        n_seen = len(self.inner.labels_seen()) if self.selection.labels_seen else 0
-        return made | ({"labels_seen": {"answers": n_seen, "counted": True}} if n_seen else {})
-
-    def whole(self) -> Source:
-        return self.inner.whole()
-
-    @property
-    def _keeps_units(self) -> bool:
-        return bool(self.selection.source or self.selection.label or self.beside)
-
-    def unit_frame(self, unit_kind: str) -> pd.DataFrame:
-        if unit_kind not in self._units:
-            self._units[unit_kind] = self._selected_units(unit_kind)
-        return self._units[unit_kind].copy()
-
-    def _selected_units(self, unit_kind: str) -> pd.DataFrame:
-        units = self.inner.unit_frame(unit_kind)
-        if self.selection.split:
-            units["source"] = splits.sources_of(units, self.selection.split, self._groups)
-        everything, units = units, self._of_source(units)
-        if len(everything) and not len(units):
-            self._refuse_unknown_source(everything)
-        if self.selection.label and len(units):
-            dimension, _, label = self.selection.label.partition(":")
-            labels = self.inner.label_frame(units)
-            with_it = labels[(labels["dimension"] == dimension) & (labels["label"] == label)]
-            units = units[units["unit"].isin(with_it["unit"])]
-        return units.reset_index(drop=True)
-
-    def _refuse_unknown_source(self, units: pd.DataFrame) -> None:
-        """A slip of the pen would give figures of nothing. What has no units may still have the source."""
-        known = sorted(units["source"].unique())
-        chosen = self.selection.source
-        if self.beside or not chosen or chosen in known or (self.inner.item_frame()["n_units"] == 0).any():
-            return
-        more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""
-        raise ValueError(f"no unit has the source {chosen!r}; there are {', '.join(known[:LISTED])}{more}")
-
-    def _of_source(self, rows: pd.DataFrame) -> pd.DataFrame:
-        if self.beside and self.parents:
-            rows = rows[self.parents.of_rows(rows)]
-        return rows[rows["source"] == self.selection.source] if self.selection.source else rows
-
-    @cached_property
-    def _unit_numbers(self) -> set[int] | None:
-        """None where all units count."""
-        return set(self.unit_frame(self.type.unit_kind)["unit"].tolist()) if self._keeps_units else None
-
-    def _about_units(self, rows: pd.DataFrame) -> pd.DataFrame:
-        if self._unit_numbers is None:
-            return rows
-        return rows[rows["unit"].isin(self._unit_numbers)].reset_index(drop=True)
-
-    @cached_property
-    def parents(self) -> Parents | None:
-        """What must be behind something that counts; None where nothing is left out, as in another data set."""
-        if self.beside:
-            return self.beside.parents if are_shared(self.beside.inner, self.inner) else None
-        return Parents.of(self.unit_frame(self.type.unit_kind)) if self._keeps_units else None
-
-    @cached_property
-    def _groups(self) -> dict[str, str]:
-        """Read once: the content of a large data set takes longer than its units."""
-        return splits.groups_of(self.inner, self.selection.split)
-
-    def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        labels = self.inner.label_frame(units, every_revision=every_revision)
-        if self.selection.arm:
-            arms = labels["annotation"].map(self.inner.arms()).astype(object)
-            labels = labels[(arms == self.selection.arm).to_numpy()]
-        if self.selection.guidelines or self.selection.since or self.selection.until:
-            kept = labels[self._by_whom_and_when(self.with_moments(labels))]
-            if every_revision:  # what was replaced under another version, or later, is not what anybody says now
-                kept = kept[kept["annotation"].isin(kept.loc[kept["is_latest"].astype(bool), "annotation"])]
-            return kept.reset_index(drop=True)
-        return labels[self._by_whom_and_when(labels)].reset_index(drop=True)
-
-    def revision_frame(self) -> pd.DataFrame:
-        return self.inner.revision_frame()
-
-    def _by_whom_and_when(self, rows: pd.DataFrame):
-        """Where rater, guideline version and time are as wanted."""
-        import numpy as np
-        import pandas as pd
-
-        keep, chosen = np.ones(len(rows), dtype=bool), self.selection
-        if chosen.annotator:
-            keep &= (rows["rater"] == chosen.annotator).to_numpy()
-        if chosen.guidelines:
-            keep &= (rows["guideline_version"] == int(chosen.guidelines)).fillna(False).to_numpy(dtype=bool)
-        if chosen.since or chosen.until:
-            when = pd.to_datetime(rows["submitted_at"], utc=True)
-            first, last = _day("since", chosen.since), _day("until", chosen.until)
-            keep &= when.notna().to_numpy()
-            if first:
-                keep &= (when >= datetime.combine(first, time.min, UTC)).to_numpy()
-            if last:
-                keep &= (when <= datetime.combine(last, time.max, UTC)).to_numpy()
-        return keep
-
-    def answer_frame(self) -> pd.DataFrame:
-        answers = self.inner.answer_frame()
-        if self.selection.arm:
-            answers = answers[(answers["arm"] == self.selection.arm).fillna(False).to_numpy(dtype=bool)]
-        return answers[self._by_whom_and_when(answers)].reset_index(drop=True)
-
-    def exposure_frame(self) -> pd.DataFrame:
-        return self.inner.exposure_frame()
-
-    def item_frame(self) -> pd.DataFrame:
-        items = self.inner.item_frame()
-        if not self._keeps_units:
-            return items
-        kept = items["item"].isin(self.unit_frame(self.type.unit_kind)["item"])
-        without = items[items["n_units"] == 0]
-        if len(without) and not self.why_without_units_are_unknown():
-            kept |= items["item"].isin(without["item"][self._are_selected(without["item_key"].tolist())])
-        return items[kept].reset_index(drop=True)
-
-    def why_without_units_are_unknown(self) -> str:
-        units, split = self.type.units_title.lower(), self.selection.split
-        if self.selection.label:
-            return f"what has no {units} has no label to be chosen by"
-        if self.selection.source and split and split.partition(".")[0] not in splits.kinds_of(self.type.anchor_kind):
-            return f"what has no {units} comes under no {splits.in_words(split)}"
-        return ""
-
-    def _are_selected(self, keys: list[str]):
-        """Which of these items are of what is looked at, by what they are made from; they have no units to tell it."""
-        import numpy as np
-
-        rows = self._content_as_units(self.type.anchor_kind, keys)
-        if self.selection.split:
-            rows["source"] = splits.sources_of(rows, self.selection.split, self._groups)
-        return np.isin(np.arange(len(rows)), self._of_source(rows).index)
-
-    def _content_as_units(self, kind: str, keys: list[str]) -> pd.DataFrame:
-        """Rows of content as units have them: key, what each is made from, and its source."""
-        import pandas as pd
-
-        content = self.inner.content(kind).set_index("key").reindex(keys).reset_index(drop=True)
-        rows = pd.DataFrame({"unit_key": keys} | {link: content.get(link) for link in LINKS})
-        if kind in LINKS:
-            rows[kind] = keys
-        if kind not in LINKS and "response" in content:
-            answers = self.inner.content("response").set_index("key")
-            rows[["claim", "question"]] = answers[["claim", "question"]].reindex(rows["response"]).to_numpy()
-        column = (ORIGINS[kind].source or "").rpartition("__")[2] if kind in ORIGINS else ""
-        sources = content[column].fillna("").tolist() if column in content else [""] * len(keys)
-        return rows.assign(source=list(map(source_name, sources)))
-
-    def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
-        spans = self.inner.span_frame(units)
-        said = self.label_frame(units)[["unit", "rater", "dimension"]]
-        return spans.merge(said, on=["unit", "rater", "dimension"], how="inner")
-
-    def rater_frame(self) -> pd.DataFrame:
-        return self.inner.rater_frame()
-
-    def everybody(self) -> pd.DataFrame:
-        return self.inner.everybody()
-
-    def decision_frame(self, method: str) -> pd.DataFrame:
-        return self._about_units(self.inner.decision_frame(method))
-
-    def acknowledgement_frame(self) -> pd.DataFrame:
-        return self.inner.acknowledgement_frame()
-
-    def decision_history(self) -> pd.DataFrame:
-        return self._about_units(self.inner.decision_history())
-
-    def decision_methods(self) -> list[str]:
-        return self.inner.decision_methods()
-
-    def runs(self) -> list[Run]:
-        return self.inner.runs()
-
-    def suggestion_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(self.inner.suggestion_frame(run))
-
-    def stray_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(self.inner.stray_frame(run))
-
-    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        found = self.inner.probability_frame(run, dimension, labels)
-        return found if self._unit_numbers is None else found[found.index.isin(self._unit_numbers)]
-
-    def suggestion_rows(self, run: Run) -> Iterator[dict]:
-        rows, kept = self.inner.suggestion_rows(run), self._unit_numbers
-        return rows if kept is None else (row for row in rows if row["unit"] in kept)
-
-    def score_frame(self, run: Run, name: str) -> pd.DataFrame:
-        return self._about_units(self.inner.score_frame(run, name))
-
-    def failure_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(self.inner.failure_frame(run))
-
-    def content(self, kind: str) -> pd.DataFrame:
-        return self.inner.content(kind)
-
-    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
-        return self.inner.content_metadata(kind, name)
-
-    def has_labels(self) -> bool:
-        return self.inner.has_labels()
-
-    def unit_numbers(self, units: list[int]) -> list[int | None]:
-        return self.inner.unit_numbers(units)
-
-    def anchors(self, items: list[int]) -> list[int]:
-        return self.inner.anchors(items)
-
-    def retrievals(self) -> list[Retrieval]:
-        return self.inner.retrievals()
-
-    def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
-        return self._searched(self.inner.query_frame(retrieval), retrieval)
-
-    def ranking_frame(self, retrieval: Retrieval) -> pd.DataFrame:
-        return self._searched(self.inner.ranking_frame(retrieval), retrieval)
-
-    def _searched(self, rows: pd.DataFrame, retrieval: Retrieval) -> pd.DataFrame:
-        """Of what is looked at: nobody searched for the other claims as far as figures are concerned."""
-        if not self.parents:
-            return rows
-        queries = self._content_as_units(retrieval.asks, rows["query"].unique().tolist())
-        kept = queries["unit_key"][self.parents.of_rows(queries)]
-        return rows[rows["query"].isin(kept)].reset_index(drop=True)
-
-    def sibling(self, slug: str) -> Source:
-        other, selection = self.inner.sibling(slug), self.selection.elsewhere()
-        beside = self if self._keeps_units else None
-        return SelectedSource(other, selection, beside) if selection or beside else other
-
-    def siblings(self) -> dict[str, str]:
-        return self.inner.siblings()

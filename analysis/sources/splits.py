@@ -9,14 +9,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from analysis.sources.base import Source, source_name
 from analysis.sources.links import LINKS, ORIGINS
 from annotation.datasets.kinds import KIND_NAMED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METADATA = "metadata"
 # Texts that are judged or read, of which nearly every unit has one of its own.
@@ -53,34 +49,11 @@ def check_kind(split: str, unit_kind: str) -> None:
         raise ValueError(f"what is judged here has no {kind}; split is of {', '.join(kinds)}, not {split!r}")
 
 
-def groups_of(source: Source, split: str) -> dict[str, str]:
-    """Key of content -> what it comes under. ValueError names what there is where no row has the column.
-
-    Addresses count by their site, numbers and truth values as text; several values are put in the order of the
-    alphabet with '; ' between, so that the same ones are the same group. 'unknown' stands where there is none.
-    """
-    kind, _, name = split.partition(".")
-    if source.described()["kind"] == "table":
-        raise ValueError("a table of labels holds no content to split by; what its column `source` says is split by")
-    content = source.content(kind)
-    if name in planned_columns(kind):
-        values = content[name].tolist()
-    else:
-        given = [row or {} for row in content[METADATA]]
-        if given and not any(name in row for row in given):
-            there = (f"{kind}.{one}" for one in with_values(kind, content.to_dict("records")))
-            raise ValueError(f"there is no {split}; there are {', '.join(there) or 'no such columns'}")
-        values = [row.get(name) for row in given]
-    texts = list(map(as_text, values))
-    names = {text: source_name(text) for text in set(texts)}
-    return {key: names[text] for key, text in zip(content["key"].tolist(), texts, strict=True)}
-
-
-def sources_of(units: pd.DataFrame, split: str, groups: dict[str, str]) -> list[str]:
-    """The group that each unit comes under."""
-    kind = split.partition(".")[0]
-    unknown = source_name("")
-    return [groups.get(key, unknown) for key in units[kind if kind in LINKS else "unit_key"]]
+def source_name(source: str) -> str:
+    """What figures are split by: the site of an address, any other text as it is, 'unknown' where there is none."""
+    if "://" in source:
+        return urlsplit(source).netloc.removeprefix("www.") or source
+    return source if source not in ("", "-") else "unknown"
 
 
 def as_text(value: object) -> str:
@@ -118,17 +91,17 @@ def split_in(made_from: dict) -> str:
     return made_from.get("selection", {}).get("split", "")
 
 
-def in_words(split: str) -> str:
+def name_split(split: str) -> str:
     """What is split by, in the middle of a sentence.
 
-    >>> in_words("evidence.article"), in_words("sub_sentence.is_gold"), in_words("")
+    >>> name_split("evidence.article"), name_split("sub_sentence.is_gold"), name_split("")
     ('article of the evidence', 'gold of the sub-sentence', 'source')
     """
     kind, _, name = split.partition(".")
     return f"{_word(name)} of the {kind.replace('_', '-')}" if split else "source"
 
 
-def as_heading(split: str) -> str:
+def split_heading(split: str) -> str:
     """The heading of a column of its values."""
     word = _word(split.partition(".")[2]) if split else "source"
     return word[:1].upper() + word[1:]

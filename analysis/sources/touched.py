@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from analysis.sources.base import ADJUDICATED, MEMBER, Run, Source
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.sources.base import ADJUDICATED, Source
+from analysis.sources.outline import MEMBER, Run
 
 
 def latest(labels: pd.DataFrame) -> pd.DataFrame:

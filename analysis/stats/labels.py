@@ -422,8 +422,10 @@ def _categories(dtype: object, values: Sequence, said: Sequence | None) -> tuple
 
 def _number(names: Sequence, index: dict) -> np.ndarray:
     """Number names in order of appearance, adding to `index`."""
-    names = names.tolist() if isinstance(names, np.ndarray) else names
-    return np.fromiter((index.setdefault(name, len(index)) for name in names), dtype=np.int32, count=len(names))
+    names = names.tolist() if hasattr(names, "tolist") else names
+    for name in dict.fromkeys(names):
+        index.setdefault(name, len(index))
+    return np.fromiter(map(index.__getitem__, names), dtype=np.int32, count=len(names))
 
 
 def _names(index: dict, column: Sequence, what: str) -> tuple[str, ...]:

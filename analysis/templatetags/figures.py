@@ -1,9 +1,9 @@
 """How figures are written on pages: the estimate with its interval, or why there is none."""
 
-from urllib.parse import quote
+import html
 
 from django import template
-from django.utils.html import escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.figures.results import Figure
@@ -14,6 +14,8 @@ CELL_DIGITS = 3
 SHOWN_ROWS = 200
 LONG_WORDS = 40  # characters from which a cell's words may break into lines
 NUMBER, LONG = ' class="num"', ' class="why long"'
+# What of a filter's query is not itself within another query; `Filter.encoded` leaves nothing else.
+QUOTED = str.maketrans({"%": "%25", "+": "%2B", "=": "%3D", "&": "%26"})
 register = template.Library()
 
 
@@ -58,12 +60,12 @@ def p_value(value: float | None, digits: int = 4) -> str:
 
 @register.filter
 def split_words(split: str | None) -> str:
-    return splits.in_words(split or "")
+    return splits.name_split(split or "")
 
 
 @register.filter
 def split_heading(split: str | None) -> str:
-    return splits.as_heading(split or "")
+    return splits.split_heading(split or "")
 
 
 @register.filter
@@ -81,23 +83,25 @@ def table_rows(table: Grid, behind: str = "") -> SafeString:
         for place in range(len(table.columns))
     ]
     head = "".join(
-        f'<th scope="col"{NUMBER if place and is_number else ""}>{escape(column)}</th>'
+        f'<th scope="col"{NUMBER if place and is_number else ""}>{html.escape(column)}</th>'
         for place, (column, is_number) in enumerate(zip(table.columns, are_numbers, strict=True))
     )
-    rows = "".join(f"<tr>{_row(row, table.columns, behind)}</tr>" for row in table.rows[:SHOWN_ROWS])
+    opens = f'<a href="{html.escape(behind)}&amp;figure=' if behind else ""
+    rows = "".join(f"<tr>{_row(row, table.columns, opens)}</tr>" for row in table.rows[:SHOWN_ROWS])
     return mark_safe(f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>")
 
 
-def _row(row: tuple[Cell, ...], columns: tuple[str, ...], behind: str) -> str:
+def _row(row: tuple[Cell, ...], columns: tuple[str, ...], opens: str) -> str:
+    """`opens` begins the link to the items behind a cell; empty where there are none to open."""
     cells = []
     for place, (cell, column) in enumerate(zip(row, columns, strict=True)):
         value = None if isinstance(cell, Missing) else value_of(cell)  # the table says why below it
-        words = _estimated(value.figure, column) if isinstance(value, Estimated) else escape(_cell(value, column))
-        if isinstance(cell, Linked) and behind:
-            words = f'<a href="{escape(behind)}&amp;figure={quote(cell.figure)}">{words}</a>'
+        words = _estimated(value.figure, column) if isinstance(value, Estimated) else html.escape(_cell(value, column))
+        if opens and isinstance(cell, Linked):
+            words = f'{opens}{cell.figure.translate(QUOTED)}">{words}</a>'
         copied = ""
         if isinstance(cell, Person):
-            words, copied = escape(cell.words), f' data-copied="{escape(cell.pseudonym)}"'
+            words, copied = html.escape(cell.words), f' data-copied="{html.escape(cell.pseudonym)}"'
         if place:
             said = value.figure.undefined if isinstance(value, Estimated) else value
             is_long = isinstance(said, str) and len(said) > LONG_WORDS
@@ -112,7 +116,7 @@ def _row(row: tuple[Cell, ...], columns: tuple[str, ...], behind: str) -> str:
 def _estimated(figure: Figure, column: str) -> str:
     """An estimate and its interval, or why there is none."""
     if not figure.is_defined:
-        return f'<span class="why">undefined: {escape(figure.undefined)}</span>'
+        return f'<span class="why">undefined: {html.escape(figure.undefined)}</span>'
     value = rounded(figure.estimate, CELL_DIGITS, column)
     if figure.low is None:
         return value

@@ -69,7 +69,9 @@ INFO = CheckerInfo(
     parameters=(
         ParameterInfo("relevance_threshold", "Overlap above which evidence is relevant", "float", 0.1, 0, 1),
         ParameterInfo("support_threshold", "Overlap above which evidence takes a side", "float", 0.3, 0, 1),
-        ParameterInfo("softness", "Softness", "float", 0.1, 0.001, 1, hint="Greater: probabilities rise more slowly."),
+        ParameterInfo(
+            "softness", "Softness", "float", 0.1, 0.001, 1, hint="The greater, the more slowly probabilities rise."
+        ),
         ParameterInfo(
             "window_words",
             "Words in a window",

@@ -75,7 +75,7 @@ INFO = CheckerInfo(
             "str",
             "joint",
             choices=("joint", "each"),
-            hint="In one request together, or in one request each with the answers merged.",
+            hint="joint: all in one request. each: one request for each, with the answers merged.",
         ),
         ParameterInfo(
             "pieces",
@@ -83,17 +83,17 @@ INFO = CheckerInfo(
             "str",
             "each",
             choices=("each", "joint"),
-            hint="In one request each, or up to 25 that have the same passages together, which costs less. "
+            hint="each: one request for each. joint: up to 25 that have the same passages in one, which costs less. "
             "Only where the question is whether passages entail a piece.",
         ),
         PROMPT,
         ParameterInfo(
             "prompt_for",
-            "Your instructions are for",
+            "Use custom instructions for",
             "str",
             "all",
             choices=("all", *ROLES),
-            hint="One role of questions; the others keep theirs.",
+            hint="All questions, or those of one role; the others keep the shipped instructions.",
         ),
         ANSWERS,
         *PATIENCE,

@@ -98,7 +98,7 @@ INFO = CheckerInfo(
         ),
         ParameterInfo(
             "rule",
-            "How segments merge",
+            "Merging of segments",
             "str",
             "refchecker",
             choices=("refchecker", "max-entailment"),
@@ -112,7 +112,7 @@ INFO = CheckerInfo(
             0.5,
             0,
             1,
-            hint="0.5 as in ICAT; 0.05 as for sufficient context.",
+            hint="ICAT uses 0.5, the study of sufficient context 0.05.",
         ),
         ParameterInfo(
             "max_segment_tokens",
@@ -154,7 +154,7 @@ INFO = CheckerInfo(
             0,
             0,
             4_194_304,
-            hint="0 leaves it to the device. It halves itself where memory runs out.",
+            hint="0 chooses it by the device. It is halved where memory runs out.",
         ),
     ),
     scores=(

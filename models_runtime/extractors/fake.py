@@ -36,7 +36,7 @@ INFO = CheckerInfo(
     gives="pieces",
     parameters=(
         ParameterInfo("seed", "Seed", "int", 0, 0, 2**31 - 1),
-        ParameterInfo("most", "Pieces of one text at most", "int", 10, 1, 1000),
+        ParameterInfo("most", "Maximum pieces per text", "int", 10, 1, 1000),
         ParameterInfo("omitted_share", "Share of pieces that are left out", "float", 0.1, 0, 1),
         ParameterInfo("failure_share", "Share of texts that fail", "float", 0.0, 0, 1),
         ParameterInfo("permanent_failure_share", "Share of texts that fail for good", "float", 0.0, 0, 1),

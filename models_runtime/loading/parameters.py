@@ -19,6 +19,6 @@ CAUSAL = (
         "workers' machine with config.json, .safetensors weights and tokenizer.",
     ),
     DEVICE,
-    ParameterInfo("dtype", "Numbers", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
+    ParameterInfo("dtype", "Precision", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
     TOKEN_BUDGET,
 )

@@ -10,21 +10,23 @@ from .chunkers import CHUNKERS
 CHUNKS = (
     ParameterInfo(
         "chunker",
-        "Passages",
+        "Passages are",
         "str",
         "words-128-32",
         choices=CHUNKERS,
-        hint="paragraphs: lines of at most 200 words, as in DRUID. words-128-32: 128 words with 32 of the passage "
-        "before, as in ICAT.",
+        hint="paragraphs: lines of at most 200 words, as in DRUID. words-128-32: 128 words, 32 of them shared with "
+        "the previous passage, as in ICAT.",
     ),
     ParameterInfo(
-        "chunk_words", "Words in a passage", "int", 128, 1, 1_000_000, hint="Of the choices words and sentences."
+        "chunk_words", "Words in a passage", "int", 128, 1, 1_000_000, hint="For passages of words or sentences."
     ),
-    ParameterInfo("chunk_overlap", "Words shared with the passage before", "int", 0, 0, 999_999, hint="Of words."),
+    ParameterInfo(
+        "chunk_overlap", "Words shared with the previous passage", "int", 0, 0, 999_999, hint="For passages of words."
+    ),
 )
 BM25 = (
-    ParameterInfo("k1", "k1", "float", 1.5, 0, 100, hint="Greater: a word that comes again and again counts for more."),
-    ParameterInfo("b", "b", "float", 0.75, 0, 1, hint="How far long passages count for less: 0 not at all, 1 fully."),
+    ParameterInfo("k1", "k1", "float", 1.5, 0, 100, hint="The greater, the more a repeated word counts."),
+    ParameterInfo("b", "b", "float", 0.75, 0, 1, hint="Correction for the length of passages: 0 is none, 1 full."),
 )
 DENSE = (
     ParameterInfo(
@@ -32,57 +34,57 @@ DENSE = (
         "Model",
         "model",
         PACKAGED_MODEL,
-        hint="Of sentence-transformers: a name on the Hugging Face Hub, or the absolute path of a folder on the "
+        hint="A sentence-transformers model: a name on the Hugging Face Hub, or the absolute path of a folder on the "
         "workers' machine.",
     ),
     ParameterInfo(
-        "query_prefix", "Before each query", "str", "", hint="What the model wants to see there, such as “query: ”."
+        "query_prefix", "Query prefix", "str", "", hint="Text that the model expects before a query, such as “query: ”."
     ),
     ParameterInfo(
-        "passage_prefix", "Before each passage", "str", "", hint="Likewise, such as “passage: ”."
+        "passage_prefix", "Passage prefix", "str", "", hint="Text that it expects before a passage: “passage: ”."
     ),
 )  # fmt: skip
 RERANKING = (
     ParameterInfo(
         "reranker",
-        "Cross-encoder that orders again",
+        "Reranking model",
         "model",
         "",
-        hint="A name on the Hugging Face Hub or an absolute path: a classifier with a single score. Empty: none.",
+        hint="A cross-encoder with a single score: a name on the Hugging Face Hub or an absolute path. Empty: none.",
     ),
-    ParameterInfo("rerank_top", "Passages that it orders again", "int", 50, 1, 10_000),
+    ParameterInfo("rerank_top", "Passages to rerank", "int", 50, 1, 10_000),
     DEVICE,
     TOKEN_BUDGET,
 )
 FUSION = (
-    ParameterInfo("depth", "Passages taken from each", "int", 100, 1, 10_000),
-    ParameterInfo("rrf_constant", "Constant of the fusion", "int", 60, 0, 100_000),
+    ParameterInfo("depth", "Passages taken from each ranking", "int", 100, 1, 10_000),
+    ParameterInfo("rrf_constant", "Constant of reciprocal rank fusion", "int", 60, 0, 100_000),
 )
 _SERVED = (
-    ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="The server that makes them up."),
-    ParameterInfo("expansion_seed", "Seed of what is made up", "int", 0, 0, 2**31 - 1),
+    ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="The server that generates the passages."),
+    ParameterInfo("expansion_seed", "Seed for generated passages", "int", 0, 0, 2**31 - 1),
 )
 QUERY2DOC = (
     ParameterInfo(
         "expansion",
-        "Search with a made-up passage",
+        "Query expansion",
         "str",
         "none",
         choices=("none", "query2doc"),
-        hint="query2doc: the query five times, and a passage that a language model made up for it.",
+        hint="query2doc: the query five times, followed by a passage that a language model generates for it.",
     ),
     *_SERVED,
 )
 HYDE = (
     ParameterInfo(
         "expansion",
-        "Search with made-up passages",
+        "Query expansion",
         "str",
         "none",
         choices=("none", "hyde"),
-        hint="hyde: nearest to the mean of the query and of passages that a language model made up for it.",
+        hint="hyde: the mean vector of the query and of passages that a language model generates for it.",
     ),
-    ParameterInfo("expansion_passages", "Passages made up", "int", 1, 1, 64),
+    ParameterInfo("expansion_passages", "Generated passages", "int", 1, 1, 64),
     *_SERVED,
 )
 BY_BM25 = ScoreInfo("bm25", "BM25", 0)

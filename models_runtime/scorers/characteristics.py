@@ -58,7 +58,7 @@ INFO = CheckerInfo(
     parameters=(
         ParameterInfo(
             "lexicons",
-            "Lists",
+            "Word lists",
             "str",
             "",
             hint="Name of a folder of lists that an administrator put below ASSAY_LEXICONS_DIR; empty: "
@@ -66,7 +66,7 @@ INFO = CheckerInfo(
         ),
         ParameterInfo(
             "entity_model",
-            "Model that finds names",
+            "Named entity model",
             "model",
             "en_core_web_sm",
             hint="A spaCy model by name, or the absolute path of its folder. Without en_core_web_sm "

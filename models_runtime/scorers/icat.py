@@ -56,11 +56,11 @@ SCORES = (
 )
 _ALIGNMENT = ParameterInfo(
     "alignment",
-    "Tells which aspects a claim deals with",
+    "Alignment of claims with aspects",
     "str",
     "embedding",
     choices=("embedding", "nli", "lexical"),
-    hint="embedding: by nearness. nli: by the model for inference. lexical: by shared words.",
+    hint="embedding: by similarity of embeddings. nli: by the inference model. lexical: by shared words.",
 )
 INFO = CheckerInfo(
     slug="icat",

@@ -48,11 +48,11 @@ SCORES = (
 )
 MASK_PARAMETER = ParameterInfo(
     "mask",
-    "Masked in the passages",
+    "Part to mask",
     "str",
     "object",
     choices=("subject", "object", "both"),
-    hint="Wherever it stands there word for word. A triplet of which nothing is masked gets no label.",
+    hint="Masked wherever it occurs word for word in the passages. A triplet of which nothing is masked gets no label.",
 )
 
 

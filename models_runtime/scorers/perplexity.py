@@ -42,12 +42,12 @@ _AT_ONCE = 512
 
 STRIDE = ParameterInfo(
     "stride",
-    "Tokens that a window moves on by",
+    "Stride (tokens)",
     "int",
     512,
     1,
     1_000_000,
-    hint="Smaller: more context for each token, and slower.",
+    hint="Smaller strides give each token more context, and take longer.",
 )
 SCORES = (
     ScoreInfo("perplexity", "Perplexity of the evidence", 1),

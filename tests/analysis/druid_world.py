@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.sources import base
-from analysis.sources.base import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from annotation.task_types import task_type
 
 SIX = ("refutes", "insufficient-refutes", "insufficient-contradictory", "insufficient-neutral", "insufficient-supports",

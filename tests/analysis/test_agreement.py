@@ -188,8 +188,8 @@ def test_intervals_resample_claims():
 
 
 def test_pairs_and_sources_beyond_the_limit_are_counted(monkeypatch):
-    monkeypatch.setattr("analysis.reports.agreement.agreement.coefficients.MAX_PAIRS", 1)
-    monkeypatch.setattr("analysis.reports.agreement.agreement.compute.MAX_SOURCES", 1)
+    monkeypatch.setattr("analysis.reports.agreement.agreement.parts.MAX_PAIRS", 1)
+    monkeypatch.setattr("analysis.reports.agreement.agreement.parts.MAX_SOURCES", 1)
     project = project_of(4, claims=2)
     raters = [make_rater(project) for _ in range(3)]
     for item in items_of(project):

@@ -68,8 +68,13 @@ def figure(estimate, low=None, high=None, undefined="", why="") -> Figure:
 # A figure, whether it is alpha, what is said of it, what is to be done next.
 CASES = {
     "undefined": (figure(None, undefined="only one label was used"), True, "is undefined: only one", "other labels"),
-    "pending": (figure(0.5, why=PENDING), True, "= 0.500, over 40 units with two labels or more, its interval to", ""),
-    "no interval": (figure(1.0, why="one cluster"), True, "It has no interval: one cluster.", "more claims"),
+    "pending": (
+        figure(0.5, why=PENDING),
+        True,
+        "= 0.500, over 40 units with two labels or more (the interval is still being",
+        "",
+    ),
+    "no interval": (figure(1.0, why="one cluster"), True, "(no interval: one cluster).", "more claims"),
     "not shown": (figure(0.1, -0.1, 0.3), True, "beyond chance is not shown: the interval includes zero", "read the"),
     "kappa not shown": (figure(0.1, -0.1, 0.3), False, "beyond chance is not shown", "read the units where people"),
     "below chance": (figure(-0.4, -0.6, -0.2), True, "agree less often than by chance", "read the units"),

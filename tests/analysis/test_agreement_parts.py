@@ -12,7 +12,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.figures.results import PENDING
 from analysis.models import StoredReport
-from analysis.reports.agreement.agreement.coefficients import pairs
+from analysis.reports.agreement.agreement.parts import pairs
 from analysis.reports.metrics import get_report
 from analysis.reports.text import as_text
 from analysis.stats import Labels

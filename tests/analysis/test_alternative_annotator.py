@@ -263,7 +263,11 @@ OPEN = ToPass(people=2, units=[30, 40])
     [
         (question(("a", None, None)), "Stance: no checker could be tested: nobody.", "have two people or more label"),
         (question(("a", 0.5, None), ("b", 1.0, None)), "b 1 may stand in for a person.*So may a 1\\.", ""),
-        (question(("a", 0.4, OPEN)), "not shown that a 1 may stand in.*winning rate 0.400", "collect 70 of 2 people"),
+        (
+            question(("a", 0.4, OPEN)),
+            "not shown that a 1 may stand in.*winning rate 0.400",
+            "collect more labels on stance, 70 of 2 people",
+        ),
         (question(("a", 0.1, None), ("b", 0.2, None)), "any checker, the nearest b 1, may", "try another checker"),
     ],
 )

@@ -14,11 +14,12 @@ from django.urls import reverse
 
 from analysis.figures.items import Items
 from analysis.models import StoredReport
-from analysis.releases.freezing import start_freezing
+from analysis.releases.kept import start_freezing
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources import touched
 from analysis.sources.database import DatabaseSource
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Evidence, Job, Rater
 from tests.analysis.test_prefill_trial import show

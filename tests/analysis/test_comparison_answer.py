@@ -42,6 +42,7 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
         mcc=mcc if isinstance(mcc, Figure) else figure(*mcc),
         confusion=CONFUSION,
         labels=[SimpleNamespace(title="Relevant"), SimpleNamespace(title="Not relevant")],
+        rated_by="label",
         labellers=found if mine else None,
         correlations=[NamedFigure(name="spearman", title="Spearman", **asdict(spearman))] if spearman else [],
     )
@@ -70,20 +71,31 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
             {"accuracy": (0.62, 0.55, 0.7), "mcc": (0.1, -0.1, 0.2)},
             "not shown to be above",
         ),
-        (BASELINE, "not shown", {"accuracy": (0.62, 0.55, 0.7), "mcc": (0.1, -0.1, 0.2)}, "guessing (0) is not shown"),
+        (
+            BASELINE,
+            "not shown",
+            {"accuracy": (0.62, 0.55, 0.7), "mcc": (0.1, -0.1, 0.2)},
+            "not shown to differ from the 0 of guessing",
+        ),
         (PEOPLE, "nobody", {"accuracy": (0.8, 0.7, 0.9)}, ""),
+        (
+            PEOPLE,
+            "better than everybody",
+            {"accuracy": (0.8, 0.7, 0.9), "mine": (0.8, 0.7, 0.9), "people": [(0.5, 0.4, 0.6), (0.5, 0.4, 0.6)]},
+            "2 people have an accuracy of 0.500 against the majority of the others: the checker is better than each",
+        ),
         (PEOPLE, "nobody", {"accuracy": (0.8, 0.7, 0.9), "mine": (0.8, 0.7, 0.9), "people": [(0.5,)]}, ""),
         (
             PEOPLE,
             "better than everybody",
             {"accuracy": (0.8,), "mine": (0.8, 0.7, 0.9), "people": [(0.5, 0.4, 0.6), (0.6, 0.5, 0.65)]},
-            "The accuracies of 2 people are 0.500 to 0.600 (each against the majority of the others)",
+            "2 people have accuracies of 0.500 to 0.600 against the majority of the others, where the checker has 0.8",
         ),
         (
             PEOPLE,
             "worse than everybody",
             {"accuracy": (0.8,), "mine": (0.5, 0.4, 0.6), "people": [(0.8, 0.7, 0.9)]},
-            "it is worse than a person",
+            "the checker is worse than this person",
         ),
         (
             PEOPLE,
@@ -93,13 +105,13 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
                 "mine": (0.7, 0.65, 0.75),
                 "people": [(0.5, 0.4, 0.6), (0.9, 0.8, 1.0), (0.7, 0.6, 0.8)],
             },
-            "it is better than 1 and worse than 1 of them; of the other 1 no difference is shown",
+            "better than 1 and worse than 1 of them (the intervals do not overlap); no difference from the other 1",
         ),
         (
             PEOPLE,
             "not shown",
             {"accuracy": (0.8,), "mine": (0.7, 0.6, 0.8), "people": [(0.7, 0.6, 0.8)]},
-            "that it is better or worse than a person is not shown",
+            "no difference between the checker and a person is shown",
         ),
         (SCORES, "no correlation", {"accuracy": (0.8,)}, "scores of first 1 cannot be compared with people."),
         (

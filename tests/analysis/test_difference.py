@@ -238,7 +238,7 @@ def test_one_run_alone_and_a_choice_of_the_same_run_twice(client, project):
     address = reverse("project_difference", args=[project.slug])
     assert "has no finished checker run" in client.get(address).content.decode()
     runs = [make_run(project, {units_of(project)[0]: 0.9})]
-    assert "needs two checker runs" in client.get(address).content.decode()
+    assert "needs two finished checker runs" in client.get(address).content.decode()
     runs += [make_run(project, {units_of(project)[0]: 0.9}) for _ in range(2)]
     newest = str(runs[2].uuid)
     response = client.get(address, {"run": newest, "other": newest})

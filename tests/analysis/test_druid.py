@@ -11,7 +11,7 @@ from analysis.papers.druid.offered import FEATURES, model_names
 from analysis.papers.druid.result import NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Grid, Linked, value_of
-from analysis.sources.base import Run
+from analysis.sources.outline import Run
 from tests.analysis.captions import lacks
 from tests.analysis.druid_world import SIX, PlantedSource, answer_scores
 

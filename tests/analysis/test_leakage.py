@@ -373,7 +373,7 @@ def test_every_rule_of_the_answer_says_its_sentence(dataset, pairs):
         (AGREEMENT_RULES, "compared", whole, "has an F1 of 1.000"),
         (RETRIEVAL_RULES, "no retrieval", no_retrieval, ""),
         (RETRIEVAL_RULES, "one group", differing(None), "it takes both matched and unmatched claims"),
-        (RETRIEVAL_RULES, "without interval", differing(0.5), "for matched and 0.000 for unmatched claims."),
+        (RETRIEVAL_RULES, "without interval", differing(0.5), "for matched and 0.000 for unmatched claims ("),
         (RETRIEVAL_RULES, "difference", differing(0.5, 0.2, 0.8), ": a difference of 0.500 [0.200, 0.800]"),
         (RETRIEVAL_RULES, "no difference", differing(0.5, -0.2, 0.8), "no difference is shown (0.500 [-0.200, 0.800])"),
         (NEXT, "nothing decided", nothing, "label pairs"),

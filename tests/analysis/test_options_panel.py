@@ -26,7 +26,7 @@ def test_many_options_stand_in_groups_and_a_few_in_a_row():
     groups = re.findall(r"<legend>(.*?)</legend>(.*?)</fieldset>", panel[2], re.S)
     names = {group: set(re.findall(r'name="(\w+)"', fields)) for group, fields in groups}
     assert {"run", "other"} <= names["Checker"]
-    assert names["Labels"] == {"reference", "touched"}
+    assert names["Labels"] == {"reference", "touched", "ratings"}
     assert "margin" in names["Statistics"] and len(names) == 3
     row = reverse("project_prevalence", args=[project.slug])
     assert panel_of(client, row) is None

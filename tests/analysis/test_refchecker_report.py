@@ -25,7 +25,8 @@ from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Grid
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.models import (
     Annotation,
     Evidence,

@@ -11,13 +11,15 @@ from django.urls import reverse
 from analysis.models import Release, StoredReport
 from analysis.releases import freezing
 from analysis.releases.files import Files, ReleaseError, zipped
-from analysis.releases.stored import archive_path, release_source
+from analysis.releases.kept import archive_path, start_freezing
+from analysis.releases.stored import StoredReleaseSource
 from analysis.releases.writing import write_frames
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.release import ReleaseSource
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Project, Score, Suggestion
 from tests.analysis.study import N, study
@@ -318,12 +320,12 @@ def test_a_release_is_read_with_the_names_that_the_server_knows(tmp_path, settin
     anna = make_rater(project, "Anna")
     for item in items_of(project):
         say(item, anna, "relevant")
-    release = freezing.start_freezing(project, project.created_by)
+    release = start_freezing(project, project.created_by)
     with pytest.raises(ReleaseError, match="has no files"):
-        release_source(release)
+        StoredReleaseSource(release)
     lifecycle.run_here(release.job)
     release.refresh_from_db()
-    [row] = release_source(release).rater_frame().to_dict("records")
+    [row] = StoredReleaseSource(release).rater_frame().to_dict("records")
     assert row == {"rater": anna.pseudonym, "kind": "member", "name": "Anna"}
 
 
@@ -334,7 +336,7 @@ def test_two_releases_have_two_numbers_and_say_that_their_labels_are_the_same(tm
     say(items_of(project)[0], rater, "relevant")
     releases = []
     for _ in range(2):
-        releases.append(freezing.start_freezing(project, project.created_by))
+        releases.append(start_freezing(project, project.created_by))
         lifecycle.run_here(releases[-1].job)
     assert [release.number for release in releases] == [1, 2]
     html = client_of(project.created_by).get(reverse("project_release", args=[project.slug, 2])).content.decode()

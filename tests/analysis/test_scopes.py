@@ -14,7 +14,8 @@ from analysis.models import StoredReport
 from analysis.reports import stored
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Job, Judgement
 from tests.analysis.study import in_arm

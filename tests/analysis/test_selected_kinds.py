@@ -10,7 +10,8 @@ from analysis.releases import freezing
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.models import Rater
 from tests.analysis.world import quickly
 from tests.kinds import IDENTIFIERS, answer_all, make_kind_project

@@ -11,10 +11,11 @@ from analysis.papers.refchecker.data import study_of
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.reports.words.methods import paragraph
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord, response_aspect_key
 from annotation.models import Claim, Judgement, Question, Response, RunFailure
 from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve

@@ -268,7 +268,7 @@ def test_the_page_begins_with_its_answer():
     [
         (-0.1, 0.1, 0.3, "Agreement beyond chance is not shown: the interval includes zero."),
         (-0.5, -0.3, -0.1, "People mark the same passages less often than by chance."),
-        (None, 0.5, None, "It has no interval: one cluster."),
+        (None, 0.5, None, "(no interval: one cluster)."),
     ],
 )
 def test_what_an_interval_shows_is_said(low, estimate, high, says):

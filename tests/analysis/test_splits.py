@@ -13,7 +13,8 @@ from analysis.reports.metrics import get_report
 from analysis.sources import splits
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.selection import SelectedSource, Selection
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Evidence, Job

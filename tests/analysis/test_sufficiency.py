@@ -340,6 +340,12 @@ def test_every_rule_of_the_answer_says_its_sentence(sufficiency, grades):
         ),
         (CURVE_RULES, "no curve", no_curves, ""),
         (CURVE_RULES, "no curve", gains(unknown), ""),
+        (
+            CURVE_RULES,
+            "without interval",
+            gains(Figure(estimate=0.1, undefined="")),
+            "interval is still being computed",
+        ),
         (CURVE_RULES, "gain", gains(over(0.1, 0.3)), "gains 0.200 [0.100, 0.300] in mean accuracy"),
         (CURVE_RULES, "loss", gains(over(-0.3, -0.1)), "is worse than withholding them at random"),
         (CURVE_RULES, "nothing shown", gains(over(-0.1, 0.3)), "is shown (0.100 [-0.100, 0.300] in mean accuracy)"),

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from analysis.models import StoredReport
 from analysis.releases import freezing
+from analysis.releases.kept import start_freezing
 from analysis.reports import stored
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job, Project
@@ -104,7 +105,7 @@ def test_a_release_is_joined_with_the_last_one_before_it(both, tmp_path, setting
     first, second = both
 
     def freeze(project):
-        lifecycle.run_here(freezing.start_freezing(project, project.created_by).job)
+        lifecycle.run_here(start_freezing(project, project.created_by).job)
 
     def hits(subject):
         out = io.StringIO()

@@ -4,7 +4,6 @@ import copy
 
 import pytest
 
-from models_runtime.loading import quick_deberta, quick_linear
 from models_runtime.loading.models import load_model
 from tests.models_runtime import tiny
 
@@ -25,6 +24,13 @@ SHAPE = {
     "initializer_range": 0.3,  # large, so that places and neighbours matter
     "num_labels": 3,
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded():
+    """torch and transformers take seconds, which each process that only collects tests would spend, too."""
+    global quick_deberta, quick_linear
+    from models_runtime.loading import quick_deberta, quick_linear
 
 
 def deberta(**changes):
@@ -116,8 +122,9 @@ def test_other_models_are_left_alone(tmp_path):
     assert not quick_deberta.quicken(model)
 
 
-@pytest.mark.skipif(not quick_linear.is_there(), reason="this torch has no oneDNN")
 def test_quick_linear_layers_compute_the_same_and_leave_learning_alone():
+    if not quick_linear.is_there():
+        pytest.skip("this torch has no oneDNN")
     import torch
 
     own = deberta()

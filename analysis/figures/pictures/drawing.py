@@ -7,17 +7,16 @@ import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from analysis.figures.pictures.layout import LINE_HEIGHT, NORMAL, SMALL, Links, plain
 from analysis.figures.pictures.palette import light
 from analysis.figures.pictures.plots import plot
-from analysis.figures.pictures.spec import Picture
+from analysis.figures.pictures.spec import FORMS, Picture
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 DOTS_PER_INCH = 200
 MIN_CAPTION = 4.5  # inches
 SETTINGS = {
@@ -50,8 +49,6 @@ _LOCK = threading.Lock()
 @contextmanager
 def settings() -> Iterator[None]:
     """matplotlib as it is delivered, with our settings and whatever the machine's own file says left out."""
-    import matplotlib
-
     default = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}
     with _LOCK, matplotlib.rc_context(default | SETTINGS):
         yield
@@ -89,8 +86,6 @@ def _saved(figure: Figure, form: str, about: dict) -> bytes:
 
 def _caption(figure: Figure, axes, picture: Picture) -> None:
     """Below all that was drawn, as wide as that."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
     width, height = figure.get_size_inches()
     chars = int(max(box.width, MIN_CAPTION) * 72 / (SMALL * 0.56))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from analysis.figures.pictures.layout import (
     COLUMN_CHARS,
@@ -18,14 +20,8 @@ from analysis.figures.pictures.layout import (
 from analysis.figures.pictures.palette import DIVERGING_STEPS, SEQUENTIAL_STEPS, light
 from analysis.figures.pictures.spec import Matrix
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 def heat_map(picture: Matrix) -> tuple[Figure, Axes, Links]:
-    from matplotlib.patches import Rectangle
-
     n_rows, n_columns = len(picture.rows), len(picture.columns)
     width = 0.92 if n_columns <= 7 else 0.62
     height = 0.46 if picture.shades else 0.36
@@ -45,7 +41,7 @@ def heat_map(picture: Matrix) -> tuple[Figure, Axes, Links]:
             if value is not None:
                 _cell(axes, picture, i, j, light(f"on-{role}") if role else light("text"))
             if picture.figures and picture.figures[i][j]:
-                link(axes, links, corner, (1, 1), picture.figures[i][j], _in_words(picture, i, j))
+                link(axes, links, corner, (1, 1), picture.figures[i][j], _describe_cell(picture, i, j))
     row_titles(axes, picture.rows)
     column_titles(axes, picture.columns, above=True, chars=COLUMN_CHARS if width > 0.8 else 7)
     _notes(axes, picture)
@@ -65,7 +61,7 @@ def _cell(axes: Axes, picture: Matrix, i: int, j: int, ink: str) -> None:
         axes.plot(j + 0.36, i - 0.3, marker="^", **inside, zorder=5)
 
 
-def _in_words(picture: Matrix, i: int, j: int) -> str:
+def _describe_cell(picture: Matrix, i: int, j: int) -> str:
     """What a cell says to whoever cannot see where it stands."""
     sides = ((picture.rows_title, picture.rows[i]), (picture.columns_title, picture.columns[j]))
     where = "; ".join(f"{side}: {title}" if side else title for side, title in sides)

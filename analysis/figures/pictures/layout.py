@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from analysis.figures.pictures.palette import light
 from analysis.figures.pictures.spec import Axis, Level
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SMALL, NORMAL = 8.0, 9.0  # points
 LINE_HEIGHT = 11.0
@@ -33,8 +33,6 @@ def plain(text: str) -> str:
 
 
 def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
     whole = width + 2 * MARGIN, height + 2 * MARGIN
     figure = Figure(figsize=whole)
     axes = figure.add_axes((MARGIN / whole[0], MARGIN / whole[1], width / whole[0], height / whole[1]))
@@ -114,8 +112,6 @@ def compare_with(axes: Axes, level: Level | None, upright: bool) -> None:
 
 
 def _is_comparison(handle) -> bool:
-    from matplotlib.lines import Line2D
-
     return isinstance(handle, Line2D) and handle.get_gid() == COMPARISON
 
 
@@ -147,7 +143,7 @@ def grid(axes: Axes, which: str) -> None:
     axes.grid(axis=which, color=light("grid"), linewidth=0.8)
 
 
-def in_words(value: float | None, undefined: str = "") -> str:
+def value_words(value: float | None, undefined: str = "") -> str:
     if value is None:
         return f"undefined: {undefined}".rstrip(": ")
     return f"{value}" if isinstance(value, int) else f"{value:.3f}"
@@ -155,8 +151,6 @@ def in_words(value: float | None, undefined: str = "") -> str:
 
 def link(axes: Axes, links: Links, corner, size, figure: str, words: str) -> None:
     """A place that can be clicked: an artist that draws nothing and is found by its gid."""
-    from matplotlib.patches import Rectangle
-
     gid = f"link-{len(links)}"
     links[gid] = (figure, plain(words))
     axes.add_patch(Rectangle(corner, *size, facecolor="none", edgecolor="none", gid=gid, zorder=9))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from analysis.figures.pictures.heat_map import heat_map
 from analysis.figures.pictures.layout import (
@@ -14,21 +16,17 @@ from analysis.figures.pictures.layout import (
     column_titles,
     compare_with,
     grid,
-    in_words,
     legend,
     limits,
     link,
     new_axes,
     plain,
     row_titles,
+    value_words,
     write,
 )
 from analysis.figures.pictures.palette import dashes, hatch, light, marker, series_color
 from analysis.figures.pictures.spec import IntervalRow, Intervals, Lines, Matrix, Picture, Scatter
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot(picture: Picture) -> tuple[Figure, Axes, Links]:
@@ -67,7 +65,7 @@ def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
         if item.figure:
             corner = (low, at - band / 2) if lies else (at - band / 2, low)
             size = (high - low, band) if lies else (band, high - low)
-            words = f"{item.row}{', ' if item.series else ''}{item.series}: {in_words(item.value, item.undefined)}"
+            words = f"{item.row}{', ' if item.series else ''}{item.series}: {value_words(item.value, item.undefined)}"
             link(axes, links, corner, size, item.figure, words)
     compare_with(axes, picture.level, upright=lies)
     if lies:
@@ -181,7 +179,7 @@ def _links_of_points(axes: Axes, picture: Lines) -> Links:
     width, height = 0.06 * (right - left), 0.06 * (top - bottom)
     for one in picture.series:
         for (x, y), behind in zip(one.points, one.figures, strict=bool(one.figures)):
-            words = f"{one.title}: {picture.x.title} {in_words(x)}, {picture.y.title} {in_words(y)}"
+            words = f"{one.title}: {picture.x.title} {value_words(x)}, {picture.y.title} {value_words(y)}"
             link(axes, links, (x - width / 2, y - height / 2), (width, height), behind, words)
     return links
 
@@ -199,7 +197,8 @@ def _scatter(picture: Scatter) -> tuple[Figure, Axes, Links]:
     width, height = 0.05 * (right - left), 0.05 * (top - bottom)
     for point in picture.points:
         if point.figure:
-            words = f"{point.title}: {picture.x.title} {in_words(point.x)}, {picture.y.title} {in_words(point.y)}"
+            x, y = (f"{axis.title} {value_words(at)}" for axis, at in ((picture.x, point.x), (picture.y, point.y)))
+            words = f"{point.title}: {x}, {y}"
             link(axes, links, (point.x - width / 2, point.y - height / 2), (width, height), point.figure, words)
     _comparisons(axes, picture)
     return figure, axes, links

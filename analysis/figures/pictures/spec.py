@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
@@ -16,6 +17,7 @@ from analysis.figures.items import Filter
 from analysis.figures.results import Figure
 from analysis.reports.tabular import Grid
 
+FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 SIGNIFICANT = {
     "": "",
@@ -280,6 +282,27 @@ class Matrix(Picture):
     """
 
     kind: ClassVar[str] = "matrix"
+
+    @classmethod
+    def of_counts(
+        cls, counts: Sequence[Sequence[int]], titles: Sequence[str], opens: Callable[[int, int], Filter], **about: str
+    ) -> Matrix:
+        """A table of counts with the same titles of rows and columns, coloured by shares of the row; `opens` gives the
+        items behind a cell, by its row and column."""
+        return cls(
+            rows=tuple(titles),
+            columns=tuple(titles),
+            values=tuple(map(tuple, counts)),
+            shades=tuple(tuple(n / sum(row) if n else None for n in row) for row in counts),
+            figures=tuple(
+                tuple(opens(i, j).encoded if n else "" for j, n in enumerate(row)) for i, row in enumerate(counts)
+            ),
+            low=0,
+            high=1,
+            value_title="units",
+            shade_title="share of the row",
+            **about,
+        )
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+from analysis.figures.pictures.drawing import bare_svg
 from analysis.figures.pictures.layout import Links
 from analysis.figures.pictures.palette import ROLE_OF
 from analysis.figures.pictures.spec import Picture
@@ -47,8 +48,6 @@ def themed(picture: Picture, address: Address | None = None, prefix: str = "") -
     `address` gives the address of the items behind a figure key, on this site only; without it nothing links. `prefix`
     stands before the ids, for a page that shows pictures of the same name.
     """
-    from analysis.figures.pictures.drawing import bare_svg
-
     drawn, links = bare_svg(picture)
     return _whole(drawn, picture, links, address, f"plot-{prefix}{picture.name}")
 

@@ -27,15 +27,15 @@ class Command(BaseCommand):
             return
         if not project or target is None:
             raise CommandError("name the project and where to write: manage.py release PROJECT FOLDER")
-        found = Project.objects.filter(slug=project).first()
-        if found is None:
+        rows = Project.objects.filter(slug=project).first()
+        if rows is None:
             raise CommandError(f"There is no project {project!r}")
         if target.exists():
             raise CommandError(f"{target} exists already; name a new folder or .zip")
         folder = target.with_suffix(".files") if target.suffix == ".zip" else target
         if folder.exists():
             raise CommandError(f"{folder} exists already; name another zip")
-        manifest = write_release(found, folder, note=note)
+        manifest = write_release(rows, folder, note=note)
         if target.suffix == ".zip":
             zipped(folder, target)
             shutil.rmtree(folder)

@@ -13,11 +13,12 @@ from analysis.reports.report import Report
 from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
 from analysis.reports.words.methods import paragraph
-from analysis.scopes import scope_of, scoped
-from analysis.sources import Source
+from analysis.scopes import scope_of
+from analysis.sources.base import Source
 from analysis.sources.blind import looked_at
 from analysis.sources.files import source_of_files
 from analysis.sources.long_table import TableShape
+from analysis.sources.scoped import scoped
 from analysis.sources.selection import NAMES, Selection, argument_of
 from annotation.models import Project
 

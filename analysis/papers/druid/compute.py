@@ -23,22 +23,19 @@ from analysis.papers.druid.offered import (
     projects_beside,
 )
 from analysis.papers.druid.result import (
-    BARS,
-    CONVENTIONS,
-    CORRECTIONS,
     NO_ANSWERS,
     NO_FEATURES,
     NO_PERPLEXITY,
     NOT_YET,
-    TESTS,
     Druid,
     StanceTitle,
 )
 from analysis.papers.druid.usage import usage
+from analysis.reports.common import REFERENCES
 from analysis.reports.labels.judgements import add_judgements, add_source, new_items
-from analysis.reports.labels.reference import REFERENCES
-from analysis.sources import Run, Source
-from analysis.sources.splits import as_heading, split_in
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
+from analysis.sources.splits import split_heading, split_in
 
 MEASURED_BY = {"refers_to_external_source": "“References to sources” (source-reference)"}
 MEASURES_THE_REST = "“Context characteristics” (characteristics)"
@@ -66,14 +63,6 @@ def compute(
     `evidence_beside` is the slug of another project (see `projects_beside`) whose evidence's characteristics are
     compared with this one's. Wrong values raise ValueError.
     """
-    for name, value, known in (
-        ("acu", acu, CONVENTIONS),
-        ("bars", bars, BARS),
-        ("test", test, TESTS),
-        ("correction", correction, CORRECTIONS),
-    ):
-        if value not in known:
-            raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not {alpha}")
     runs = source.runs()
@@ -118,7 +107,7 @@ def compute(
 def _items(source: Source, pairs: Pairs, reference: str, runs: set[str]) -> Items:
     items = new_items(pairs.units, runs=sorted(runs), decisions="" if reference == "majority" else reference)
     add_judgements(items, pairs.kind, pairs.labels)
-    add_source(items, pairs.units, as_heading(split_in(source.described())), pairs.sources)
+    add_source(items, pairs.units, split_heading(split_in(source.described())), pairs.sources)
     items.add("claim", "Claim", pairs.cluster, pairs.claims)
     return items
 
@@ -142,10 +131,10 @@ def _chosen(runs: list[Run], wanted: str, default: str, name: str) -> list[Run]:
     """All of them by default, those that give scores alone before those that also give labels."""
     if wanted == default:
         return sorted(runs, key=lambda run: run.gives != "scores")
-    found = [run for run in runs if run.uuid == wanted]
-    if not found:
+    kept = [run for run in runs if run.uuid == wanted]
+    if not kept:
         raise ValueError(f"{name} is {default} or one of {', '.join(run.uuid for run in runs) or 'no run'}")
-    return found
+    return kept
 
 
 def _notes(

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from analysis.figures.items import Items
 from analysis.papers.druid.data import MAX_SOURCES, Pairs
@@ -24,11 +24,10 @@ from analysis.papers.druid.result import (
     MetricAlpha,
     WithoutLabel,
 )
-from analysis.reports.estimates import share_figures, to_figure
-from analysis.reports.labels.coding import coded_labels
+from analysis.reports.estimates import coded_labels, share_figures, to_figure
 from analysis.reports.labels.reference import Reference
-from analysis.sources import Source
-from analysis.sources.base import SLOT
+from analysis.sources.base import Source
+from analysis.sources.outline import SLOT
 from analysis.stats import Labels, inter_context_conflicts, krippendorff_alpha, mean_share
 from analysis.stats.generation.shifts import AGAINST, FOR
 from annotation.task_types import Dimension, Metric
@@ -73,7 +72,7 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
                 n_pairs=int(here.sum()),
                 n_gold=int(is_gold[here].sum()) if is_gold is not None else None,
                 alpha=[
-                    MetricAlpha(name=title, **asdict(to_figure(_alpha(labels, level, here), quick=quick)))
+                    MetricAlpha.extending(to_figure(_alpha(labels, level, here), quick=quick), name=title)
                     for title, (labels, level) in coded.items()
                 ],
                 n_claims_with_both=int(with_both.sum()),
@@ -97,9 +96,9 @@ def _verdicts(source: Source, pairs: Pairs, items: Items) -> tuple[list[ClaimVer
     names = claims.reindex(pairs.units["claim"].dropna().unique()).fillna("")
     counts = Counter(names.tolist())
     listed = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:MAX_VERDICTS]
-    values = [verdict for verdict, _ in listed]
-    codes = pd.Index(values, dtype=object).get_indexer(pairs.units["claim"].map(names))
-    items.add("verdict", "Verdict on the claim", codes, values, [verdict or "none" for verdict in values])
+    titles = {verdict: verdict or "none" for verdict, _ in listed}
+    codes = pd.Index(list(titles), dtype=object).get_indexer(pairs.units["claim"].map(names))
+    items.add("verdict", "Verdict on the claim", codes, titles)
     return [ClaimVerdict(verdict=verdict, n_claims=n) for verdict, n in listed], len(counts)
 
 
@@ -129,7 +128,7 @@ def _alpha(labels: Labels, level: str, here: np.ndarray):
 def _share_of_claims(conflicting: np.ndarray, counted: np.ndarray, quick: bool) -> ConflictShare:
     """Claims are independent of each other."""
     figure = to_figure(mean_share(conflicting[counted].astype(float)), quick=quick)
-    share = ConflictShare(n=int(conflicting.sum()), **asdict(figure))
+    share = ConflictShare.extending(figure, n=int(conflicting.sum()))
     return share if counted.any() else replace(share, undefined=NO_TWO_STANCES)
 
 
@@ -149,11 +148,11 @@ def _labels_of(
         places.append((NOT_RELEVANT, pairs.titles[NOT_RELEVANT], reference.not_asked))
     none = {"tied": reference.tied, "unlabelled": (reference.code < 0) & ~reference.tied & ~reference.not_asked}
     titles = {value: title for value, title, _ in places} | NO_REASON
-    where = [*(where for *_, where in places), *none.values()]
-    items.add(dimension.slug, dimension.title, np.select(where, range(len(where)), -1), list(titles), titles.values())
+    parts = {value: where for value, _, where in places}
+    items.add_parts(dimension.slug, dimension.title, parts | none, titles)
     of_source = [pairs.source_code == place for place in range(len(pairs.sources))]
     shares = share_figures(
-        {value: where for value, _, where in places},
+        parts,
         pairs.cluster,
         quick=quick,
         n_resamples=n_resamples(pairs.n_claims),

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.papers.druid.offered import relevance_dimension, stance_dimension
 from analysis.papers.druid.result import NOT_RELEVANT
 from analysis.reports.labels.reference import Reference, references
-from analysis.sources import Source
+from analysis.sources.base import Source
 from annotation.task_types import TaskType
 
 # Sources beyond these are in no table of their own; figures over all are over all.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec.structs import asdict
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
@@ -23,7 +22,8 @@ from analysis.papers.druid.result import (
     NamedMean,
     TestedCorrelation,
 )
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import FeatureCorrelations, feature_correlations
 
 PERMUTATIONS = 999
@@ -64,22 +64,19 @@ def _characteristic(source: Source, pairs: Pairs, run: Run, key: str, feature: F
     return Characteristic(key, feature.title, feature.scale, run, values)
 
 
-def described(pairs: Pairs, found: list[Characteristic], items: Items) -> EvidenceCharacteristics:
+def described(pairs: Pairs, characteristics: list[Characteristic], items: Items) -> EvidenceCharacteristics:
     """Mean and deviation of each, over all pairs, by stance and by source."""
-    for one in found:
+    for one in characteristics:
         codes = np.isnan(one.values).astype(int)
         items.add(f"value.{one.key}", one.title, codes, ["defined", "undefined"], run=one.run.uuid)
     groups = [("all", "", np.ones(len(pairs.units), dtype=bool))]
     groups += [("stance", name, pairs.has_stance(name)) for name in pairs.names]
     groups += [("source", name, pairs.source_code == place) for place, name in enumerate(pairs.sources)]
-    table = mean_table(np.column_stack([one.values for one in found]), [where for *_, where in groups], pairs.cluster)
+    table = mean_table(
+        np.column_stack([one.values for one in characteristics]), [where for *_, where in groups], pairs.cluster
+    )
     return EvidenceCharacteristics(
-        columns=[
-            MeasuredCharacteristic(
-                key=one.key, title=one.title, scale=one.scale, run=one.run.uuid, checker=one.run.name
-            )
-            for one in found
-        ],
+        columns=[MeasuredCharacteristic.taking(one, run=one.run.uuid, checker=one.run.name) for one in characteristics],
         groups=[
             CharacteristicsOfGroup(by=by, group=name, n=int(where.sum()), cells=cells)
             for (by, name, where), cells in zip(groups, table, strict=True)
@@ -95,7 +92,7 @@ def side_by_side(found: list[tuple[Source, Pairs, list[Characteristic]]]) -> lis
         values = np.column_stack([one.values for one in measured]) if measured else np.zeros((len(pairs.units), 0))
         (cells,) = mean_table(values, everywhere, pairs.cluster)
         columns = [
-            NamedMean(title=one.title, scale=one.scale, checker=one.run.name, **asdict(cell))
+            NamedMean.extending(cell, title=one.title, scale=one.scale, checker=one.run.name)
             for one, cell in zip(measured, cells, strict=True)
         ]
         rows.append(
@@ -110,10 +107,12 @@ def side_by_side(found: list[tuple[Source, Pairs, list[Characteristic]]]) -> lis
     return rows
 
 
-def correlations(pairs: Pairs, model: AnsweringModel, found: list[Characteristic], test: str) -> ModelCorrelations:
+def correlations(
+    pairs: Pairs, model: AnsweringModel, characteristics: list[Characteristic], test: str
+) -> ModelCorrelations:
     """Of one model: every characteristic with context use, in every stance, as one family of tests."""
     stratum = np.array([pairs.names.index(one) if one is not None else -1 for one in pairs.stances], dtype=int)
-    features = np.column_stack([one.values for one in found])
+    features = np.column_stack([one.values for one in characteristics])
     # Both conventions order pairs alike and differ by a factor, so their coefficients are the same.
     arguments = (features, model.usage.acu_mean, stratum, len(pairs.names), pairs.cluster)
     tables = {
@@ -135,7 +134,7 @@ def correlations(pairs: Pairs, model: AnsweringModel, found: list[Characteristic
                 **{name: _cell(table, (row, column), bounds[name]) for name, table in tables.items()},
             )
             for row, stance in enumerate(pairs.names)
-            for column, one in enumerate(found)
+            for column, one in enumerate(characteristics)
         ],
     )
 

@@ -20,21 +20,21 @@ def n_resamples(pairs_or_clusters: int) -> int:
 def mean_table(values: np.ndarray, groups: list[np.ndarray], cluster: np.ndarray) -> list[list[PairMean]]:
     """A cell for every group and column, with 95 % intervals over clusters (claims) from one set of resamples."""
     member = np.column_stack(groups) if groups else np.zeros((len(values), 0), dtype=bool)
-    found = grouped_means(values, member, cluster)
-    intervals = found.confidence_intervals(n_resamples=n_resamples(len(np.unique(cluster))))
+    means = grouped_means(values, member, cluster)
+    intervals = means.confidence_intervals(n_resamples=n_resamples(len(np.unique(cluster))))
     return [
         [
             PairMean(
-                estimate=number(found.mean[row, column]),
-                sd=number(found.sd[row, column]),
+                estimate=number(means.mean[row, column]),
+                sd=number(means.sd[row, column]),
                 low=number(intervals[row][column].low),
                 high=number(intervals[row][column].high),
-                undefined="" if found.n[row, column] else "no value is defined",
+                undefined="" if means.n[row, column] else "no value is defined",
                 no_interval=intervals[row][column].undefined,
                 note=intervals[row][column].note,
-                n=int(found.n[row, column]),
-                n_clusters=int(found.n_clusters[row, column]),
-                n_undefined=int(found.n_missing[row, column]),
+                n=int(means.n[row, column]),
+                n_clusters=int(means.n_clusters[row, column]),
+                n_undefined=int(means.n_missing[row, column]),
             )
             for column in range(values.shape[1])
         ]

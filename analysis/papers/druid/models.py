@@ -9,7 +9,8 @@ import numpy as np
 from analysis.papers.druid.data import Pairs
 from analysis.papers.druid.offered import MODES, model_names
 from analysis.papers.druid.result import ANSWERS
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import ContextUsage, context_usage
 from analysis.stats.generation.usage import DESIRED
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.papers.druid.result import ANSWERS, BOUNDED, SHARE
-from analysis.sources import Run, Source
+from analysis.sources.outline import Outline, Run
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -106,17 +106,17 @@ def refuses(kind: TaskType) -> str:
     return ""
 
 
-def offered_answers(source: Source) -> dict[str, str]:
+def offered_answers(source: Outline) -> dict[str, str]:
     return {EVERY: "Every run that has them"} | model_names(answer_runs(source.runs()))
 
 
-def offered_features(source: Source) -> dict[str, str]:
+def offered_features(source: Outline) -> dict[str, str]:
     runs = feature_runs(source.runs())
     dated = {run.uuid: f"{run.name}, {run.created_at:%Y-%m-%d %H:%M}" if run.created_at else run.name for run in runs}
     return {NEWEST: "The newest run of each"} | dated
 
 
-def projects_beside(source: Source) -> dict[str, str]:
+def projects_beside(source: Outline) -> dict[str, str]:
     """Whose evidence can be compared: projects on the same data set, or the releases that a command was given."""
     found = {slug: title for slug, title in source.siblings().items() if not refuses(source.sibling(slug).type)}
     every = {EVERY: "All that are given"} if source.described()["kind"] == "release" and len(found) > 1 else {}

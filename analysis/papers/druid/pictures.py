@@ -22,7 +22,7 @@ from analysis.papers.druid.result import (
 )
 from analysis.papers.druid.tables import DEFINED, correlated, in_group, of_stance
 from analysis.reports.words.numbers import n_of
-from analysis.sources.splits import as_heading, in_words, split_in
+from analysis.sources.splits import name_split, split_heading, split_in
 
 TEST_WORDS = {
     "clusters": "over claims",
@@ -115,35 +115,35 @@ def _side_by_side(result: Druid, name: str, title: str, values: str, items: list
 
 def against_all_picture(result: Druid, by: str) -> Matrix | None:
     """How far the mean of each group lies from that of all pairs, in standard deviations of all pairs."""
-    found = result.described
-    if not found:
+    described = result.described
+    if not described:
         return None
-    groups = [row for row in found.of(by) if row.n][:SHOWN_SOURCES]
+    groups = [row for row in described.of(by) if row.n][:SHOWN_SOURCES]
     if len(groups) < 2:
         return None
     titles = result.titles if by == "stance" else {}
     values = tuple(
         tuple(_standardised(row.cells[place], cell) for row in groups)
-        for place, cell in enumerate(found.everything.cells)
+        for place, cell in enumerate(described.everything.cells)
     )
     if all(value is None for row in values for value in row):
         return None
     bound = _scale(values, 0.5)
     split = split_in(result.made_from) if by == "source" else ""
-    words = in_words(split) if split else by
+    words = name_split(split) if split else by
     return Matrix(
         name=f"{by}s",
         title=f"Characteristics of evidence, each {words} against all",
         caption=f"{_of_data(result)}. Mean of the {words} minus mean of all pairs, in standard deviations of all "
         "pairs; an empty cell has no value.",
         alt=f"Characteristics by {words}, coloured by how far each mean lies above or below that of all pairs.",
-        rows=tuple(one.title for one in found.columns),
+        rows=tuple(one.title for one in described.columns),
         columns=tuple(titles.get(row.group, row.group) for row in groups),
         values=values,
-        figures=_cells(result, list(range(len(found.columns))), groups),
+        figures=_cells(result, list(range(len(described.columns))), groups),
         value_title="Difference in standard deviations",
         rows_title="Characteristic",
-        columns_title=as_heading(split) if split else by.capitalize(),
+        columns_title=split_heading(split) if split else by.capitalize(),
         scale="diverging",
         low=-bound,
         high=bound,

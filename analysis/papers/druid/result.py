@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import PENDING, Figure, Record, Result
+from analysis.figures.results import PENDING, AgainstReference, Figure, Record
 
 NOT_RELEVANT = "not_applicable"  # the stance of evidence that is not relevant, as DRUID's files write it
 ANSWERS = ("false", "none", "true")  # in the order of analysis.stats.generation.usage
@@ -278,10 +278,8 @@ class ModelCorrelations(Record):
     rows: list[FeatureCorrelation]
 
 
-class Druid(Result):
+class Druid(AgainstReference):
     project_title: str
-    reference: str
-    reference_title: str
     probabilities: str
     characteristics: str
     acu: str

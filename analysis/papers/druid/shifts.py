@@ -69,7 +69,7 @@ def _paper_rows(
     by_name = {row.stance: row for row in rows}
     if not set(sum(PAPER_ROWS.values(), ())) <= set(by_name):
         return []
-    found = []
+    shifts_of_papers = []
     for title, stances in PAPER_ROWS.items():
         mine = [by_name[stance] for stance in stances]
         after, change = (
@@ -79,7 +79,7 @@ def _paper_rows(
         # The row of undecided evidence is counted as if all of it wanted the answer None, which the paper does.
         signs = desired(stances[-1])
         here = known & pairs.has_stance(*stances)
-        found.append(
+        shifts_of_papers.append(
             ShiftsOfPaper(
                 row=title,
                 stances=list(stances),
@@ -91,7 +91,7 @@ def _paper_rows(
                 memory_conflict=_share_in_conflict(pairs, stances, here, in_conflict),
             )
         )
-    return found
+    return shifts_of_papers
 
 
 def _share_in_conflict(pairs: Pairs, stances: tuple[str, ...], here: np.ndarray, in_conflict: np.ndarray) -> Figure:

@@ -110,12 +110,12 @@ def _measured(result: Druid) -> list[ModelUsage]:
 
 
 def _use_by_model(result: Druid) -> str:
-    said = [f"{one.model} {_used(result, one).written()}" for one in _measured(result)[:MOST_NAMED]]
+    texts = [f"{one.model} {_used(result, one).written()}" for one in _measured(result)[:MOST_NAMED]]
     more = len(_measured(result)) - MOST_NAMED
     name, bound = ACU[result.acu]
     of = f"{name}, from -{bound} to {bound}"
     rest = f" and {n_of(more, 'further models')}" if more > 0 else ""
-    return f"Mean context usage ({of}) of relevant evidence is {listed(said)}{rest}"
+    return f"Mean context usage ({of}) of relevant evidence is {listed(texts)}{rest}"
 
 
 def _ways(result: Druid) -> dict[str, list[str]]:

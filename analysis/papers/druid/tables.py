@@ -21,7 +21,7 @@ from analysis.papers.druid.result import (
     ShiftsOfStance,
 )
 from analysis.reports.words.numbers import n_of
-from analysis.sources.splits import as_heading, in_words, split_in
+from analysis.sources.splits import name_split, split_heading, split_in
 
 CLAIMS = "claim"  # the column whose values a figure over claims counts
 SIGNS = {1: "+", -1: "-"}
@@ -53,12 +53,12 @@ def sources_table(result: Druid) -> Table:
             items=lambda row: where(row.alpha[place].n_pairable, _under(row) | {f"pairable.{name}": "yes"}),
         )
 
-    gold = Column("Gold evidence", lambda row: row.n_gold, items=lambda row: Filter(_under(row) | {"gold": "yes"}))
+    gold = Column("Gold evidence", "n_gold", items=lambda row: Filter(_under(row) | {"gold": "yes"}))
     return Table(
-        f"Claims and evidence by {in_words(split)} (tables 1 and 2)",
+        f"Claims and evidence by {name_split(split)} (tables 1 and 2)",
         [
             *_source_columns(result),
-            Column("Pairs", lambda row: row.n_pairs, items=lambda row: Filter(_under(row))),
+            Column("Pairs", "n_pairs", items=lambda row: Filter(_under(row))),
             *([gold] if result.content.sources[0].n_gold is not None else []),
             Column("Pairs per claim", lambda row: row.n_pairs / row.n_claims if row.n_claims else None),
             *(alpha(place, name) for place, name in enumerate(result.content.metrics)),
@@ -70,8 +70,8 @@ def sources_table(result: Druid) -> Table:
 
 def _source_columns(result: Druid) -> list[Column]:
     return [
-        Column(as_heading(split_in(result.made_from)), lambda row: row.source or "all"),
-        Column("Claims", lambda row: row.n_claims, items=lambda row: Filter(_under(row)), counts=CLAIMS),
+        Column(split_heading(split_in(result.made_from)), lambda row: row.source or "all"),
+        Column("Claims", "n_claims", items=lambda row: Filter(_under(row)), counts=CLAIMS),
     ]
 
 
@@ -84,24 +84,19 @@ def conflicts_table(result: Druid) -> Table:
         return Filter(({f"of.{row.source}": "yes"} if row.source else {}) | {column: "yes"})
 
     return Table(
-        f"Claims with conflicting evidence by {in_words(split_in(result.made_from))} (table 3)",
+        f"Claims with conflicting evidence by {name_split(split_in(result.made_from))} (table 3)",
         [
             *_source_columns(result),
             Column(
                 "With two stances or more",
-                lambda row: row.n_claims_with_both,
+                "n_claims_with_both",
                 items=lambda row: of_claims(row, "several"),
                 counts=CLAIMS,
             ),
-            Column(
-                "In conflict",
-                lambda row: row.conflicts.n,
-                items=lambda row: of_claims(row, "conflict"),
-                counts=CLAIMS,
-            ),
+            Column("In conflict", "conflicts.n", items=lambda row: of_claims(row, "conflict"), counts=CLAIMS),
             Column(
                 "Share",
-                lambda row: row.conflicts,
+                "conflicts",
                 interval=True,
                 items=lambda row: of_claims(row, "several") if row.conflicts.is_defined else None,
                 counts=None,
@@ -119,9 +114,7 @@ def verdicts_table(result: Druid) -> Table:
         "Claims by verdict",
         [
             Column("Verdict", lambda row: row.verdict or "none"),
-            Column(
-                "Claims", lambda row: row.n_claims, items=lambda row: Filter({"verdict": row.verdict}), counts=CLAIMS
-            ),
+            Column("Claims", "n_claims", items=lambda row: Filter({"verdict": row.verdict}), counts=CLAIMS),
         ],
         result.content.verdicts,
         f"{unlisted} further verdicts." if unlisted else "",
@@ -153,8 +146,8 @@ def labels_tables(result: Druid, one: EvidenceLabels) -> list[Table]:
             f"{result.reference_title}. Shares are of the pairs that have a label.",
         ),
         Table(
-            f"{one.title} of evidence by {in_words(split)}: pairs with each label",
-            [Column(as_heading(split), lambda row: row[1]), *map(with_label, one.labels)],
+            f"{one.title} of evidence by {name_split(split)}: pairs with each label",
+            [Column(split_heading(split), lambda row: row[1]), *map(with_label, one.labels)],
             list(enumerate(row.source for row in result.content.sources if row.source)),
         ),
     ]
@@ -186,17 +179,17 @@ def _mean_columns(cell, here) -> list[Column]:
 
 
 def characteristics_tables(result: Druid) -> list[Part]:
-    found = result.described
-    if not found:
+    described = result.described
+    if not described:
         return []
     split = split_in(result.made_from)
-    shares = ", ".join(one.title.lower() for one in found.columns if one.scale == SHARE)
+    shares = ", ".join(one.title.lower() for one in described.columns if one.scale == SHARE)
 
     def rows_of(by: str) -> list[tuple[MeasuredCharacteristic, CharacteristicsOfGroup, PairMean]]:
         return [
             (one, group, group.cells[place])
-            for place, one in enumerate(found.columns)
-            for group in found.of(by)
+            for place, one in enumerate(described.columns)
+            for group in described.of(by)
             if group.n or by == "all"
         ]
 
@@ -210,8 +203,8 @@ def characteristics_tables(result: Druid) -> list[Part]:
             f"Means of what is 0 or 1 are shares of pairs: {shares}." if shares else "",
         )
     ]
-    for by, heading, words in (("stance", "Stance", "stance"), ("source", as_heading(split), in_words(split))):
-        if len(found.of(by)) > 1:
+    for by, heading, words in (("stance", "Stance", "stance"), ("source", split_heading(split), name_split(split))):
+        if len(described.of(by)) > 1:
             titles = result.titles if by == "stance" else {}
             group = Column(heading, lambda row, titles=titles: titles.get(row[1].group, row[1].group))
             tables.append(Table(f"Characteristics of evidence by {words}", [name, group, *means], rows_of(by)))
@@ -408,17 +401,17 @@ def shifts_tables(result: Druid) -> list[Part]:
         ]
 
     model_and_stance = [
-        Column("Model", lambda row: row.model.model),
+        Column("Model", "model.model"),
         Column("Stance", lambda row: result.titles[row.stances[0]]),
         Column("Desired: False, None, True", lambda row: _signs(row.counts.desired)),
     ]
     counts = [
-        Column("Pairs", lambda row: row.counts.n, items=AnswerRow.everything),
+        Column("Pairs", "counts.n", items=AnswerRow.everything),
         *(column for place, answer in enumerate(ANSWERS) for column in _answer_columns(place, answer)),
     ]
     moves = Column(
         "Desired moves",
-        lambda row: row.counts.desired_moves,
+        "counts.desired_moves",
         items=lambda row: row.moves(lambda before, after: row.signs[before] != row.signs[after]),
         counts=None,
         net=True,
@@ -435,11 +428,11 @@ def shifts_tables(result: Druid) -> list[Part]:
             [
                 *model_and_stance,
                 moves,
-                Column("per pair", lambda row: row.means.desired_move, interval=True, items=AnswerRow.everything),
-                Column("Memory conflicts", lambda row: row.counts.memory_conflicts, items=AnswerRow.conflicts),
+                Column("per pair", "means.desired_move", interval=True, items=AnswerRow.everything),
+                Column("Memory conflicts", "counts.memory_conflicts", items=AnswerRow.conflicts),
                 Column(
                     "Share",
-                    lambda row: row.means.memory_conflict,
+                    "means.memory_conflict",
                     interval=True,
                     items=lambda row: row.opens(row.means.memory_conflict.n, "before", ANSWERS),
                 ),
@@ -457,7 +450,7 @@ def shifts_tables(result: Druid) -> list[Part]:
                 moves,
                 Column(
                     "Memory conflicts, share",
-                    lambda row: row.counts.memory_conflict,
+                    "counts.memory_conflict",
                     interval=True,
                     items=lambda row: row.conflicts() if row.counts.memory_conflicts else None,
                     counts=None,
@@ -503,9 +496,9 @@ def correlations_tables(result: Druid, place: int) -> list[Part]:
             f"{title} correlation of characteristics with context usage, {found.model} (figure 4)",
             [
                 Column("Stance", lambda row: result.titles[row.stance]),
-                Column("Characteristic", lambda row: row.feature),
-                Column("Pairs", lambda row: row.n, items=both),
-                Column("Claims", lambda row: row.n_clusters, items=both, counts=CLAIMS),
+                Column("Characteristic", "feature"),
+                Column("Pairs", "n", items=both),
+                Column("Claims", "n_clusters", items=both, counts=CLAIMS),
                 Column(title, lambda row: getattr(row, name), interval=True, items=both, counts=None),
                 Column("p", lambda row: _p_value(getattr(row, name))),
                 Column("p by Holm", lambda row: getattr(row, name).p_holm),

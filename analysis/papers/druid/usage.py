@@ -30,17 +30,17 @@ COLUMNS = ("acu_mean", "acu_sum", "dp_false", "dp_none", "dp_true", "memory_conf
 MAX_COMPARED = 6  # runs of which every pair is compared
 
 
-def usage(pairs: Pairs, found: list[AnsweringModel], items: Items) -> EvidenceUsage:
+def usage(pairs: Pairs, models: list[AnsweringModel], items: Items) -> EvidenceUsage:
     """The part of the result about every model."""
     relevant = np.array([stance not in (None, NOT_RELEVANT) for stance in known_stances(pairs)], dtype=bool)
     rows = [(ALL, relevant), *((name, pairs.has_stance(name)) for name in pairs.names)]
-    values = [_columns(pairs, model) for model in found]
-    compared = list(combinations(range(len(found)), 2)) if len(found) <= MAX_COMPARED else []
+    values = [_columns(pairs, model) for model in models]
+    compared = list(combinations(range(len(models)), 2)) if len(models) <= MAX_COMPARED else []
     both = [(values[a][:, :2] - values[b][:, :2]) for a, b in compared]
     table = mean_table(np.column_stack(values + both), [where for _, where in rows], pairs.cluster)
     names = [name for name, _ in rows]
     parts = []
-    for number, model in enumerate(found):
+    for number, model in enumerate(models):
         _add_columns(items, number, model)
         start = number * len(COLUMNS)
         parts.append(
@@ -63,11 +63,11 @@ def usage(pairs: Pairs, found: list[AnsweringModel], items: Items) -> EvidenceUs
                 ],
             )
         )
-    start = len(found) * len(COLUMNS)
+    start = len(models) * len(COLUMNS)
     differences = [
         UsageDifference(
-            a=found[a].name,
-            b=found[b].name,
+            a=models[a].name,
+            b=models[b].name,
             rows=[
                 MeanUsage(stance=name, acu_mean=cells[place], acu_sum=cells[place + 1])
                 for name, cells in zip(names, table, strict=True)

@@ -65,5 +65,5 @@ def _levels(result: Druid) -> str:
 
 def _with_n(model: ModelUsage) -> str:
     """A model, and of how many pairs its context usage is defined; the first row is that of all relevant evidence."""
-    found = model.stances[0].acu_mean
-    return f"{model.model} (defined for {found.n:,} of {found.n + found.n_undefined:,} relevant pairs)"
+    acu_mean = model.stances[0].acu_mean
+    return f"{model.model} (defined for {acu_mean.n:,} of {acu_mean.n + acu_mean.n_undefined:,} relevant pairs)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from analysis.reports.labels.aspects import covering_dimension
-from analysis.sources import Run, Source
+from analysis.sources.outline import Outline, Run
 
 # Scores that tell a run of ICAT's scorer, and one of the baselines.
 OF_ICAT = {"claims", "claims_supported", "covered"}
@@ -23,11 +23,11 @@ VARIANTS = {"M": "ICAT-M, as imported", "S": "ICAT-S, as imported", "A": "ICAT-A
 IMPORTED = "icat"
 
 
-def icat_runs(source: Source) -> list[Run]:
+def icat_runs(source: Outline) -> list[Run]:
     return [run for run in source.runs() if set(run.scores) >= OF_ICAT]
 
 
-def baseline_runs(source: Source) -> list[Run]:
+def baseline_runs(source: Outline) -> list[Run]:
     return [run for run in source.runs() if set(run.scores) >= OF_BASELINES]
 
 
@@ -42,7 +42,7 @@ def titles(runs: list[Run]) -> dict[str, str]:
     }
 
 
-def imported_results(source: Source) -> dict[str, dict[str, dict]]:
+def imported_results(source: Outline) -> dict[str, dict[str, dict]]:
     """Of the variants that were imported: response -> what ICAT's own program found of it."""
     found: dict[str, dict[str, dict]] = {variant: {} for variant in VARIANTS}
     for key, results in source.content_metadata("response", IMPORTED).items():
@@ -52,7 +52,7 @@ def imported_results(source: Source) -> dict[str, dict[str, dict]]:
     return {variant: results for variant, results in found.items() if results}
 
 
-def offered(source: Source) -> dict[str, str]:
+def offered(source: Outline) -> dict[str, str]:
     """What factuality and coverage can be taken from: value -> title."""
     if covering_dimension(source.type) is None:
         return {}
@@ -60,5 +60,5 @@ def offered(source: Source) -> dict[str, str]:
     return found | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_results(source)}
 
 
-def offered_baselines(source: Source) -> dict[str, str]:
+def offered_baselines(source: Outline) -> dict[str, str]:
     return titles(baseline_runs(source))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from analysis.papers.icat.data import CoverageStudy, Machine
 from analysis.papers.icat.result import ANNOTATORS
-from analysis.reports.labels.judgements import new_items
+from analysis.reports.labels.judgements import add_names, new_items
 
 CELLS = {
     "both": "covered by both",
@@ -32,14 +31,11 @@ class AspectItems:
         self.items = new_items(study.units, runs=runs, decisions=decisions)
         for name, column in (("model", "model"), ("answer", "response")):
             values = study.responses[column].to_numpy(dtype=object)[study.of_response]
-            codes, names = pd.factorize(values)
-            self.items.add(
-                name, name.capitalize(), codes, list(map(str, names)), [one or "no name" for one in map(str, names)]
-            )
+            add_names(self.items, name, name.capitalize(), values)
 
     def add_labels(self, n_of_unit: np.ndarray) -> None:
-        values, titles = ["fewer", "two", "three"], ["fewer than two", "two", "three or more"]
-        self.items.add("labels", "Labels", np.clip(n_of_unit - 1, 0, ANNOTATORS - 1), values, titles)
+        titles = {"fewer": "fewer than two", "two": "two", "three": "three or more"}
+        self.items.add("labels", "Labels", np.clip(n_of_unit - 1, 0, ANNOTATORS - 1), titles)
 
     def add_known(self, name: str, answers: np.ndarray, run: str = "") -> None:
         """Aspects in answers that have a figure."""
@@ -57,7 +53,7 @@ class AspectItems:
         known = (people >= 0) & (covered >= 0)
         code = np.where(people == 1, np.where(covered == 1, 0, 2), np.where(covered == 1, 1, 3))
         words = f"By people and by {machine.title}"
-        self.items.add(f"{name}.cell", words, np.where(known, code, -1), list(CELLS), list(CELLS.values()), run)
+        self.items.add(f"{name}.cell", words, np.where(known, code, -1), CELLS, run=run)
         for figure, cells in COUNTED.items():
             counts = known & np.isin(code, [list(CELLS).index(cell) for cell in cells])
             where = known & np.isin(of_response, of_response[counts])

@@ -29,13 +29,12 @@ from analysis.papers.icat.result import (
     ScoreOverBeta,
     ScoresOfModel,
 )
-from analysis.papers.icat.show import refuses
 from analysis.reports.estimates import to_figure
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension
 from analysis.reports.labels.judgements import add_judgements
 from analysis.reports.words.numbers import either, n_of
-from analysis.sources import Run, Source
-from analysis.sources.base import SLOT
+from analysis.sources.base import Source
+from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import latest, untouched
 from analysis.stats import (
     Labels,
@@ -79,12 +78,6 @@ def compute(
     values raise ValueError.
     """
     dimension = covering_dimension(source.type)
-    if dimension is None:
-        raise ValueError(refuses(source.type))
-    if reference not in TITLES:
-        raise ValueError(f"reference is one of {', '.join(TITLES)}, not {reference!r}")
-    if convention not in CONVENTIONS:
-        raise ValueError(f"convention is one of {', '.join(CONVENTIONS)}, not {convention!r}")
     if not beta > 0:
         raise ValueError(f"beta is a number above 0, not {beta}")
     study = CoverageStudy(source, dimension, reference, k, ties)
@@ -278,20 +271,15 @@ def _correlations(
     study: CoverageStudy, values: np.ndarray, people: np.ndarray, *, quick: bool
 ) -> list[CoverageCorrelation]:
     """Of answers' coverage by people and another measure; both resample and permute whole queries."""
-    found = []
+    coverage_correlations = []
     for name, title in COEFFICIENTS.items():
         test = None
         if not quick:
             done = correlation_test(values, people, name, cluster=study.query.tolist())
-            test = CoverageTest(
-                p_value=number(done.p_value),
-                n_permutations=done.n_permutations,
-                null=done.null,
-                undefined=done.undefined,
-            )
+            test = CoverageTest.taking(done)
         figure = to_figure(FUNCTIONS[name](values, people, study.query), quick=quick)
-        found.append(CoverageCorrelation(name=name, title=title, figure=figure, test=test))
-    return found
+        coverage_correlations.append(CoverageCorrelation(name=name, title=title, figure=figure, test=test))
+    return coverage_correlations
 
 
 def _corrected(rows: list[Measure]) -> list[Measure]:

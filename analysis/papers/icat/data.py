@@ -18,7 +18,8 @@ import pandas as pd
 from analysis.papers.icat.choices import VARIANTS, icat_runs, imported_results, titles
 from analysis.reports.labels.aspect_labels import coded_labels, response_frame
 from analysis.reports.labels.aspects import covering_labels
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import ResponseCoverage, response_coverage
 from annotation.task_types import Dimension
 
@@ -68,7 +69,7 @@ class CoverageStudy:
 
     def people(self, said: pd.DataFrame) -> tuple[ResponseCoverage, np.ndarray]:
         """Coverage by those labels, and per unit 1, 0, or -1 where they are tied or too few."""
-        found = response_coverage(
+        covered = response_coverage(
             coded_labels(self.source, self.dimension, self.reference, self.units, said),
             self.of_response,
             len(self.responses),
@@ -76,7 +77,7 @@ class CoverageStudy:
             self.k,
             self.ties,
         )
-        return found, np.where(found.verdict <= 1, found.verdict, UNKNOWN)
+        return covered, np.where(covered.verdict <= 1, covered.verdict, UNKNOWN)
 
     @cached_property
     def n_aspects(self) -> np.ndarray:

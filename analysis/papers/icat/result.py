@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import Figure, Record, Result
+from analysis.figures.results import AgainstReference, Figure, Record
 
 CONVENTIONS = {
     "undefined": "left out of means",
@@ -108,9 +108,7 @@ class PlottedAnswers(Record):
     answers: list[PlottedAnswer]
 
 
-class Icat(Result):
-    reference: str
-    reference_title: str
+class Icat(AgainstReference):
     k: int
     ties: str
     ties_title: str

@@ -87,13 +87,13 @@ def _scores(result: Icat) -> list[Table]:
 
     model = Column("Model", lambda row: ALL if row is result.all else _name(row.model))
     rows = [*result.models, result.all]
-    answers = Column("Answers", lambda row: row.n_responses, items=of, counts=None)
+    answers = Column("Answers", "n_responses", items=of, counts=None)
     title = "Coverage by people"
     tables = [Table(title, [model, answers, mean(title, "people")], rows, _left_out(result, ("people",)))]
     if result.automatic:
         scored = Column(
             "Answers with a score",
-            lambda row: row.score.n_pairable,
+            "score.n_pairable",
             items=lambda row: of(row, **{"with.score": "yes"}),
             counts=ANSWERS,
         )
@@ -274,9 +274,7 @@ def _detection(result: Icat) -> list[Table]:
 
     def cell(name: str, title: str) -> Column:
         return Column(
-            title,
-            lambda row: row[1].detection.counts[name],
-            items=lambda row: Filter({f"m{row[0]}.cell": name}),
+            title, lambda row: row[1].detection.counts[name], items=lambda row: Filter({f"m{row[0]}.cell": name})
         )
 
     mean = figures("mean", lambda column, name: Filter({f"{column}.{name}": "yes"}), ANSWERS)
@@ -298,15 +296,10 @@ def _agreement(result: Icat) -> Table:
     several = Filter({"labels": ("two", "three")})
     columns = [
         Column("Measure", lambda row: "Fleiss' kappa"),
-        Column("Labels", lambda row: row.n_labels),
-        Column("Aspects", lambda row: row.fleiss.n_pairable, items=lambda row: several),
-        Column("With three labels or more", lambda row: row.n_three, items=lambda row: Filter({"labels": "three"})),
-        Column(
-            "Kappa",
-            lambda row: row.fleiss,
-            interval=True,
-            items=lambda row: several if row.fleiss.n_pairable else None,
-        ),
+        Column("Labels", "n_labels"),
+        Column("Aspects", "fleiss.n_pairable", items=lambda row: several),
+        Column("With three labels or more", "n_three", items=lambda row: Filter({"labels": "three"})),
+        Column("Kappa", "fleiss", interval=True, items=lambda row: several if row.fleiss.n_pairable else None),
     ]
     return Table("Agreement of the annotators", columns, [result.agreement], f"{result.agreement.form}.")
 

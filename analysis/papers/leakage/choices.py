@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.labels.dimensions import entailing_labels
 from analysis.reports.options import sibling_projects
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -45,10 +45,10 @@ def judges_verdicts(kind: TaskType) -> bool:
     return kind.unit_kind == UnitKind.EVIDENCE
 
 
-def document_projects(source: Source) -> dict[str, str]:
+def document_projects(source: Outline) -> dict[str, str]:
     """Projects on the same data set in which people say of whole documents whether they include gold evidence."""
     return sibling_projects(source, judges_documents)
 
 
-def verdict_projects(source: Source) -> dict[str, str]:
+def verdict_projects(source: Outline) -> dict[str, str]:
     return sibling_projects(source, judges_verdicts)

@@ -28,13 +28,15 @@ from analysis.papers.leakage.result import (
 )
 from analysis.papers.leakage.retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
 from analysis.papers.leakage.texts import Texts
+from analysis.reports.common import REFERENCES
 from analysis.reports.detections import check_split
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import counted_labels
 from analysis.reports.labels.dimensions import SPLIT_BY, against
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import REFERENCES, decisions_left_out
-from analysis.sources import Run, Source
+from analysis.reports.labels.reference import decisions_left_out
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.sources.touched import latest
 from analysis.stats import (
     RankSum,
@@ -69,7 +71,7 @@ def compute(
     on the data set: one that judges whole documents, and one whose newest verdict run is taken. Raises ValueError for
     wrong choices.
     """
-    check_split(reference, by, run)
+    check_split(by, run)
     checker = source.run(run) if run else None
     found = judged(source, reference, checker, touched)
     others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
@@ -176,17 +178,12 @@ def _measured(
             }
         ),
         difference=to_figure(repeated_difference(found["matched"], found["unmatched"]), quick=quick),
-        test=GroupTest(
-            u=number(test.u),
-            p_value=number(test.p_value),
+        test=GroupTest.taking(
+            test,
             p_holm=number(p_holm),
-            method=test.method,
             effect=to_figure(test, quick=quick),
-            rank_biserial=number(test.rank_biserial),
             n_matched=test.n_first,
             n_unmatched=test.n_second,
-            n_in_both=test.n_in_both,
-            undefined=test.undefined,
         ),
     )
 
@@ -199,22 +196,22 @@ def _repeated(rows: pd.DataFrame, name: str) -> RepeatedEstimate:
 
 
 def _comparisons(
-    source: Source, found: JudgedDocuments, checker: Run | None, other: Source | None, reference: str, quick: bool
+    source: Source, documents: JudgedDocuments, checker: Run | None, other: Source | None, reference: str, quick: bool
 ) -> list[Compared]:
     """The checker against people by unit and by document, and everybody against people's labels of whole documents."""
-    claims = found.units.drop_duplicates("document").set_index("document")["claim"]
-    by_document = {side: found.verdicts(side, ["document"]) for side in found.sides}
+    claims = documents.units.drop_duplicates("document").set_index("document")["claim"]
+    by_document = {side: documents.verdicts(side, ["document"]) for side in documents.sides}
     rows = []
 
     def compare_documents(people: SideVerdicts, checker: SideVerdicts) -> None:
         rows.append(set_against("documents", people, checker, claims, quick=quick))
 
     if checker is not None:
-        units = found.units["unit"]
-        codes = {side: pd.Series(found.sides[side].code, index=units) for side in found.sides}
+        units = documents.units["unit"]
+        codes = {side: pd.Series(documents.sides[side].code, index=units) for side in documents.sides}
         level = "pairs" if source.type.unit_kind == UnitKind.PAIR else "documents"
         people, automatic = SideVerdicts("people", codes["people"]), SideVerdicts(checker.name, codes["checker"])
-        of_units = found.units.set_index("unit")["claim"]
+        of_units = documents.units.set_index("unit")["claim"]
         rows.append(set_against(level, people, automatic, of_units, quick=quick, is_of_units=True))
         if level == "pairs":
             people = SideVerdicts("people, by pairs", by_document["people"])
@@ -229,10 +226,10 @@ def _comparisons(
 
 
 def _notes(
-    result: Leakage, found: JudgedDocuments, retrieved: list[Family], n_unselected: int, texts: Texts, quick: bool
+    result: Leakage, documents: JudgedDocuments, retrieved: list[Family], n_unselected: int, texts: Texts, quick: bool
 ) -> list[str]:
     notes = []
-    if not (found.sides["people"].code >= 0).any():
+    if not (documents.sides["people"].code >= 0).any():
         notes.append("Nobody has labelled anything yet, so no claim is matched or unmatched by people.")
     if not result.run:
         notes.append("No automatic matching: run a checker on this project (the study used nli) and choose its run.")

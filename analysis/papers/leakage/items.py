@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
@@ -20,9 +19,9 @@ CELLS = {
 }
 
 
-def add_generations(items: Items, found: JudgedDocuments, run: str) -> None:
+def add_generations(items: Items, documents: JudgedDocuments, run: str) -> None:
     """Whose generation, document and claim a unit is of, and by side whether the generation is matched."""
-    units = found.units
+    units = documents.units
     for name, columns in (("claim", ["claim"]), ("document", ["document"]), ("generation", GENERATION)):
         codes = units.groupby(columns, sort=True).ngroup().to_numpy()
         items.add(name, name.capitalize(), codes, list(map(str, range(codes.max() + 1))))
@@ -30,28 +29,26 @@ def add_generations(items: Items, found: JudgedDocuments, run: str) -> None:
     titles = ["/".join(name or "-" for name in names) for names, _ in parts]
     items.add("generator", "Generator", parts.ngroup().to_numpy(), list(map(str, range(len(titles)))), titles)
     generations = tuples(units, GENERATION)
-    for side in found.sides:
-        status = found.verdicts(side, GENERATION).reindex(generations).to_numpy()
-        code = np.select([status == one for one in STATUS.values()], range(len(STATUS)), -1)
+    for side in documents.sides:
+        status = documents.verdicts(side, GENERATION).reindex(generations).to_numpy()
+        parts = {name: status == one for name, one in STATUS.items()}
         of = {"run": run} if side == "checker" else {}
-        items.add(f"generation.{side}", f"Generations by {side}", code, list(STATUS), **of)
+        items.add_parts(f"generation.{side}", f"Generations by {side}", parts, {name: name for name in STATUS}, **of)
 
 
-def add_comparisons(items: Items, found: JudgedDocuments, compared: list[Compared], run: str) -> None:
+def add_comparisons(items: Items, documents: JudgedDocuments, compared: list[Compared], run: str) -> None:
     """By comparison the cell of each unit; of a document all units are in its cell."""
     for place, one in enumerate(compared):
-        keys = found.units["unit"] if one.is_of_units else found.units["document"]
-        where = [keys.isin(mine).to_numpy() for mine in one.cells.values()]
-        code = np.select(where, range(len(where)), -1)
-        values = list(one.cells)
+        keys = documents.units["unit"] if one.is_of_units else documents.units["document"]
+        parts = {name: keys.isin(mine).to_numpy() for name, mine in one.cells.items()}
         title = f"{one.result.people} and {one.result.checker}, {one.result.level}"
-        items.add(f"comparison{place}", title, code, values, [CELLS[name] for name in values], run)
+        items.add_parts(f"comparison{place}", title, parts, CELLS, run=run)
 
 
-def add_retrievals(items: Items, found: JudgedDocuments, retrieved: list[Family], measures: dict[str, str]) -> None:
+def add_retrievals(items: Items, documents: JudgedDocuments, retrieved: list[Family], measures: dict[str, str]) -> None:
     """By retrieval and measure the units of claims for which it is defined: all of them, those that are matched,
     unmatched, either, and both (in different repetitions)."""
-    claims = found.units["claim"]
+    claims = documents.units["claim"]
     for place, family in enumerate(retrieved):
         for name, title in measures.items():
             rows = family.rows[is_defined(family.rows, name)]

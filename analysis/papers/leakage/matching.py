@@ -20,7 +20,8 @@ from analysis.reports.detections import cross, detection_figures, kappa_figure
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.inference import Entailed, by_people, decided
 from analysis.reports.labels.dimensions import NO_SUGGESTION
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import detection, repeated_mean
 from analysis.stats.generation.matching import matched_share
 
@@ -103,22 +104,22 @@ def _of_documents(source: Source) -> tuple[pd.DataFrame, int]:
     return units, len(every) - len(units)
 
 
-def proportions(found: JudgedDocuments, *, quick: bool) -> list[Generator]:
+def proportions(documents: JudgedDocuments, *, quick: bool) -> list[Generator]:
     """Per generator and side: share of matched generations, in all and in each repetition."""
     return [
         Generator(
             **dict(zip(GENERATOR, names, strict=True)),
-            sides={side: _share(found, mine, side, quick) for side in found.sides},
+            sides={side: _share(documents, mine, side, quick) for side in documents.sides},
             n_documents=int(mine["document"].nunique()),
             n_claims=int(mine["claim"].nunique()),
             n_repetitions=int(mine["repetition"].nunique()),
         )
-        for names, mine in found.units.groupby(GENERATOR, sort=True)
+        for names, mine in documents.units.groupby(GENERATOR, sort=True)
     ]
 
 
-def _share(found: JudgedDocuments, mine: pd.DataFrame, side: str, quick: bool) -> MatchedSide:
-    verdicts = found.verdicts(side, GENERATION)
+def _share(documents: JudgedDocuments, mine: pd.DataFrame, side: str, quick: bool) -> MatchedSide:
+    verdicts = documents.verdicts(side, GENERATION)
     wanted = mine.drop_duplicates(GENERATION)[GENERATION]
     verdict = verdicts.reindex(tuples(wanted, GENERATION)).to_numpy()
     values = [float(one) if one >= 0 else float("nan") for one in verdict]

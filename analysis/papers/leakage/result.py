@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import Figure, Record, Result
+from analysis.figures.results import AgainstReference, Figure, Record
 
 
 class MatchedSide(Record):
@@ -112,9 +112,7 @@ class RetrievalFamily(Record):
     notes: list[str]
 
 
-class Leakage(Result):
-    reference: str
-    reference_title: str
+class Leakage(AgainstReference):
     run: str
     checker: str
     touched: bool

@@ -15,7 +15,8 @@ import pandas as pd
 from analysis.papers.leakage.choices import GENERATOR
 from analysis.papers.leakage.matching import GENERATION, JudgedDocuments
 from analysis.papers.leakage.texts import Texts
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.sources.rankings import EACH, OWN, Retrieval
 from analysis.stats.accuracy.ranking import ranking_scores
 

@@ -13,7 +13,7 @@ from analysis.papers.refchecker.result import (
     Pieces,
     PiecesOfSetting,
 )
-from analysis.reports.estimates import to_figure
+from analysis.reports.estimates import cluster_codes, to_figure
 from analysis.stats import Classification, Estimate, ResponseEvaluation, classification, mean_of, response_evaluation
 
 
@@ -26,16 +26,18 @@ def pieces(study: Study, people: np.ndarray, checker: np.ndarray, *, quick: bool
     )
 
 
-def _mean_of_settings(found: list[Classification], *, quick: bool) -> Accuracy | None:
-    if len(found) < 2:
+def _mean_of_settings(classifications: list[Classification], *, quick: bool) -> Accuracy | None:
+    if len(classifications) < 2:
         return None
-    means = {name: mean_of([getattr(one, name) for one in found], "setting") for name in ("accuracy", "macro_f1")}
+    means = {
+        name: mean_of([getattr(one, name) for one in classifications], "setting") for name in ("accuracy", "macro_f1")
+    }
     return Accuracy(**{name: to_figure(one, quick=quick) for name, one in means.items()})
 
 
 def _classified(study: Study, setting: str, people: np.ndarray, checker: np.ndarray) -> Classification:
     where = (study.units["setting"] == setting).to_numpy() & (people != OFF_SCALE)
-    cluster = study.units["cluster"].astype("category").cat.codes.to_numpy()[where]
+    cluster = cluster_codes(study.units)[where]
     return classification(people[where], np.maximum(checker[where], NONE), study.labels, cluster)
 
 
@@ -62,7 +64,7 @@ def answers(
     asked = study.beside(people, checker)
     predicted = np.where(study.complete(asked)[:, None], study.counts(asked), 0)
     kept = ~study.responses["model"].isin(without).to_numpy()
-    found = []
+    answers_of_settings = []
     for setting in study.settings:
         where = kept & (study.responses["setting"] == setting).to_numpy()
         n_abstained = None
@@ -77,7 +79,7 @@ def answers(
             study.item_codes()[where],
         )
         strict = result.strict.confusion  # an answer is factual where its worst label is the best one
-        found.append(
+        answers_of_settings.append(
             AnswersOfSetting(
                 setting=setting,
                 n_responses=int(where.sum()),
@@ -90,13 +92,13 @@ def answers(
                 **{name: to_figure(one, quick=quick) for name, one in _estimates(result).items()},
             )
         )
-    return found
+    return answers_of_settings
 
 
-def _estimates(found: ResponseEvaluation) -> dict[str, Estimate]:
+def _estimates(evaluation: ResponseEvaluation) -> dict[str, Estimate]:
     names = ("accuracy", "factual_f1", "non_factual_f1", "pearson", "spearman")
-    of_strict = {"strict_accuracy": found.strict.accuracy, "strict_macro_f1": found.strict.macro_f1}
-    return {name: getattr(found, name) for name in names} | of_strict
+    of_strict = {"strict_accuracy": evaluation.strict.accuracy, "strict_macro_f1": evaluation.strict.macro_f1}
+    return {name: getattr(evaluation, name) for name in names} | of_strict
 
 
 def strict_by_response(study: Study, codes: np.ndarray) -> dict[str, int]:
@@ -118,14 +120,14 @@ def granularity(
             np.array([side.get(key, NONE) for key in mine["response"]], dtype=int) for side in (by_people, by_checker)
         ]
         cluster = mine["item"].astype("category").cat.codes.to_numpy()
-        found = classification(*sides, study.labels, cluster)
-        every.append(found)
+        measures = classification(*sides, study.labels, cluster)
+        every.append(measures)
         settings.append(
             GranularityOfSetting(
                 setting=setting,
-                n_differ=int(found.confusion.sum() - found.confusion.trace()),
-                accuracy=to_figure(found.accuracy, quick=quick),
-                macro_f1=to_figure(found.macro_f1, quick=quick),
+                n_differ=int(measures.confusion.sum() - measures.confusion.trace()),
+                accuracy=to_figure(measures.accuracy, quick=quick),
+                macro_f1=to_figure(measures.macro_f1, quick=quick),
             )
         )
     return Granularity(pieces=of, checker=checker, settings=settings, mean=_mean_of_settings(every, quick=quick))

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.papers.refchecker.data import NONE, Study
 from analysis.papers.refchecker.result import KNOWLEDGE
-from analysis.sources import Run
+from analysis.sources.outline import Run
 
 SAME = {"same": "the same", "other": "another one"}
 FACTUAL = {"both": "both", "people": "people only", "checker": "the checker only", "neither": "neither"}

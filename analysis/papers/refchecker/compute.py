@@ -15,12 +15,13 @@ from analysis.papers.refchecker.checkers import answers, granularity, pieces, st
 from analysis.papers.refchecker.columns import PieceItems
 from analysis.papers.refchecker.data import NONE, OFF_SCALE, Study, distinct_runs, study_of
 from analysis.papers.refchecker.models import adjusted, labels_by_rule, rankings, rates
-from analysis.papers.refchecker.result import RULES, TIES, Granularity, MeasuredChecker, RefChecker
+from analysis.papers.refchecker.result import RULES, Granularity, MeasuredChecker, RefChecker
 from analysis.papers.refchecker.texts import copying, knowledge, masked
+from analysis.reports.common import REFERENCES
 from analysis.reports.labels.judgements import add_judgements
-from analysis.reports.labels.reference import REFERENCES, decisions_left_out
+from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.words.numbers import either, n_of
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.sources.touched import latest, untouched
 
 
@@ -41,8 +42,6 @@ def compute(
     is a key of TIES; `other_pieces` is the slug of a project on the same answers cut into other pieces. Wrong values
     raise ValueError.
     """
-    if major_ties not in TIES:
-        raise ValueError(f"major_ties is one of {', '.join(TIES)}, not {major_ties!r}")
     study = study_of(source)
     left_out = _models_named(study, without)
     labels = source.label_frame(study.units, every_revision=True)

@@ -12,7 +12,8 @@ import pandas as pd
 
 from analysis.papers.refchecker.scale import NEEDS, judged_dimension, scale
 from analysis.reports.labels.reference import checker_codes, references
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import first_present, label_counts
 from annotation.task_types import Dimension, TaskType
 
@@ -125,15 +126,15 @@ def study_of(source: Source) -> Study:
 
 def _responses(source: Source) -> pd.DataFrame:
     items = source.item_frame()
-    found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
-    found = found.rename(columns={"context_setting": "setting"}).assign(
+    frame = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
+    frame = frame.rename(columns={"context_setting": "setting"}).assign(
         n_units=items["n_units"].to_numpy(), number=items["item"].to_numpy()
     )
-    parents = found["question"].where(found["question"].notna(), found["claim"])
-    found["item"] = parents.where(parents.notna(), found["response"])
-    found["setting"] = found["setting"].fillna("").replace("", NO_SETTING)
-    found["model"] = found["model"].fillna("").replace("", NO_MODEL)
-    return found[["response", "item", "question", "claim", "model", "setting", "n_units", "number"]]
+    parents = frame["question"].where(frame["question"].notna(), frame["claim"])
+    frame["item"] = parents.where(parents.notna(), frame["response"])
+    frame["setting"] = frame["setting"].fillna("").replace("", NO_SETTING)
+    frame["model"] = frame["model"].fillna("").replace("", NO_MODEL)
+    return frame[["response", "item", "question", "claim", "model", "setting", "n_units", "number"]]
 
 
 def distinct_runs(source: Source) -> list[tuple[Run, str]]:

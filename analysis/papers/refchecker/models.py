@@ -200,13 +200,13 @@ def _rates_of_models(
     models = study.responses["model"].to_numpy()[where]
     names = sorted(set(models.tolist()))
     values, groups = np.hstack([people[where], checker[where]]), models[:, None] == np.array(names, dtype=object)
-    found = grouped_means(values, groups, study.item_codes()[where])
-    intervals = None if quick else found.confidence_intervals(n_resamples=RESAMPLES)
+    means = grouped_means(values, groups, study.item_codes()[where])
+    intervals = None if quick else means.confidence_intervals(n_resamples=RESAMPLES)
     n_labels = len(study.labels)
     cells = [
         [
             plain_figure(mean, "" if n else NO_RATE, int(n), intervals[row][column] if intervals else None)
-            for column, (mean, n) in enumerate(zip(found.mean[row], found.n[row], strict=True))
+            for column, (mean, n) in enumerate(zip(means.mean[row], means.n[row], strict=True))
         ]
         for row in range(len(names))
     ]

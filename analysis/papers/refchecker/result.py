@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import DecisionsLeftOut, Figure, NamedLabel, Record, Result
+from analysis.figures.results import AgainstReference, DecisionsLeftOut, Figure, NamedLabel, Record
 
 RULES = {
     "soft": "soft: the label's share of each answer's pieces",
@@ -214,9 +214,7 @@ class Masked(Record):
     rows: list[MaskedRow]
 
 
-class RefChecker(Result):
-    reference: str
-    reference_title: str
+class RefChecker(AgainstReference):
     touched: bool
     without: list[str]
     major_ties: str

@@ -19,8 +19,8 @@ def judged_dimension(kind: TaskType) -> Dimension | None:
     """The dimension by which pieces of answers are judged; None where the task type judges something else."""
     if not ORIGINS[kind.unit_kind].is_piece:
         return None
-    found = [one for one in kind.dimensions if one.role == ROLE and len(scale(one)) > 1]
-    return found[0] if len(found) == 1 else None
+    kept = [one for one in kind.dimensions if one.role == ROLE and len(scale(one)) > 1]
+    return kept[0] if len(kept) == 1 else None
 
 
 def refuses(kind: TaskType) -> str:

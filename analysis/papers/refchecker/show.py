@@ -21,10 +21,10 @@ from analysis.reports.options import LABELS, STATISTICS, Option, sibling_project
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import listed, sentences
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 
 
-def projects_beside(source: Source) -> dict[str, str]:
+def projects_beside(source: Outline) -> dict[str, str]:
     """Other projects on the data set whose pieces are of answers too."""
     return sibling_projects(source, lambda kind: not refuses(kind))
 
@@ -57,10 +57,10 @@ def _known(result: RefChecker) -> list[RatesOfSetting]:
 
 def _mean_rates(result: RefChecker) -> str:
     label = result.worst
-    said = [f"{one.rules[0].mean[label.label].written()} ({one.setting})" for one in _known(result)]
+    texts = [f"{one.rules[0].mean[label.label].written()} ({one.setting})" for one in _known(result)]
     return (
         f"The mean share of an answer's {result.unit_words} labelled {label.title.lower()}, averaged over models, is "
-        f"{listed(said)} (95 % intervals)."
+        f"{listed(texts)} (95 % intervals)."
     )
 
 

@@ -236,10 +236,7 @@ def _count_columns(result: RefChecker) -> list[Column]:
 
     def counted(title: str, name: str, side: str) -> Column:
         return Column(
-            title,
-            lambda row: getattr(row[2], name),
-            items=lambda row: Filter(factual(row, side)),
-            counts=ANSWERS,
+            title, lambda row: getattr(row[2], name), items=lambda row: Filter(factual(row, side)), counts=ANSWERS
         )
 
     return [
@@ -284,10 +281,7 @@ def _accuracy_columns(result: RefChecker) -> list[Column]:
 
 def _answers_column(result: RefChecker) -> Column:
     return Column(
-        "Answers",
-        lambda row: row[2].n,
-        items=lambda row: Filter(_compared(result, row, "worst", BOTH)),
-        counts=ANSWERS,
+        "Answers", lambda row: row[2].n, items=lambda row: Filter(_compared(result, row, "worst", BOTH)), counts=ANSWERS
     )
 
 
@@ -404,12 +398,7 @@ def granularity_table(result: RefChecker) -> Table:
         Column("Checker", lambda row: row[1].checker),
         Column("Setting", lambda row: row[2] or MEAN_OF_SETTINGS),
         Column("Answers", lambda row: row[3].macro_f1.n_pairable, items=every, counts=ANSWERS),
-        Column(
-            "Differ",
-            lambda row: row[4],
-            items=lambda row: Filter(at(row[2]) | {row[0]: "other"}),
-            counts=ANSWERS,
-        ),
+        Column("Differ", lambda row: row[4], items=lambda row: Filter(at(row[2]) | {row[0]: "other"}), counts=ANSWERS),
         Column("Accuracy", lambda row: row[3].accuracy, interval=True, items=every, counts=ANSWERS),
         Column("Macro-F1", lambda row: row[3].macro_f1, interval=True, items=every, counts=ANSWERS),
     ]

@@ -89,14 +89,14 @@ def _known(result: RefChecker, number: int, one: Knowledge) -> list[Table]:
             items=lambda row: Filter(here(row[0]) | {knows: row[1], "people": label.label}),
         )
 
-    answers = [Column("Setting", lambda row: row.setting), Column("Answers of", lambda row: row.model)]
+    answers = [Column("Setting", "setting"), Column("Answers of", "model")]
     counts = [
         Column("Setting", lambda row: row[0].setting),
         Column("Answers of", lambda row: row[0].model),
         Column("Does it know?", lambda row: row[1]),
         *map(count, range(len(result.labels))),
     ]
-    n = Column("n", lambda row: row.n, items=lambda row: Filter(here(row) | {knows: tuple(KNOWLEDGE.values())}))
+    n = Column("n", "n", items=lambda row: Filter(here(row) | {knows: tuple(KNOWLEDGE.values())}))
     title = f"What {one.asked} knows, by what people say of {result.unit_words}"
     return [
         Table(
@@ -131,14 +131,10 @@ def masked_tables(result: RefChecker) -> list[Table]:
             )
 
         columns = [
-            Column("Setting", lambda row: row.setting),
-            Column("Answers of", lambda row: row.model),
-            Column("n", lambda row: row.n, items=known),
-            Column(
-                "Nothing masked",
-                lambda row: row.n_without,
-                items=lambda row: Filter(here(row) | {column: "unmasked"}),
-            ),
+            Column("Setting", "setting"),
+            Column("Answers of", "model"),
+            Column("n", "n", items=known),
+            Column("Nothing masked", "n_without", items=lambda row: Filter(here(row) | {column: "unmasked"})),
             *map(share, range(len(result.labels))),
         ]
         return Table(

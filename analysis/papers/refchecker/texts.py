@@ -24,8 +24,8 @@ from analysis.papers.refchecker.result import (
     MaskedRow,
     Test,
 )
-from analysis.reports.estimates import to_figure
-from analysis.sources import Run
+from analysis.reports.estimates import cluster_codes, to_figure
+from analysis.sources.outline import Run
 from analysis.stats import copy_rates, correlation_test, holm, spearman, system_means
 
 WORD = re.compile(r"\w+")
@@ -94,12 +94,12 @@ def piece_texts(study: Study) -> list[str]:
 def _copied(study: Study, setting: str, people: np.ndarray, rate: np.ndarray, *, quick: bool) -> CopyingOfSetting:
     where = ((study.units["setting"] == setting) & (people >= 0)).to_numpy()
     units, codes, rates = study.units[where], people[where], rate[where]
-    cluster = units["cluster"].astype("category").cat.codes.to_numpy()
+    cluster = cluster_codes(units)
     test = None
     if not quick:
         drawn = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
         found = correlation_test(rates, codes, cluster=cluster, n_permutations=drawn)
-        test = Test(p_value=number(found.p_value), n_permutations=found.n_permutations, undefined=found.undefined)
+        test = Test.taking(found)
     return CopyingOfSetting(
         setting=setting,
         spearman=to_figure(spearman(rates, codes, cluster), quick=quick),

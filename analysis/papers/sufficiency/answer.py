@@ -9,6 +9,7 @@ from analysis.papers.sufficiency.choices import GROUPS
 from analysis.papers.sufficiency.result import Autorater, Sufficiency
 from analysis.reports.words.differences import difference_rules
 from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import no_interval
 
 
 def _best_f1(result: Sufficiency) -> Autorater | None:
@@ -94,6 +95,14 @@ MODEL_RULES = (
 )
 CURVE_RULES = (
     Rule("no curve", lambda result: not result.curves or not _gain(result).is_defined, lambda result: ""),
+    Rule(
+        "without interval",
+        lambda result: _gain(result).low is None,
+        lambda result: (
+            f"Withholding answers by {result.score_title} changes mean accuracy by {_gain(result).written()} "
+            f"({no_interval(_gain(result))})."
+        ),
+    ),
     Rule(
         "nothing shown",
         lambda result: not _gain(result).excludes_zero,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.reports.labels.derived import with_derived
 from analysis.reports.options import sibling_projects
-from analysis.sources import Run, Source
+from analysis.sources.outline import Outline, Run
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -48,19 +48,19 @@ def refuses(kind: TaskType) -> str:
     return "It needs questions that are judged by whether their passages suffice to answer them."
 
 
-def grade_projects(source: Source) -> dict[str, str]:
+def grade_projects(source: Outline) -> dict[str, str]:
     """Projects on the same data set in which answers are graded."""
     return sibling_projects(source, grades_answers)
 
 
-def judges(source: Source) -> dict[str, str]:
+def judges(source: Outline) -> dict[str, str]:
     """Who can say whether an answer is correct: people, or a run of a project that grades answers."""
     return {PEOPLE: "people"} | {
         run.uuid: f"{other.slug}: {run.name}" for other in _grading(source) for run in other.labelling_runs()
     }
 
 
-def offered_scores(source: Source) -> dict[str, str]:
+def offered_scores(source: Outline) -> dict[str, str]:
     """Value -> title: what runs of this project and of those that grade answers give, and answers' own confidence."""
     return {
         "": "the newest run of this project",
@@ -76,7 +76,7 @@ def offered_scores(source: Source) -> dict[str, str]:
     }
 
 
-def _grading(source: Source) -> Iterator[Source]:
+def _grading(source: Outline) -> Iterator[Outline]:
     others = (source.sibling(slug) for slug in source.siblings())
     return (other for other in others if grades_answers(other.type))
 

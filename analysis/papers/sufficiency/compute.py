@@ -20,7 +20,6 @@ from analysis.papers.sufficiency.choices import (
     PEOPLE,
     grade_projects,
     grades_answers,
-    refuses,
     sufficiency_dimension,
 )
 from analysis.papers.sufficiency.curves import curves, given_and_abstained, score_of
@@ -44,12 +43,14 @@ from analysis.papers.sufficiency.result import (
     Sufficiency,
     Sweep,
 )
+from analysis.reports.common import REFERENCES
 from analysis.reports.detections import check_split, cross, detection_figures
 from analysis.reports.estimates import share_figure, to_figure
 from analysis.reports.labels.dimensions import SPLIT_BY
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import REFERENCES, codes_of, decisions_left_out, references
-from analysis.sources import Run, Source
+from analysis.reports.labels.reference import codes_of, decisions_left_out, references
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.sources.touched import latest, untouched
 from analysis.stats import areas, detection, threshold_sweep
 from annotation.task_types import Dimension
@@ -83,9 +84,7 @@ def compute(
     key of `choices.offered_scores`. Raises ValueError for wrong choices.
     """
     dimension = sufficiency_dimension(source.type)
-    if dimension is None:
-        raise ValueError(refuses(source.type))
-    check_split(reference, by, run)
+    check_split(by, run)
     units = source.unit_frame(source.type.unit_kind)
     labels = source.label_frame(units, every_revision=True)
     last, runs = latest(labels), source.labelling_runs()
@@ -150,8 +149,8 @@ def _people(
     against: Sequence[Run] = (),
 ) -> np.ndarray:
     """1 sufficient, 0 insufficient, -1 undecided."""
-    found = references(source.type, source, reference, units, labels, against)[dimension.slug].code
-    return _as_sufficient(dimension, found)
+    code = references(source.type, source, reference, units, labels, against)[dimension.slug].code
+    return _as_sufficient(dimension, code)
 
 
 def _of_run(source: Source, dimension: Dimension, units: pd.DataFrame, run: Run) -> np.ndarray:
@@ -183,8 +182,7 @@ def _autorater(
     truth = _people(source, dimension, reference, units, labels, against)
     rated = _of_run(source, dimension, units, run)
     where = cross(truth, rated, RATED)
-    code = np.select(list(where.values()), range(len(where)), -1)
-    items.add(f"rated.{run.uuid}", f"People and {run.name}", code, list(RATED), list(RATED.values()), run.uuid)
+    items.add_parts(f"rated.{run.uuid}", f"People and {run.name}", where, RATED, run=run.uuid)
     left_out = decisions_left_out(source, reference, units, against)
     return Autorater(
         run=run.uuid,
@@ -302,7 +300,7 @@ def _add_answers(items: Items, units: pd.DataFrame, answers: pd.DataFrame, sets:
         for other in names[1:]:
             where = asked(of_model & answers["setting"].isin([other, names[0]]).to_numpy())
             words = f"Graded answers of {' / '.join(filter(None, (dataset, model)))} in {other} or {names[0]}"
-            items.add(f"setting{place}", words, where - 1, ["yes"], [""])
+            items.add_flag(f"setting{place}", words, where)
             place += 1
 
 

@@ -10,7 +10,7 @@ from analysis.papers.sufficiency.choices import COMBINED, CONFIDENCE, OUTCOMES, 
 from analysis.papers.sufficiency.grades import SYSTEM, Graded, correctness, question_codes, systems
 from analysis.papers.sufficiency.result import AccuracyCurve, AtCoverage
 from analysis.reports.estimates import to_figure
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.stats import selective_curve
 
 COVERAGES = tuple(round(0.1 * step, 1) for step in range(1, 11))
@@ -18,15 +18,15 @@ FOLDS = 5
 MOST_POINTS = 200  # of a drawn curve
 
 
-def score_of(source: Source, grades: Source, found: Graded, chosen: str, label: str, dimension: str) -> tuple:
+def score_of(source: Source, grades: Source, graded: Graded, chosen: str, label: str, dimension: str) -> tuple:
     """(values by row of `found`, its title); ValueError for a score that there is not. Values are nan where undefined.
 
     A score of a question is that of all its answers.
     """
     if chosen == CONFIDENCE:
-        return found.rows["confidence"].to_numpy(), "the answers' own confidence"
+        return graded.rows["confidence"].to_numpy(), "the answers' own confidence"
     if chosen == COMBINED:
-        return combined(found), "confidence and sufficiency together, by logistic regression out of fold"
+        return combined(graded), "confidence and sufficiency together, by logistic regression out of fold"
     if not chosen:
         runs = [run for run in source.runs() if run.gives == "labels"]
         if not runs:
@@ -48,10 +48,10 @@ def score_of(source: Source, grades: Source, found: Graded, chosen: str, label: 
     key = "response" if slug else "question"
     by_key = dict(zip(units[key], units["unit"].map(values), strict=True))
     title = f"{run.name}'s {'probability of ' + label if name == PROBABILITY else name}"
-    return found.rows[key].map(by_key).to_numpy(dtype=float), title
+    return graded.rows[key].map(by_key).to_numpy(dtype=float), title
 
 
-def combined(found: Graded) -> np.ndarray:
+def combined(graded: Graded) -> np.ndarray:
     """How probable a right answer is by its confidence and the sufficiency of its question's context.
 
     The study's selective generation (Joren et al. 2025): a logistic regression for each system, here fitted
@@ -60,7 +60,7 @@ def combined(found: Graded) -> np.ndarray:
     """
     from sklearn.linear_model import LogisticRegression
 
-    rows = found.rows
+    rows = graded.rows
     values = np.full(len(rows), np.nan)
     questions = sorted(rows["question"].unique())
     drawn = np.random.default_rng(0).permutation(len(questions)) % FOLDS
@@ -80,14 +80,14 @@ def combined(found: Graded) -> np.ndarray:
     return values
 
 
-def curves(found: Graded, score: np.ndarray, *, quick: bool) -> list[AccuracyCurve]:
+def curves(graded: Graded, score: np.ndarray, *, quick: bool) -> list[AccuracyCurve]:
     """Per system: accuracy against coverage."""
-    return [_curve(name, mine, quick) for name, mine in systems(found.rows.assign(score=score))]
+    return [_curve(name, mine, quick) for name, mine in systems(graded.rows.assign(score=score))]
 
 
-def given_and_abstained(found: Graded, score: np.ndarray) -> dict[str, np.ndarray]:
+def given_and_abstained(graded: Graded, score: np.ndarray) -> dict[str, np.ndarray]:
     """By row of `found`: answers that are given, with a score; and abstentions."""
-    outcome = found.rows["outcome"].to_numpy()
+    outcome = graded.rows["outcome"].to_numpy()
     abstains = outcome == OUTCOMES.index("abstain")
     return {"given": ~abstains & (outcome >= 0) & np.isfinite(score.astype(float)), "abstained": abstains}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from analysis.figures.results import DecisionsLeftOut, Figure, Record, Result
+from analysis.figures.results import AgainstReference, DecisionsLeftOut, Figure, Record
 
 
 class Rated(Record):
@@ -148,10 +148,8 @@ class AccuracyCurve(System):
     line: list[tuple[float, float]]
 
 
-class Sufficiency(Result):
+class Sufficiency(AgainstReference):
     dimension: str
-    reference: str
-    reference_title: str
     run: str
     checker: str
     touched: bool

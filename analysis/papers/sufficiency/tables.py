@@ -34,7 +34,7 @@ CELLS = {
     "neither": "Neither",
 }
 OUTCOME_TITLES = {name: name.capitalize() for name in OUTCOMES}
-SYSTEM = Column("Data set / model / setting", lambda row: row.title)
+SYSTEM = Column("Data set / model / setting", "title")
 
 
 def answers_filter(result: Sufficiency, title: str, which: str, group: str = "all") -> Filter:
@@ -71,9 +71,9 @@ def questions_table(result: Sufficiency) -> Table:
         return Filter({"context": GROUPS}) if row.share_sufficient.n_pairable else None
 
     columns = [
-        Column("Questions", lambda row: row.n_questions, items=lambda row: Filter()),
+        Column("Questions", "n_questions", items=lambda row: Filter()),
         *(context(name) for name in (*GROUPS, "undecided")),
-        Column("Share sufficient", lambda row: row.share_sufficient, interval=True, items=decided),
+        Column("Share sufficient", "share_sufficient", interval=True, items=decided),
     ]
     return Table(f"Context of the questions, by {result.by_title}", columns, [result])
 
@@ -86,8 +86,8 @@ def autoraters_table(result: Sufficiency) -> Table:
         return Column(title, lambda row: getattr(row.counts, name), items=lambda row: rated_filter(row, (name,)))
 
     columns = [
-        Column("Autorater", lambda row: row.name),
-        Column("Questions", lambda row: row.f1.n_pairable, items=lambda row: rated_filter(row, tuple(RATED))),
+        Column("Autorater", "name"),
+        Column("Questions", "f1.n_pairable", items=lambda row: rated_filter(row, tuple(RATED))),
         *_figures(MEASURES, lambda row, name: rated_filter(row, RATED_BY[name])),
         *(cell(name, title) for name, title in RATED.items()),
     ]
@@ -189,11 +189,11 @@ def curves_table(result: Sufficiency) -> Table:
 
     columns = [
         SYSTEM,
-        Column("Answers", lambda row: row.area.n_pairable, items=such("answered"), counts=None),
-        Column("Abstained", lambda row: row.n_abstained, items=such("abstained"), counts=None),
+        Column("Answers", "area.n_pairable", items=such("answered"), counts=None),
+        Column("Abstained", "n_abstained", items=such("abstained"), counts=None),
         *_figures({"area": "Area", "overall": "Accuracy of all answers", "gain": "Gain"}, answered),
-        Column("Best possible area", lambda row: row.best),
-        Column("Greatest coverage", lambda row: row.most),
+        Column("Best possible area", "best"),
+        Column("Greatest coverage", "most"),
     ]
     note = (
         "The area is the mean accuracy over all coverages that are reached. The gain is the area minus the accuracy of "
@@ -232,7 +232,7 @@ def contains_table(result: Sufficiency) -> Table:
 
     columns = [
         SYSTEM,
-        Column("Context", lambda row: row.group),
+        Column("Context", "group"),
         count("Answers", lambda row: row.n, "compared"),
         *_figures(CONTAINED, compared),
         *(count(title, lambda row, name=name: getattr(row.counts, name), name) for name, title in CELLS.items()),

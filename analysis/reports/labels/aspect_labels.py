@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.stats import Labels
 from annotation.task_types import Dimension
 
@@ -13,9 +13,9 @@ def response_frame(source: Source) -> pd.DataFrame:
     """Columns response, model, setting, query, text; one row per response, in the order of keys."""
     responses = source.content("response").set_index("key")
     questions = source.content("question").set_index("key")["text"]
-    found = responses.reindex(source.item_frame()["item_key"]).reset_index(names="response")
-    found = found.assign(query=found["question"], text=found["question"].map(questions).fillna(""))
-    return found.rename(columns={"context_setting": "setting"})[["response", "model", "setting", "query", "text"]]
+    frame = responses.reindex(source.item_frame()["item_key"]).reset_index(names="response")
+    frame = frame.assign(query=frame["question"], text=frame["question"].map(questions).fillna(""))
+    return frame.rename(columns={"context_setting": "setting"})[["response", "model", "setting", "query", "text"]]
 
 
 def coded_labels(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports.labels.reference import REFERENCES
+from analysis.reports.common import REFERENCES
 from analysis.reports.options import LABELS, Option
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
@@ -27,8 +27,8 @@ def covering_dimension(kind: TaskType) -> Dimension | None:
     a task type that judges aspects in responses. None where there is no such thing."""
     if kind.unit_kind != UnitKind.RESPONSE_ASPECT:
         return None
-    found = [dimension for dimension in kind.dimensions if covering_labels(dimension)]
-    return found[0] if len(found) == 1 else None
+    kept = [dimension for dimension in kind.dimensions if covering_labels(dimension)]
+    return kept[0] if len(kept) == 1 else None
 
 
 def covering_labels(dimension: Dimension) -> tuple[str, ...]:

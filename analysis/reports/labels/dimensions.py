@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.sources import Run
+from analysis.sources.outline import Run
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -16,8 +16,8 @@ def inference_dimension(kind: TaskType) -> Dimension | None:
     where there is no such thing."""
     if kind.unit_kind != UnitKind.PAIR:
         return None
-    found = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
-    return found[0] if len(found) == 1 else None
+    kept = [dimension for dimension in kind.dimensions if entailing_labels(dimension)]
+    return kept[0] if len(kept) == 1 else None
 
 
 def entailing_labels(dimension: Dimension) -> tuple[str, ...]:

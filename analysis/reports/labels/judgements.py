@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Items
-from analysis.sources import Run
+from analysis.sources.outline import Run
 from annotation.task_types import TaskType
 
 AFTER = "given after the suggestion"
@@ -19,6 +19,12 @@ ROW = ["unit", "rater", "dimension"]
 def new_items(units: pd.DataFrame, **about) -> Items:
     """Tables for these units (`Source.unit_frame`), without columns; `about` as in `Items`."""
     return Items(units["unit"].tolist(), **about)
+
+
+def add_names(items: Items, name: str, title: str, column: pd.Series) -> None:
+    """A column of names, such as those of models, in the order in which they come; units without one are in none."""
+    codes, names = pd.factorize(column)
+    items.add(name, title, codes, {str(one): str(one) or "no name" for one in names})
 
 
 def add_source(items: Items, units: pd.DataFrame, title: str, listed: Sequence[str]) -> None:

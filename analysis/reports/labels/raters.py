@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from analysis.reports.tabular import Person
-from analysis.sources import Source
-from analysis.sources.base import SLOT
+from analysis.sources.outline import SLOT
+
+if TYPE_CHECKING:
+    from analysis.sources.base import Source
 
 NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
 PERSON, CHECKER = "person", "checker"

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
 
 from analysis.figures.results import DecisionsLeftOut
-from analysis.reports.labels.coding import coded_labels
-from analysis.reports.labels.derived import with_derived_labels
+from analysis.reports.common import DAWID_SKENE, WITH_MODEL
+from analysis.reports.estimates import coded_labels
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.words.numbers import either, n_of
-from analysis.sources import Source
-from analysis.sources.base import SLOT, Run
+from analysis.sources.base import Source
+from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import untouched_decisions
+from analysis.stats import LatentTruth, dawid_skene, encode, majority
 from annotation.models import Decision
 from annotation.task_types import Dimension, TaskType
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    from analysis.stats import LatentTruth
-
 EQUAL = 1e-9  # posteriors that differ by less are the same
-REFERENCES = {
-    "majority": "Majority of people, ties excluded",
-    Decision.Method.IMPORTED.value: "Imported decisions",
-    Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
-}
-DAWID_SKENE = "dawid-skene"
-# A comparison can be held against a model of the people, too: who errs how is estimated, not counted.
-WITH_MODEL = {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +106,6 @@ def decisions_left_out(
 
 
 def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:
-    import numpy as np
-
-    from analysis.stats import majority
-
     mine = labels[labels["dimension"] == dimension.slug]
     coded = coded_labels(mine, units, dimension.values)
     vote = majority(coded)
@@ -129,8 +115,6 @@ def _majority(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -
 
 def _most_probable(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:
     """The label with the greatest posterior by Dawid-Skene over people who have names; equal ones are tied."""
-    import numpy as np
-
     mine = labels[labels["dimension"] == dimension.slug]
     people = mine[mine["rater_kind"] != SLOT]
     if len(mine) and not len(people):
@@ -148,33 +132,23 @@ def _most_probable(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFra
 
 def dawid_skene_of(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> LatentTruth:
     """Dawid-Skene's model of one dimension's labels (rows without a person's name left out by the caller)."""
-    from analysis.stats import dawid_skene
-
     mine = labels[labels["dimension"] == dimension.slug]
     return dawid_skene(coded_labels(mine, units, dimension.values))
 
 
 def _decided(dimension: Dimension, units: pd.DataFrame, decisions: pd.DataFrame) -> Reference:
-    import numpy as np
-
     nobody = np.zeros(len(units), dtype=bool)
     return Reference(codes_of(dimension, units, decisions), nobody, nobody, nobody)
 
 
 def codes_of(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> np.ndarray:
     """Codes by unit of a frame with at most one label per unit and dimension; -1 for units that have none."""
-    import numpy as np
-
-    from analysis.stats import encode
-
     mine = labels[labels["dimension"] == dimension.slug].set_index("unit")["label"].reindex(units["unit"])
     return encode(mine.astype(object).where(mine.notna(), None).tolist(), dimension.values).astype(np.int64)
 
 
 def asks_otherwise(kind: TaskType, dimension: Dimension, codes: np.ndarray) -> np.ndarray:
     """Where the labels of the dimension that this one depends on say that it is not asked."""
-    import numpy as np
-
     condition = dimension.asked_when
     values = kind.dimension(condition.dimension).values
     return (codes >= 0) & ~np.isin(codes, [values.index(label) for label in condition.labels])
@@ -184,8 +158,6 @@ def checker_codes(
     kind: TaskType, units: pd.DataFrame, suggestions: pd.DataFrame
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By dimension, the checker's code of every unit (-1 for none), and where it judged that it is not to be asked."""
-    import numpy as np
-
     plain = {dimension.slug: codes_of(dimension, units, suggestions) for dimension in kind.dimensions}
     found = {}
     for dimension in kind.dimensions:
@@ -197,8 +169,6 @@ def checker_codes(
 
 
 def _where_asked(kind: TaskType, dimension: Dimension, plain: Reference, found: dict[str, Reference]) -> Reference:
-    import numpy as np
-
     if dimension.asked_when is None:
         return plain
     condition = found[dimension.asked_when.dimension]

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.figures.page import Rule
 from analysis.figures.results import Figure
+from analysis.reports.words.sentences import no_interval
 
 
 def difference_rules(
@@ -17,7 +18,7 @@ def difference_rules(
         Rule(
             "without interval",
             lambda result: difference_of(result).low is None,
-            lambda result: f"{describe_groups(result)}.",
+            lambda result: f"{describe_groups(result)} ({no_interval(difference_of(result))}).",
         ),
         Rule(
             "difference",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.reports.words.sentences import listed, said_of_labels_seen
 from analysis.sources.selection import ELSEWHERE
-from analysis.sources.splits import in_words, split_in
+from analysis.sources.splits import name_split, split_in
 from annotation import __version__
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ def _made_from(result: dict, computed_at: datetime | None) -> str:
     made = result.get("made_from", {})
     split = split_in(made)
     conditions = [
-        CONDITIONS[name].format(value, by=in_words(split))
+        CONDITIONS[name].format(value, by=name_split(split))
         for name, value in made.get("selection", {}).items()
         if name in CONDITIONS
     ]
     only = f", of which only {'; '.join(conditions)} count" if conditions else ""
     if split and "source" not in made["selection"]:
-        only += f", with the {in_words(split)} in the place of the source"
+        only += f", with the {name_split(split)} in the place of the source"
     if made.get("kind") == "release":
         # Only releases that are kept with their project have numbers; files written by the command have 0.
         which = f"release {made['number']}" if made["number"] else "a release"
-        said = f"Computed with Assay {__version__} from {which} of {result['project']}"
-        return f"{said} (SHA-256 {made['sha256']}){only}."
+        sentence = f"Computed with Assay {__version__} from {which} of {result['project']}"
+        return f"{sentence} (SHA-256 {made['sha256']}){only}."
     if made.get("kind") == "table":
         return f"Computed with Assay {__version__} from the table {result['project']}{only}."
     moment = f" as of {computed_at:%Y-%m-%d %H:%M} UTC" if computed_at else ""

@@ -16,6 +16,15 @@ def n_of(n: int, many: str) -> str:
     return f"{n:,} {called(n, many)}"
 
 
+def left_out(n: int, many: str) -> str:
+    """A sentence on what does not count; empty where there is none of it.
+
+    >>> left_out(2, "labels of units without a suggestion"), left_out(1, "answers without a time"), left_out(0, "units")
+    ('2 labels of units without a suggestion are left out.', '1 answer without a time is left out.', '')
+    """
+    return f"{n_of(n, many)} {either(n, 'is', 'are')} left out." if n else ""
+
+
 def called(n: int, many: str) -> str:
     """What so many are called."""
     if n != 1:

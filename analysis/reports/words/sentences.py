@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from msgspec import to_builtins
-
-from analysis.figures.results import Figure, Record, Result
+from analysis.figures.results import AgainstReference, Figure, Record, Result, to_json
 from analysis.reports.words.numbers import n_of
 
 MOST_WARNINGS = 3
@@ -19,42 +17,36 @@ SOURCES = (
 )
 
 
-def figures_in(part: object) -> Iterator[dict]:
-    """Every figure of a result that has an interval."""
-    if isinstance(part, Record):
-        part = to_builtins(part)
+def _intervals_of(part: object) -> Iterator[dict]:
+    """How the intervals of all figures came about."""
     if isinstance(part, dict):
-        if part.get("low") is not None and isinstance(part.get("interval"), dict) and part["interval"].get("method"):
-            yield part
-        for inner in part.values():
-            yield from figures_in(inner)
-    elif isinstance(part, list):
+        how = part.get("interval")
+        if part.get("low") is not None and isinstance(how, dict) and how.get("method"):
+            yield how
+        part = list(part.values())
+    if isinstance(part, list):
         for inner in part:
-            yield from figures_in(inner)
+            yield from _intervals_of(inner)
 
 
-def is_of_table(result: dict | Result) -> bool:
-    return made_from(result).get("kind") == "table"
+def is_of_table(result: Result) -> bool:
+    return result.made_from.get("kind") == "table"
 
 
-def made_from(result: dict | Result) -> dict:
-    return result.made_from if isinstance(result, Result) else result.get("made_from", {})
-
-
-def clusters_of(result: dict | Result) -> tuple[str, str]:
+def clusters_of(result: Result) -> tuple[str, str]:
     """What units come in, one and several. A table says what, but not that these are claims or questions."""
     return ("cluster", "clusters") if is_of_table(result) else ("claim or question", "claims or questions")
 
 
-def defined_clusters(result: dict | Result) -> str:
+def defined_clusters(result: Result) -> str:
     """The last sentence of a paragraph that names clusters of a table; empty for projects, whose are known."""
     return OF_TABLE if is_of_table(result) else ""
 
 
-def intervals_in(result: dict | Result, clusters_are: tuple[str, str] | None = None) -> str:
+def intervals_in(result: Result, clusters_are: tuple[str, str] | None = None) -> str:
     """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many, where
     they are other ones than `clusters_of` says."""
-    found = [figure["interval"] for figure in figures_in(result)]
+    found = list(_intervals_of(to_json(result)))
     if not found:
         return ""
     level = ", ".join(sorted({f"{one['level']:.0%}".replace("%", " %") for one in found}))
@@ -73,15 +65,13 @@ def _warnings(intervals: list[dict]) -> str:
     notes = Counter(one["note"] for one in intervals if one.get("note"))
     if not notes:
         return ""
-    said = [f"{note} ({n:,} of {len(intervals):,})" for note, n in notes.most_common(MOST_WARNINGS)]
-    return f"Intervals to be read with care: {'; '.join(said)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
+    texts = [f"{note} ({n:,} of {len(intervals):,})" for note, n in notes.most_common(MOST_WARNINGS)]
+    return f"Intervals to be read with care: {'; '.join(texts)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
 
 
-def checker_name(of: dict | Record) -> str:
+def checker_name(of: Record) -> str:
     """A checker with its version; models of a table have none."""
-    if isinstance(of, Record):
-        return f"{of.checker} {of.version}".strip()
-    return f"{of['checker']} {of['version']}".strip()
+    return f"{of.checker} {of.version}".strip()
 
 
 def listed(words: list[str], last: str = "and") -> str:
@@ -95,20 +85,23 @@ def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def left_out_of(figure: dict | Figure) -> str:
+def no_interval(figure: Figure) -> str:
+    """Why an estimate stands without its interval."""
+    why = figure.why_no_interval
+    return f"no interval: {why}" if why else "the interval is still being computed"
+
+
+def left_out_of(figure: Figure) -> str:
     """What did not enter a figure, in brackets; empty where all did."""
-    left_out = figure.left_out or {} if isinstance(figure, Figure) else figure["left_out"]
-    reasons = [f"{n:,} {reason}" for reason, n in left_out.items() if n]
+    reasons = [f"{n:,} {reason}" for reason, n in (figure.left_out or {}).items() if n]
     return f" (left out: {listed(reasons)})" if reasons else ""
 
 
-def labels_counted(result: dict | Result, of: str = "the checker") -> str:
+def labels_counted(result: AgainstReference, of: str = "the checker") -> str:
     """Which of people's labels count against a checker; empty where decisions do."""
-    if isinstance(result, Result):
-        result = {"reference": result.reference, "touched": result.touched}
-    if result["reference"] not in ("majority", "dawid-skene"):
+    if result.reference not in ("majority", "dawid-skene"):
         return ""
-    if result["touched"]:
+    if result.touched:
         return f"All labels of people count, those given after a suggestion of {of} was seen too."
     return f"Only labels count that were given before a suggestion of {of} was seen, or without one."
 

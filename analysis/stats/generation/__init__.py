@@ -4,10 +4,9 @@ from analysis.stats.generation.copying import CopyRates, copy_rates
 from analysis.stats.generation.coverage import ResponseCoverage, mean_coverage, response_coverage
 from analysis.stats.generation.coverage_detection import CoverageDetection, coverage_detection
 from analysis.stats.generation.icat import IcatScores, icat_curve, icat_scores, mean_icat
-from analysis.stats.generation.matching import MatchedShare, matched_share
 from analysis.stats.generation.optimal_assignment import OptimalAssignment, assigned_similarity, similarity_matrix
 from analysis.stats.generation.outcomes import OutcomeShares, Share, outcome_shares
-from analysis.stats.generation.paired_measurements import Moved, MovedFigure, moved
+from analysis.stats.generation.paired_measurements import Moved, moved
 from analysis.stats.generation.rates import LabelRates, ModelRates, label_rates, mean_of
 from analysis.stats.generation.repetitions import (
     RepeatedEstimate,
@@ -40,10 +39,8 @@ __all__ = [
     "CoverageDetection",
     "IcatScores",
     "LabelRates",
-    "MatchedShare",
     "ModelRates",
     "Moved",
-    "MovedFigure",
     "OutcomeShares",
     "PredictionShifts",
     "RepeatedEstimate",
@@ -61,7 +58,6 @@ __all__ = [
     "label_counts",
     "label_rates",
     "label_shares",
-    "matched_share",
     "mean_coverage",
     "mean_icat",
     "mean_of",

@@ -2,7 +2,6 @@
 
 from analysis.stats.resampling.bootstrap import Estimate, Interval
 from analysis.stats.resampling.cluster_robust import Effect, clustered_effect, clustered_logit, clustered_mean
-from analysis.stats.resampling.intervals import few_note
 from analysis.stats.resampling.means import GroupedMeans, grouped_means
 from analysis.stats.resampling.multiplicity import benjamini_hochberg, holm
 from analysis.stats.resampling.paired_permutation import PairedTest
@@ -18,7 +17,6 @@ __all__ = [
     "clustered_effect",
     "clustered_logit",
     "clustered_mean",
-    "few_note",
     "grouped_means",
     "holm",
     "wilson_interval",

@@ -53,11 +53,11 @@ INFO = CheckerInfo(
         *PARAMETERS,
         ParameterInfo(
             "reading",
-            "How the server is read",
+            "Source of probabilities",
             "str",
             "auto",
             choices=("auto", "next-token", "prompt"),
-            hint="The numbers are the same. prompt suits any vLLM, and costs it a pass for each spelling.",
+            hint="Both give the same numbers. prompt works with every vLLM, at one request for each spelling.",
         ),
     ),
     scores=SCORES,

@@ -21,20 +21,20 @@ PARAMETERS = (
     ParameterInfo("shots", "Examples before the claim", "int", 3, 0, 3, hint="0 and 3 are DRUID's two settings."),
     ParameterInfo(
         "normalise",
-        "Probabilities are shares of",
+        "Normalisation of probabilities",
         "str",
         "vocabulary",
         choices=("vocabulary", "answers"),
-        hint="vocabulary: everything the model might say; answers: the three answers.",
+        hint="vocabulary: over the model's whole vocabulary; answers: over the three answers.",
     ),
     ParameterInfo(
         "max_tokens",
-        "Tokens of a prompt at most",
+        "Maximum tokens per prompt",
         "int",
         4096,
         64,
         1_000_000,
-        hint="Or the model's window, if that is smaller. Longer evidence is cut at its end.",
+        hint="At most the model's context window. Longer evidence is truncated at its end.",
     ),
 )
 SCORES = (

@@ -2,7 +2,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.sources import Source
+from analysis.sources.base import Source
 from tests.analysis.another_report.result import LabelCounts, LabelsOfPerson
 
 

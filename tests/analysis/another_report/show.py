@@ -11,8 +11,8 @@ def page(result: LabelCounts) -> Page:
     table = Table(
         "Labels by person",
         [
-            Column("Person", lambda row: row.rater),
-            Column("Labels", lambda row: row.n, items=lambda row: Filter(judgements=({"rater": row.rater},))),
+            Column("Person", "rater"),
+            Column("Labels", "n", items=lambda row: Filter(judgements=({"rater": row.rater},))),
         ],
         result.people,
     )

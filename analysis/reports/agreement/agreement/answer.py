@@ -9,6 +9,7 @@ from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import no_interval
 
 WHOSE = {
     "all": "everybody who labelled",
@@ -30,8 +31,8 @@ class Recommended:
     is_alpha: bool
 
     @property
-    def said(self) -> str:
-        return f"{self.title} = {with_interval(self.figure)}"
+    def stated(self) -> str:
+        return f"{self.title} = {self.figure.written()}"
 
 
 def recommended(question: QuestionAgreement) -> Recommended:
@@ -50,13 +51,10 @@ def recommended(question: QuestionAgreement) -> Recommended:
     return Recommended(question, f"Krippendorff's alpha ({question.level})", alpha, is_alpha=True)
 
 
-def with_interval(figure: Figure) -> str:
-    said = f"{figure.estimate:.3f}"
-    return said if figure.low is None else f"{said} [{figure.low:.3f}, {figure.high:.3f}]"
-
-
 def _measured(one: Recommended) -> str:
-    return f"{one.question.title}: {one.said}, over {n_of(one.figure.n_pairable or 0, 'units')} with two labels or more"
+    return (
+        f"{one.question.title}: {one.stated}, over {n_of(one.figure.n_pairable or 0, 'units')} with two labels or more"
+    )
 
 
 def _reaches_below(one: Recommended, bound: float) -> str:
@@ -75,10 +73,7 @@ RULES = (
     Rule(
         "no interval",
         lambda one: one.figure.low is None,
-        lambda one: (
-            f"{_measured(one)}"
-            + (f". It has no interval: {why}." if (why := one.figure.why_no_interval) else ", its interval to come.")
-        ),
+        lambda one: f"{_measured(one)} ({no_interval(one.figure)}).",
     ),
     Rule(
         "not shown",
@@ -122,36 +117,34 @@ RULES = (
 )
 
 NEXT = (
-    Rule(
-        "no labels", lambda one: not one.question.n_labels, lambda one: f"have {one.question.title.lower()} labelled."
-    ),
+    Rule("no labels", lambda one: not one.question.n_labels, lambda one: f"have {one.question.title.lower()} labelled"),
     Rule(
         "no pair",
         lambda one: not one.question.n_paired,
-        lambda one: "let a second person label some of the units that have one label.",
+        lambda one: "let a second person label some of the units that have one label",
     ),
     Rule(
         "not defined",
         lambda one: not one.figure.is_defined,
-        lambda one: "label units for which other labels are to be expected.",
+        lambda one: "label units for which other labels are to be expected",
     ),
     Rule(
         "no interval",
         lambda one: one.figure.low is None,
-        lambda one: "" if not one.figure.why_no_interval else "label units of more claims or questions.",
+        lambda one: "" if not one.figure.why_no_interval else "label units of more claims or questions",
     ),
     Rule(
         "below the bound",
         lambda one: one.figure.estimate < (RELIABLE if one.is_alpha else 0) or one.figure.low <= 0,
         lambda one: (
             f"read the units where people disagree about {one.question.title.lower()}, and make the "
-            "guidelines clearer where they go apart."
+            "guidelines clearer where they go apart"
         ),
     ),
     Rule(
         "uncertain",
         lambda one: one.is_alpha and one.figure.low < RELIABLE,
-        lambda one: "plan how many more labels narrow the interval enough (report “How many more labels?”).",
+        lambda one: "plan how many more labels narrow the interval enough (report “How many more labels?”)",
     ),
 )
 
@@ -170,5 +163,5 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         sentences=tuple(sentences) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
-        next=first_said(NEXT, asked) or ("" if asked else "have some units labelled by two people or more."),
+        next=first_said(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
     )

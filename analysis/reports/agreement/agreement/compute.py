@@ -2,59 +2,58 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.agreement.agreement.coefficients import (
+from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
+from analysis.reports.agreement.agreement.parts import (
     against_chance,
-    coefficients,
-    difference,
-    figures_of_part,
+    by_arm,
+    by_source,
+    by_version,
+    labels_per_unit,
+    members_against_imported,
     pairs,
     per_label,
-    rows_of,
+    with_closed_form,
 )
-from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
 from analysis.reports.agreement.agreement.result import (
-    GROUPS,
     SIDES,
     Agreement,
-    BetweenArms,
-    BetweenVersions,
+    Coefficient,
     GivenLabel,
-    Members,
-    OfArm,
-    OfSource,
-    OfVersion,
     QuestionAgreement,
     WithUnasked,
 )
-from analysis.reports.agreement.raters import of_group
-from analysis.reports.labels.coding import coded_labels
-from analysis.reports.labels.derived import derived_from, measured_by, with_derived, with_derived_labels
+from analysis.reports.agreement.raters import raters_of_group
+from analysis.reports.estimates import coded_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, add_source, new_items
 from analysis.reports.labels.raters import people_of
-from analysis.sources import Source
-from analysis.sources.base import MEMBER, SLOT, dimensions_to_show, unanswered
-from analysis.sources.splits import as_heading, split_in
-from analysis.stats import Labels
+from analysis.sources.base import Source, dimensions_to_show, unanswered
+from analysis.sources.outline import MEMBER, SLOT
+from analysis.sources.splits import split_heading, split_in
+from analysis.stats import (
+    Labels,
+    brennan_prediger,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    pooled_percent_agreement,
+)
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric
 
-MAX_SOURCES = 50
-
 
 def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tuple[Agreement, Items]:
-    """The agreement report. `raters` is a key of GROUPS; anything else raises ValueError."""
-    if raters not in GROUPS:
-        raise ValueError(f"raters is one of {', '.join(GROUPS)}, not {raters!r}")
+    """The agreement report. `raters` is a key of GROUPS."""
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
-    chosen = of_group(everybody, raters)
+    chosen = raters_of_group(everybody, raters)
     labels = source.label_frame(units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
@@ -75,13 +74,13 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
                 items,
                 quick=quick,
                 names={pseudonym: person.name for pseudonym, person in people_of(source).items()},
-                derived_from=origins.get(dimension.slug),
+                origins=origins,
                 selected=selected(dimension, units, labels, chances, items, quick=quick),
                 with_unasked=_with_unasked(dimension, unasked[-1], units, labels, items, quick) if unasked else None,
             )
         )
     listed = dict.fromkeys(row.source for question in found for row in question.by_source)
-    add_source(items, units, as_heading(split_in(source.described())), list(listed))
+    add_source(items, units, split_heading(split_in(source.described())), list(listed))
     return Agreement(
         raters=raters,
         groups=_groups_present(everybody),
@@ -120,19 +119,19 @@ def _question(
     *,
     quick: bool,
     names: dict[str, str],
+    origins: dict[str, str],
     **more,
 ) -> QuestionAgreement:
     mine = labels[labels["dimension"] == dimension.slug]
     coded = _coded(mine, units, dimension.values)
     level = dimension.level
     side = _sides(coded)
-    items.add(dimension.slug, dimension.title, side, list(SIDES), list(SIDES.values()))
+    items.add(dimension.slug, dimension.title, side, SIDES)
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     of_pairs, n_pairs_not_listed = pairs(people, level, names, quick=quick)
     return QuestionAgreement(
-        dimension=dimension.slug,
-        title=dimension.title,
+        **fields_of_question(dimension, origins),
         level=level,
         labels=[
             GivenLabel(label=label.value, title=label.title, n=int((mine["label"] == label.value).sum()))
@@ -145,17 +144,42 @@ def _question(
         per_label=per_label(coded, dimension, quick=quick),
         pairs=of_pairs,
         n_pairs_not_listed=n_pairs_not_listed,
-        **_by_source(coded, units, level, quick),
-        **_by_arm(coded, mine, level, quick),
-        **_by_version(coded, mine, level, quick),
-        members_against_imported=_members_against_imported(coded, mine, level, quick),
+        **by_source(coded, units, level, quick),
+        **by_arm(coded, mine, level, quick),
+        **by_version(coded, mine, level, quick),
+        members_against_imported=members_against_imported(coded, mine, level, quick),
         **more,
     )
 
 
+def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
+    found = {
+        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
+        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
+        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
+    }
+    if level != "nominal":
+        ordinal = krippendorff_alpha(coded, "ordinal")
+        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
+    if level in ("interval", "ratio"):
+        found[f"krippendorff_alpha_{level}"] = (f"Krippendorff's alpha, {level}", krippendorff_alpha(coded, level))
+    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
+    found["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
+    if level != "nominal":
+        found["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
+    found["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
+    if level != "nominal":
+        weighted = brennan_prediger(coded, "ordinal")
+        found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
+    return [
+        Coefficient.extending(with_closed_form(estimate, quick), name=name, title=title)
+        for name, (title, estimate) in found.items()
+    ]
+
+
 def _sides(coded: Labels) -> np.ndarray:
     """Where in SIDES each unit stands: with labels that agree or differ, with one, with none."""
-    n = _n_labels(coded)
+    n = labels_per_unit(coded)
     first = np.zeros(coded.n_units, dtype=coded.value.dtype)
     first[coded.unit] = coded.value
     differ = np.zeros(coded.n_units, dtype=bool)
@@ -163,96 +187,8 @@ def _sides(coded: Labels) -> np.ndarray:
     return np.select([differ, n > 1, n == 1], [1, 0, 2], default=3)
 
 
-def _n_labels(coded: Labels) -> np.ndarray:
-    """How many labels each unit has."""
-    return np.bincount(coded.unit, minlength=coded.n_units)
-
-
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, values: tuple[str, ...]) -> Labels:
     return coded_labels(labels, units, values, exchangeable=bool((labels["rater_kind"] == SLOT).any()))
-
-
-def _by_source(coded: Labels, units: pd.DataFrame, level: str, quick: bool) -> dict:
-    """Figures of each source's units, the sources with most units first; nothing where all come from one, or where
-    nobody has labelled any."""
-    if not coded.n_labels:
-        return {"by_source": [], "n_sources_not_listed": 0}
-    sources = units["source"].to_numpy()
-    sizes = units["source"].value_counts()
-    sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
-    listed = sizes.index[:MAX_SOURCES] if len(sizes) > 1 else []
-    rows = []
-    for name in listed:
-        here = sources == name
-        inside = here[coded.unit]
-        against = difference(rows_of(coded, inside), rows_of(coded, ~inside), level, quick=quick)
-        more = {"source": name, "n_units": int(sizes[name]), "against_the_rest": against}
-        rows.append(figures_of_part(coded.select_units(here), level, quick=quick, kind=OfSource, **more))
-    return {"by_source": rows, "n_sources_not_listed": len(sizes) - len(listed) if len(sizes) > 1 else 0}
-
-
-def _by_arm(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
-    """Figures of the labels given in each arm, over pairs of labels of one arm; nothing where there is only one."""
-    of_label = labels["arm"].to_numpy()
-    arms = [arm for arm in Project.Prefill if (of_label == arm.value).any()]
-    if len(arms) < 2:
-        return {"by_arm": [], "arm_differences": []}
-    parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}
-    return {
-        "by_arm": [
-            figures_of_part(part, level, quick=quick, kind=OfArm, arm=arm.value, title=arm.label, **_sizes(part))
-            for arm, part in parts.items()
-        ],
-        "arm_differences": [
-            difference(parts[a], parts[b], level, quick=quick, kind=BetweenArms, a=a.value, b=b.value)
-            for place, a in enumerate(arms)
-            for b in arms[place + 1 :]
-        ],
-    }
-
-
-def _sizes(part: Labels) -> dict[str, int]:
-    return {"n_units": len(set(part.unit.tolist())), "n_labels": part.n_labels}
-
-
-def _by_version(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
-    """Figures of the labels given under each version of the guidelines, over pairs of labels of one version, and what
-    each version changed; nothing where there is only one, nor in a first pass."""
-    nothing = {"by_version": [], "version_differences": [], "n_labels_without_version": 0}
-    if quick:
-        return nothing
-    of_label = pd.to_numeric(labels["guideline_version"]).to_numpy(dtype=float, na_value=float("nan"))
-    known = of_label[of_label == of_label]
-    versions = sorted({int(version) for version in known})
-    if len(versions) < 2:
-        return nothing
-    parts = {version: rows_of(coded, of_label == version) for version in versions}
-    return {
-        "by_version": [
-            figures_of_part(part, level, quick=quick, kind=OfVersion, version=version, **_sizes(part))
-            for version, part in parts.items()
-        ],
-        "version_differences": [
-            difference(
-                parts[version], parts[before], level, quick=quick, kind=BetweenVersions, version=version, before=before
-            )
-            for before, version in pairwise(versions)
-        ],
-        "n_labels_without_version": len(labels) - len(known),
-    }
-
-
-def _members_against_imported(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> Members | None:
-    """The agreement among members minus that among raters of files, on the same units where they share some."""
-    is_member = (labels["rater_kind"] == MEMBER).to_numpy()
-    if not is_member.any() or is_member.all():
-        return None
-    members, imported = rows_of(coded, is_member), rows_of(coded, ~is_member)
-    n = {
-        f"n_paired_{name}": int((_n_labels(part) > 1).sum())
-        for name, part in (("members", members), ("imported", imported))
-    }
-    return difference(members, imported, level, quick=quick, kind=Members, **n)
 
 
 def _with_unasked(
@@ -266,7 +202,7 @@ def _with_unasked(
         return None
     both = pd.concat([asked, unasked.assign(label=metric.missing_as)])
     coded = _coded(both, units, (*dimension.values, metric.missing_as))
-    several = _n_labels(coded) > 1
+    several = labels_per_unit(coded) > 1
     words = "with a pair of answers, that it is not asked counting as one"
     items.add_sets(dimension.slug, dimension.title, {"with-unasked": (words, several)})
     return WithUnasked(

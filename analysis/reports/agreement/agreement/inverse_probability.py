@@ -8,10 +8,9 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.reports.agreement.agreement.result import Selected, SelectedRow
-from analysis.reports.estimates import to_figure
-from analysis.reports.labels.coding import coded_labels
-from analysis.sources import Source
-from analysis.sources.base import MEMBER
+from analysis.reports.estimates import coded_labels, to_figure
+from analysis.sources.base import Source
+from analysis.sources.outline import MEMBER
 from analysis.stats import Labels, krippendorff_alpha, percent_agreement, weighted_agreement
 from annotation.task_types import Dimension
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.reports.agreement.agreement.answer import WHOSE, recommended, with_interval
+from analysis.reports.agreement.agreement.answer import WHOSE, recommended
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
@@ -71,6 +71,6 @@ def _by_chance(asked: Sequence[QuestionAgreement]) -> str:
 
 def _results(asked: Sequence[QuestionAgreement]) -> str:
     """The recommended coefficients, so that the paragraph can be pasted whole."""
-    found = [one for one in map(recommended, asked) if one.figure.is_defined]
-    said = [f"{one.question.title.lower()}, {one.title} {with_interval(one.figure)}" for one in found]
-    return f"Estimates [95 % intervals] were: {'; '.join(said)}." if said else ""
+    kept = [one for one in map(recommended, asked) if one.figure.is_defined]
+    texts = [f"{one.question.title.lower()}, {one.title} {one.figure.written()}" for one in kept]
+    return f"Estimates [95 % intervals] were: {'; '.join(texts)}." if texts else ""

@@ -11,26 +11,25 @@ from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, recommended
 from analysis.reports.agreement.agreement.result import PAIRED, Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
-from analysis.reports.words.sentences import made_from
-from analysis.sources.splits import as_heading, in_words, split_in
+from analysis.sources.splits import name_split, split_heading, split_in
 
 NONE = Level(0, "as by chance")
 LEAST = Level(TENTATIVE, "least for tentative conclusions")
 DRAWN_SOURCES = 20  # more would fit no page; the table has them
 
 
-def summary(result: Agreement) -> Intervals | None:
+def draw_summary(result: Agreement) -> Intervals | None:
     """The recommended coefficient of every question."""
-    found = [one for one in map(recommended, result.labelled) if one.figure.is_defined]
-    if not found:
+    kept = [one for one in map(recommended, result.labelled) if one.figure.is_defined]
+    if not kept:
         return None
-    names = list(dict.fromkeys(one.title for one in found))
-    n = "; ".join(f"{one.question.title} {one.figure.n_pairable:,}" for one in found)
+    names = list(dict.fromkeys(one.title for one in kept))
+    n = "; ".join(f"{one.question.title} {one.figure.n_pairable:,}" for one in kept)
     return Intervals(
         name=picture_name("agreement"),
         title="Agreement beyond chance",
-        caption=_caption(result, found[0].question, f"Units with a pair of labels: {n}", found[0].figure),
-        alt="; ".join(f"{one.question.title}: {one.title} {one.figure.estimate:.2f}" for one in found) + ".",
+        caption=_caption(result, kept[0].question, f"Units with a pair of labels: {n}", kept[0].figure),
+        alt="; ".join(f"{one.question.title}: {one.title} {one.figure.estimate:.2f}" for one in kept) + ".",
         items=tuple(
             IntervalRow.of_figure(
                 one.question.title,
@@ -38,16 +37,16 @@ def summary(result: Agreement) -> Intervals | None:
                 Filter({one.question.dimension: PAIRED}),
                 series=one.title if len(names) > 1 else "",
             )
-            for one in found
+            for one in kept
         ),
         values=Axis(names[0] if len(names) == 1 else "Agreement beyond chance", high=1),
         rows_title="Question",
         series_title="Coefficient",
-        level=LEAST if all(one.is_alpha for one in found) else NONE,
+        level=LEAST if all(one.is_alpha for one in kept) else NONE,
     )
 
 
-def of_labels(result: Agreement, question: QuestionAgreement) -> Intervals | None:
+def draw_labels(result: Agreement, question: QuestionAgreement) -> Intervals | None:
     """Each label against the rest; None where nobody gave any."""
     rows, slug = question.per_label, question.dimension
     if not any(row.n for row in rows):
@@ -75,8 +74,8 @@ def of_labels(result: Agreement, question: QuestionAgreement) -> Intervals | Non
     )
 
 
-def of_sources(result: Agreement, question: QuestionAgreement) -> Intervals | None:
-    rows, split = question.by_source[:DRAWN_SOURCES], split_in(made_from(result))
+def draw_sources(result: Agreement, question: QuestionAgreement) -> Intervals | None:
+    rows, split = question.by_source[:DRAWN_SOURCES], split_in(result.made_from)
     if not rows:
         return None
     left = len(question.by_source) + question.n_sources_not_listed - len(rows)
@@ -84,7 +83,7 @@ def of_sources(result: Agreement, question: QuestionAgreement) -> Intervals | No
     n = "; ".join(f"{row.source} {row.alpha_nominal.n_pairable:,}" for row in rows)
     return Intervals(
         name=picture_name("by-source", question.dimension),
-        title=f"{question.title}: agreement by {in_words(split)}",
+        title=f"{question.title}: agreement by {name_split(split)}",
         caption=_caption(result, question, f"{most}Units with a pair of labels: {n}", rows[0].alpha_nominal),
         alt=_alt(rows, lambda row: row.source, lambda row: row.alpha_nominal),
         items=tuple(
@@ -99,7 +98,7 @@ def of_sources(result: Agreement, question: QuestionAgreement) -> Intervals | No
             if figure
         ),
         values=Axis("Krippendorff's alpha", high=1),
-        rows_title=as_heading(split),
+        rows_title=split_heading(split),
         series_title="Level",
         level=NONE,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, Result
+from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, ReportedQuestion, Result
 
 # Whose labels are looked at.
 GROUPS = {
@@ -162,10 +162,7 @@ class Selected(Record):
     n_chosen_and_drawn: int
 
 
-class QuestionAgreement(Record):
-    dimension: str
-    title: str
-    derived_from: str | None
+class QuestionAgreement(ReportedQuestion):
     level: str
     labels: list[GivenLabel]
     n_labels: int

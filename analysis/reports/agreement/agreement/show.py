@@ -23,9 +23,9 @@ from analysis.reports.common import RATERS
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
-from analysis.reports.words.numbers import either, n_of
-from analysis.reports.words.sentences import made_from
-from analysis.sources.splits import as_heading, in_words, split_in
+from analysis.reports.words.numbers import either, left_out, n_of
+from analysis.reports.words.sentences import sentences
+from analysis.sources.splits import name_split, split_heading, split_in
 
 EXCHANGEABLE = (
     "Some of these labels are by exchangeable raters: the file does not say who voted. No figures are given for pairs "
@@ -41,7 +41,7 @@ def page(result: Agreement) -> Page:
     if result.unanswered:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}.")
     return Page(
-        answer(result, pictures.summary(result)),
+        answer(result, pictures.draw_summary(result)),
         [Section(*section) for question in result.labelled for section in _sections(result, question)],
         notes,
     )
@@ -51,11 +51,11 @@ def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str,
     title = question.title
     return [
         (f"{title}: coefficients", _coefficients(result, question)),
-        (f"{title}: each label", [pictures.of_labels(result, question), _per_label(question)]),
+        (f"{title}: each label", [pictures.draw_labels(result, question), _per_label(question)]),
         (f"{title}: pairs of annotators", _pairs(question)),
         (
-            f"{title}: by {in_words(split_in(made_from(result)))}",
-            [pictures.of_sources(result, question), _by_source(result, question)],
+            f"{title}: by {name_split(split_in(result.made_from))}",
+            [pictures.draw_sources(result, question), _by_source(result, question)],
         ),
         (f"{title}: without the choice of items", _selected(question)),
         (f"{title}: by arm", _by_arm(question)),
@@ -130,10 +130,10 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
         Table(
             f"{title}: agreement",
             [
-                Column("Measure", lambda row: row.title),
-                Column("Value", lambda row: row.figure, interval=True),
-                Column("Units with a pair", lambda row: row.figure.n_pairable, items=lambda row: row.items),
-                Column("Left out", lambda row: row.figure.left_out_words),
+                Column("Measure", "title"),
+                Column("Value", "figure", interval=True),
+                Column("Units with a pair", "figure.n_pairable", items=lambda row: row.items),
+                Column("Left out", "figure.left_out_words"),
             ],
             rows,
             note,
@@ -141,7 +141,7 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
         _against_chance(question),
         Table(
             f"{title}: intervals if units were independent",
-            [Column("Measure", lambda one: one.title), *_closed_form(lambda one: one)],
+            [Column("Measure", "title"), *_closed_form(lambda one: one)],
             question.figures,
             CLOSED_FORM,
         ),
@@ -168,15 +168,15 @@ def _against_chance(question: QuestionAgreement) -> Table:
     return Table(
         f"{question.title}: against chance",
         [
-            Column("Level", lambda one: one.level),
+            Column("Level", "level"),
             Column("Alpha", lambda one: f"undefined: {one.undefined}" if one.statistic is None else one.statistic),
-            Column("Mean by chance", lambda one: one.chance_mean),
-            Column("95 % quantile by chance", lambda one: one.chance_high),
-            Column("p", lambda one: one.p_value),
-            Column("Labels that can move", lambda one: one.n_movable),
-            Column("Labels", lambda one: one.n_labels),
-            Column("Permutations", lambda one: one.n_permutations),
-            Column("Null", lambda one: one.null),
+            Column("Mean by chance", "chance_mean"),
+            Column("95 % quantile by chance", "chance_high"),
+            Column("p", "p_value"),
+            Column("Labels that can move", "n_movable"),
+            Column("Labels", "n_labels"),
+            Column("Permutations", "n_permutations"),
+            Column("Null", "null"),
         ],
         [question.chance],
         "One-sided: how often permuted labels, with people's habits kept, reach this alpha. Units are taken as "
@@ -189,10 +189,10 @@ def _against_chance(question: QuestionAgreement) -> Table:
 
 def _label_columns(question: QuestionAgreement) -> list[Column]:
     return [
-        Column("Label", lambda row: row.title),
+        Column("Label", "title"),
         Column(
             "Labels",
-            lambda row: row.n,
+            "n",
             items=lambda row: _given(question, **{LABEL: row.label}) if row.n else None,
             counts=JUDGEMENTS,
         ),
@@ -211,14 +211,14 @@ def _per_label(question: QuestionAgreement) -> Table:
             *_label_columns(question),
             Column(
                 "Units",
-                lambda row: row.alpha.n_pairable,
+                "alpha.n_pairable",
                 items=lambda row: Filter({slug: PAIRED}) if row.alpha.n_pairable == question.n_paired else None,
             ),
-            Column("Agreement", lambda row: row.percent_agreement, interval=True),
-            Column("Alpha", lambda row: row.alpha, interval=True),
-            Column("Fleiss' kappa", lambda row: row.fleiss_kappa, interval=True),
-            Column("AC1", lambda row: row.gwet_ac1, interval=True),
-            Column("Brennan-Prediger", lambda row: row.brennan_prediger, interval=True),
+            Column("Agreement", "percent_agreement", interval=True),
+            Column("Alpha", "alpha", interval=True),
+            Column("Fleiss' kappa", "fleiss_kappa", interval=True),
+            Column("AC1", "gwet_ac1", interval=True),
+            Column("Brennan-Prediger", "brennan_prediger", interval=True),
         ],
         question.per_label,
     )
@@ -269,9 +269,9 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
             title,
             [
                 *who(lambda row: row),
-                Column("Shared units", lambda row: row.n_pairable, items=both("")),
-                Column("Same label", lambda row: row.n_agree, items=both("same")),
-                Column("Other label", lambda row: row.n_differ, items=both("other")),
+                Column("Shared units", "n_pairable", items=both("")),
+                Column("Same label", "n_agree", items=both("same")),
+                Column("Other label", "n_differ", items=both("other")),
                 *(Column(words, lambda row, of=name: figure(row, of), interval=True) for name, words in names.items()),
             ],
             question.pairs,
@@ -283,11 +283,11 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
             f"{title}, label by label",
             [
                 *who(lambda row: row.pair),
-                Column("Label of the first", lambda row: row.title_a),
-                Column("Label of the second", lambda row: row.title_b),
+                Column("Label of the first", "title_a"),
+                Column("Label of the second", "title_b"),
                 Column(
                     "Units",
-                    lambda row: row.n,
+                    "n",
                     items=lambda row: _two(
                         question, {RATER: row.pair.a_id, LABEL: row.of_a}, {RATER: row.pair.b_id, LABEL: row.of_b}
                     ),
@@ -312,27 +312,25 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
 
 
 def _part_columns(question: QuestionAgreement) -> list[Column]:
-    alphas = [Column("Alpha, nominal", lambda row: row.alpha_nominal, interval=True)]
+    alphas = [Column("Alpha, nominal", "alpha_nominal", interval=True)]
     if question.level != "nominal":
-        alphas.append(Column("Alpha, ordinal", lambda row: row.alpha_ordinal, interval=True))
-    return [Column("Agreement", lambda row: row.percent_agreement, interval=True), *alphas]
+        alphas.append(Column("Alpha, ordinal", "alpha_ordinal", interval=True))
+    return [Column("Agreement", "percent_agreement", interval=True), *alphas]
 
 
 def _by_source(result: Agreement, question: QuestionAgreement) -> Table:
-    split, paired = split_in(made_from(result)), {question.dimension: PAIRED}
+    split, paired = split_in(result.made_from), {question.dimension: PAIRED}
     n = question.n_sources_not_listed
     return Table(
-        f"{question.title}: by {in_words(split)}",
+        f"{question.title}: by {name_split(split)}",
         [
-            Column(as_heading(split), lambda row: row.source),
-            Column("Units", lambda row: row.n_units, items=lambda row: Filter({"source": row.source})),
+            Column(split_heading(split), "source"),
+            Column("Units", "n_units", items=lambda row: Filter({"source": row.source})),
             Column(
-                "With a pair",
-                lambda row: row.alpha_nominal.n_pairable,
-                items=lambda row: Filter({"source": row.source} | paired),
+                "With a pair", "alpha_nominal.n_pairable", items=lambda row: Filter({"source": row.source} | paired)
             ),
             *_part_columns(question),
-            Column("Alpha minus the rest's", lambda row: row.against_the_rest, interval=True),
+            Column("Alpha minus the rest's", "against_the_rest", interval=True),
         ],
         question.by_source,
         f"{n:,} more{'' if split else ' sources'}, with fewer units, {either(n, 'is', 'are')} not listed." if n else "",
@@ -359,15 +357,11 @@ def _selected(question: QuestionAgreement) -> list[Part]:
         Table(
             f"{question.title}: without the choice of items",
             [
-                Column("Units", lambda row: row.title),
-                Column(
-                    "With a pair",
-                    lambda row: row.alpha.n_pairable,
-                    items=lambda row: Filter({f"{slug}.{row.name}": "yes"}),
-                ),
+                Column("Units", "title"),
+                Column("With a pair", "alpha.n_pairable", items=lambda row: Filter({f"{slug}.{row.name}": "yes"})),
                 Column("Effective number", lambda row: row.effective_n or None),
-                Column("Agreement", lambda row: row.percent_agreement, interval=True),
-                Column(f"Alpha ({found.level})", lambda row: row.alpha, interval=True),
+                Column("Agreement", "percent_agreement", interval=True),
+                Column(f"Alpha ({found.level})", "alpha", interval=True),
             ],
             found.rows,
             note,
@@ -382,13 +376,9 @@ def _of_part(question: QuestionAgreement, name: str, value) -> list[Column]:
         return {name: str(value(row))}
 
     return [
-        Column("Units", lambda row: row.n_units, items=lambda row: _given(question, **one(row))),
-        Column("Labels", lambda row: row.n_labels),
-        Column(
-            "With a pair",
-            lambda row: row.alpha_nominal.n_pairable,
-            items=lambda row: _two(question, one(row), one(row)),
-        ),
+        Column("Units", "n_units", items=lambda row: _given(question, **one(row))),
+        Column("Labels", "n_labels"),
+        Column("With a pair", "alpha_nominal.n_pairable", items=lambda row: _two(question, one(row), one(row))),
         *_part_columns(question),
     ]
 
@@ -399,7 +389,7 @@ def _differences(question: QuestionAgreement, of: str, first: str, a, b, rows: l
         [
             Column(first, a),
             Column("minus", b),
-            Column("Shared claims or units", lambda row: row.n_shared),
+            Column("Shared claims or units", "n_shared"),
             Column(f"Difference of alpha ({question.level})", lambda row: row, interval=True),
         ],
         rows,
@@ -410,7 +400,7 @@ def _by_arm(question: QuestionAgreement) -> list[Part]:
     return [
         Table(
             f"{question.title}: by arm",
-            [Column("Suggestions were", lambda row: row.title), *_of_part(question, "arm", lambda row: row.arm)],
+            [Column("Suggestions were", "title"), *_of_part(question, "arm", lambda row: row.arm)],
             question.by_arm,
             "Over pairs of labels given in the same arm.",
         ),
@@ -419,14 +409,13 @@ def _by_arm(question: QuestionAgreement) -> list[Part]:
 
 
 def _by_version(question: QuestionAgreement) -> list[Part]:
-    n = question.n_labels_without_version
-    left_out = f" {n_of(n, 'labels')} of which the version is not known {either(n, 'is', 'are')} left out." if n else ""
+    without = left_out(question.n_labels_without_version, "labels of which the version is not known")
     return [
         Table(
             f"{question.title}: by version of the guidelines",
             [Column("Version", lambda row: str(row.version)), *_of_part(question, "version", lambda row: row.version)],
             question.by_version,
-            f"Over pairs of labels given under the same version.{left_out}",
+            sentences("Over pairs of labels given under the same version.", without),
         ),
         _differences(
             question,

@@ -6,12 +6,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import Figure
-from analysis.reports.agreement.agreement.result import GROUPS
-from analysis.reports.agreement.raters import of_group
+from analysis.reports.agreement.raters import raters_of_group
 from analysis.reports.agreement.spans.result import (
     OUTCOMES,
-    WHO,
     MarkedField,
     MarkedLabel,
     MarkedPassages,
@@ -19,13 +16,11 @@ from analysis.reports.agreement.spans.result import (
     MarkingPair,
     SpanFigure,
 )
-from analysis.reports.agreement.spans.show import refuses
 from analysis.reports.agreement.spans.texts import MarkedTexts, marked_texts, units_where
 from analysis.reports.estimates import RESAMPLES, to_figure, with_interval
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.raters import people_of
-from analysis.sources import Source
-from analysis.sources.base import dimensions_to_show
+from analysis.sources.base import Source, dimensions_to_show
 from analysis.stats import Continua, Estimate, SpanAgreement, character_alpha, gamma, span_agreement, unitizing_alpha
 from analysis.stats.spans.overlaps import entry_pairs, shared_spans
 from annotation.task_types import Dimension
@@ -46,15 +41,10 @@ SPAN_MEASURES = {
 def compute(
     source: Source, raters: str = "all", who: str = "answered", *, quick: bool = False
 ) -> tuple[MarkedPassages, Items]:
-    """The report on spans. `raters` is a key of GROUPS, `who` one of WHO; anything else raises ValueError."""
-    for name, value, known in (("raters", raters, GROUPS), ("who", who, WHO)):
-        if value not in known:
-            raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
+    """The report on spans. `raters` is a key of GROUPS, `who` one of WHO."""
     kind = source.type
-    if reason := refuses(kind):
-        raise ValueError(f"{source.slug}: {reason}")
     units = source.unit_frame(kind.unit_kind)
-    people = of_group(source.rater_frame(), raters)
+    people = raters_of_group(source.rater_frame(), raters)
     labels = source.label_frame(units)
     labels = labels[labels["rater"].isin(people["rater"])]
     spans = source.span_frame(units)
@@ -156,20 +146,15 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
     )
 
 
-def _of_figure(name: str, title: str, figure: Figure, **more: int) -> SpanFigure:
-    values = {field: getattr(figure, field) for field in figure.__struct_fields__}
-    return SpanFigure(name=name, title=title, **values, **more)
-
-
 def _named(name: str, title: str, estimate: Estimate, quick: bool) -> SpanFigure:
-    return _of_figure(name, title, to_figure(estimate, quick=quick))
+    return SpanFigure.extending(to_figure(estimate, quick=quick), name=name, title=title)
 
 
 def _span_figures(found: SpanAgreement, quick: bool) -> list[SpanFigure]:
     """Of all measures from one set of resamples, which costs no more than that of one."""
     intervals = {} if quick else found.confidence_intervals(n_resamples=RESAMPLES)
     return [
-        _of_figure(name, title, with_interval(getattr(found, name), intervals.get(name)))
+        SpanFigure.extending(with_interval(getattr(found, name), intervals.get(name)), name=name, title=title)
         for name, title in SPAN_MEASURES.items()
     ]
 
@@ -186,8 +171,9 @@ def _gamma(continua: Continua) -> SpanFigure:
     if n_all > GAMMA_TEXTS:
         several = np.random.default_rng(0).choice(several, GAMMA_TEXTS, replace=False)
         continua = continua.only_entries(np.isin(continua.text, several))
-    found = gamma(continua, n_draws=GAMMA_DRAWS)
-    return _of_figure("gamma", "Gamma", to_figure(found, quick=False), n_drawn_from=n_all, n_draws=found.n_draws)
+    estimate = gamma(continua, n_draws=GAMMA_DRAWS)
+    about = {"name": "gamma", "title": "Gamma", "n_drawn_from": n_all, "n_draws": estimate.n_draws}
+    return SpanFigure.extending(to_figure(estimate, quick=False), **about)
 
 
 def _texts_with(continua: Continua) -> np.ndarray:

@@ -15,6 +15,7 @@ from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import no_interval
 from annotation.task_types import TaskType
 
 # Measures whose n are units that two people looked at.
@@ -53,6 +54,8 @@ def _counted(question: MarkedQuestion) -> str:
 
 
 def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part | None]:
+    if not question.n_spans:
+        return [_outcomes(question)]
     return [
         _outcomes(question),
         _figures(question),
@@ -78,7 +81,7 @@ def _outcomes(question: MarkedQuestion) -> Table:
     def outcome(name: str, title: str) -> Column:
         return Column(title, lambda one: one.outcomes[name], items=lambda one: _set(one, name))
 
-    columns = [Column("Marks", lambda one: one.n_spans), *(outcome(*one) for one in OUTCOMES.items())]
+    columns = [Column("Marks", "n_spans"), *(outcome(*one) for one in OUTCOMES.items())]
     return Table(f"{question.title}: how passages were marked", columns, [question], note)
 
 
@@ -89,19 +92,19 @@ def _figures(question: MarkedQuestion) -> Table:
     )
     for one in question.figures:
         if one.name == "gamma" and one.n_drawn_from > one.n_units:
-            note += f" Gamma is of {n_of(one.n_units, 'units')}, drawn at random from {one.n_drawn_from}."
+            note += f" Gamma is of {n_of(one.n_units, 'units')}, drawn at random from {one.n_drawn_from:,}."
     several = _set(question, "several")
     return Table(
         f"{question.title}: agreement on passages",
         [
-            Column("Measure", lambda one: one.title),
+            Column("Measure", "title"),
             Column("Value", lambda one: one, interval=True),
             Column(
                 "n",
-                lambda one: one.n_pairable,
+                "n_pairable",
                 items=lambda one: several if one.name in OF_UNITS and one.n_pairable == question.n_several else None,
             ),
-            Column("Left out", lambda one: one.left_out_words),
+            Column("Left out", "left_out_words"),
         ],
         question.figures,
         note,
@@ -147,9 +150,9 @@ def _labels(question: MarkedQuestion) -> Table:
     return Table(
         f"{question.title}: passages by label",
         [
-            Column("Label", lambda row: row.title),
-            Column("Units", lambda row: row.n_units, items=lambda row: _set(question, f"label.{row.label}")),
-            Column("Marks", lambda row: row.n_spans),
+            Column("Label", "title"),
+            Column("Units", "n_units", items=lambda row: _set(question, f"label.{row.label}")),
+            Column("Marks", "n_spans"),
             *_measures(question.labels),
         ],
         question.labels,
@@ -163,8 +166,8 @@ def _fields(question: MarkedQuestion) -> Table:
     return Table(
         f"{question.title}: passages by text",
         [
-            Column("Text", lambda row: row.field),
-            Column("Marks", lambda row: row.n_spans),
+            Column("Text", "field"),
+            Column("Marks", "n_spans"),
             *_measures(question.fields),
         ],
         question.fields,
@@ -195,11 +198,6 @@ def _pairs(result: MarkedPassages, question: MarkedQuestion) -> Table:
 # ---- what the page begins with ----
 
 
-def _said(figure: Figure) -> str:
-    said = f"{figure.estimate:.3f}"
-    return said if figure.low is None else f"{said} [{figure.low:.3f}, {figure.high:.3f}]"
-
-
 def _alpha(question: MarkedQuestion) -> Figure:
     return question.figure("u_alpha")
 
@@ -207,14 +205,14 @@ def _alpha(question: MarkedQuestion) -> Figure:
 def _measured(question: MarkedQuestion) -> str:
     found = _alpha(question)
     return (
-        f"{question.title}: u-alpha (Krippendorff and others 2016) = {_said(found)}, over "
+        f"{question.title}: u-alpha (Krippendorff and others 2016) = {found.written()}, over "
         f"{n_of(found.n_pairable, 'units')} that two people or more looked at"
     )
 
 
 def _overlap(question: MarkedQuestion) -> str:
     found = question.figure("character_f1")
-    return f" Two people share {_said(found)} of their characters (F1)." if found.is_defined else ""
+    return f" Two people share {found.written()} of their characters (F1)." if found.is_defined else ""
 
 
 # u-alpha corrects for chance where to begin and end a mark and which label to give, which F1 does not.
@@ -228,10 +226,7 @@ RULES = (
     Rule(
         "no interval",
         lambda one: _alpha(one).low is None,
-        lambda one: (
-            _measured(one)
-            + (f". It has no interval: {why}." if (why := _alpha(one).why_no_interval) else ", its interval to come.")
-        ),
+        lambda one: f"{_measured(one)} ({no_interval(_alpha(one))}).",
     ),
     Rule(
         "not shown",
@@ -247,16 +242,16 @@ RULES = (
 )
 
 NEXT = (
-    Rule("no marks", lambda one: not one.n_spans, lambda one: "have passages marked by two people or more."),
+    Rule("no marks", lambda one: not one.n_spans, lambda one: "have passages marked by two people or more"),
     Rule(
         "nobody twice",
         lambda one: not one.n_several,
-        lambda one: "let a second person mark some of the units that one person looked at.",
+        lambda one: "let a second person mark some of the units that one person looked at",
     ),
     Rule(
         "apart",
         lambda one: one.outcomes["apart"] + one.outcomes["one"] > 0,
-        lambda one: f"read the units of {one.title.lower()} that people marked apart, or that one person alone marked.",
+        lambda one: f"read the units of {one.title.lower()} that people marked apart, or that one person alone marked",
     ),
 )
 
@@ -265,12 +260,12 @@ NEXT = (
 
 
 def methods(result: MarkedPassages) -> str:
-    found = result.dimensions
+    dimensions = result.dimensions
     sentences = [
         f"Agreement on the passages marked for “{question.title}” was measured on "
         f"{n_of(_alpha(question).n_pairable, 'units')} that two people or more looked at "
         f"({n_of(question.n_spans, 'marks')}): {COMPARED[result.who]}."
-        for question in found
+        for question in dimensions
     ]
     sentences.append(
         "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
@@ -278,7 +273,7 @@ def methods(result: MarkedPassages) -> str:
         "Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and Widlöcher "
         "(2016), in which all of a unit's texts are laid end to end."
     )
-    figures = [one for question in found for one in question.figures]
+    figures = [one for question in dimensions for one in question.figures]
     sentences += [
         "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
         f"{n_of(one.n_pairable, 'units')}, with exact alignments and {one.n_draws} random continua "
@@ -289,7 +284,8 @@ def methods(result: MarkedPassages) -> str:
     if how := next((one.interval for one in figures if one.low is not None), None):
         drawn = "" if how.n_clusters is None else f", {n_of(how.n_clusters, 'clusters of units')} being drawn"
         sentences.append(f"Intervals are at 95 %: {how.method}, {n_of(how.n_resamples, 'resamples')}{drawn}.")
-    known = [f"{question.title.lower()} {_said(_alpha(question))}" for question in found if _alpha(question).is_defined]
+    alphas = {question.title.lower(): _alpha(question) for question in dimensions}
+    known = [f"{title} {alpha.written()}" for title, alpha in alphas.items() if alpha.is_defined]
     if known:
         sentences.append(f"Estimates of u-alpha [95 % intervals] were: {'; '.join(known)}.")
     return " ".join(dict.fromkeys(sentences))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.stats import Continua
 from annotation.task_types import Dimension, SpanRule, TaskType
 from annotation.work.queries.contents import PASSAGE, PASSAGES
@@ -53,8 +53,8 @@ def text_lengths(source: Source, kind: TaskType, rule: SpanRule, units: pd.DataF
     parts = [_named(source, field, units) for field in rule.fields if field in TEXTS]
     parts += [_passages(source, kind, units) for field in rule.fields if field == f"{PASSAGE}*"]
     empty = pd.DataFrame(columns=["unit", "field", "length", "order"])
-    found = pd.concat([part.assign(order=part["order"] + 1000 * place) for place, part in enumerate(parts)] or [empty])
-    return found.astype({"length": int, "order": int})
+    frame = pd.concat([part.assign(order=part["order"] + 1000 * place) for place, part in enumerate(parts)] or [empty])
+    return frame.astype({"length": int, "order": int})
 
 
 def _named(source: Source, field: str, units: pd.DataFrame) -> pd.DataFrame:
@@ -63,8 +63,8 @@ def _named(source: Source, field: str, units: pd.DataFrame) -> pd.DataFrame:
         content = source.content(kind)
         known = dict(zip(content["key"], content[column].str.len(), strict=True))
         length = length.fillna(units[link].map(known))
-    found = pd.DataFrame({"unit": units["unit"], "field": field, "length": length, "order": 0})
-    return found[found["length"].notna()]
+    frame = pd.DataFrame({"unit": units["unit"], "field": field, "length": length, "order": 0})
+    return frame[frame["length"].notna()]
 
 
 def _passages(source: Source, kind: TaskType, units: pd.DataFrame) -> pd.DataFrame:
@@ -78,8 +78,8 @@ def _passages(source: Source, kind: TaskType, units: pd.DataFrame) -> pd.DataFra
         mine = units[units[parent].notna() & (True if without is None else units[without].isna())]
         rows = evidence.loc[evidence[parent].notna(), [parent, "length", "order"]]
         parts.append(mine[["unit", parent]].merge(rows, on=parent)[["unit", "length", "order"]])
-    found = pd.concat(parts)
-    return found.assign(field=PASSAGE + found["order"].astype(str))
+    frame = pd.concat(parts)
+    return frame.assign(field=PASSAGE + frame["order"].astype(str))
 
 
 def marked_texts(

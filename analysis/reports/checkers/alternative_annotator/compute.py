@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import number
 from analysis.reports.checkers.alternative_annotator.result import (
     AgainstPerson,
     AlternativeAnnotator,
@@ -18,15 +17,15 @@ from analysis.reports.checkers.alternative_annotator.result import (
     StandInQuestion,
     ToPass,
 )
-from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SCORINGS, SIDES
-from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
-from analysis.reports.labels.coding import coded_labels
-from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SIDES
+from analysis.reports.estimates import RESAMPLES, coded_labels, plain_figure, to_figure
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import NO_PEOPLE, people_of
 from analysis.reports.labels.reference import as_answered, checker_codes
-from analysis.sources import Source
-from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.base import Source, dimensions_to_show
+from analysis.sources.outline import SLOT
 from analysis.sources.touched import latest, untouched
 from analysis.stats import AlternativeTest, Labels, alternative_annotator_test
 from annotation.task_types import Dimension, Label
@@ -51,8 +50,6 @@ def compute(
     """
     if not (math.isfinite(epsilon) and 0 <= epsilon <= 1):
         raise ValueError(f"epsilon lies between 0 and 1, not {epsilon}")
-    if scoring not in SCORINGS:
-        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
     if min_units < 2:
         raise ValueError(f"min_units is at least 2, not {min_units}")
     kind = with_derived(source.type)
@@ -110,9 +107,7 @@ def compute(
         n_units=len(units),
         dimensions=[
             StandInQuestion(
-                dimension=dimension.slug,
-                derived_from=origins.get(dimension.slug),
-                title=dimension.title,
+                **fields_of_question(dimension, origins),
                 scored_by=_scored_by(dimension, scoring),
                 checkers=rows[dimension.slug],
             )
@@ -151,17 +146,14 @@ def _tested(test: AlternativeTest, names: dict[str, str], *, quick: bool) -> dic
         "winning_rate": to_figure(test.winning_rate, quick=quick),
         "advantage": to_figure(test.advantage, quick=quick),
         "people": [
-            AgainstPerson(
+            AgainstPerson.taking(
+                one,
                 id=one.person,
                 name=names[one.person],
-                n_units=one.n_units,
                 model_wins=plain_figure(one.model_wins, "", one.n_units, of_model),
                 person_wins=plain_figure(one.person_wins, "", one.n_units, of_person),
                 n_model_ahead=int(one.model_ahead.sum()),
                 n_person_ahead=int(one.person_ahead.sum()),
-                p_value=number(one.p_value),
-                rejected=one.rejected,
-                n_needed=one.n_needed,
                 n_more=one.n_needed and one.n_needed - one.n_units,
             )
             for one, (of_model, of_person) in zip(test.people, intervals, strict=True)

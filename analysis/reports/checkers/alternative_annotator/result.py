@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import Figure, Record, Result
+from analysis.figures.results import Figure, Record, ReportedQuestion, Result
 
 
 class AgainstPerson(Record):
@@ -51,10 +51,7 @@ class CheckerTest(Record):
     n_strays: int
 
 
-class StandInQuestion(Record):
-    dimension: str
-    derived_from: str | None
-    title: str
+class StandInQuestion(ReportedQuestion):
     scored_by: str
     checkers: list[CheckerTest]
 

@@ -19,7 +19,7 @@ from analysis.reports.checkers.alternative_annotator.result import (
 from analysis.reports.common import TOUCHED
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import rater_cell
-from analysis.reports.options import Option
+from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
@@ -78,11 +78,11 @@ def _parts(result: AlternativeAnnotator, question: StandInQuestion, picture: Int
                 Column("Winning rate", lambda row: _defined(row, row.winning_rate), interval=True),
                 Column("Advantage probability", lambda row: _defined(row, row.advantage), interval=True),
                 Column("People", lambda row: len(row.people)),
-                Column("Units", lambda row: row.advantage.n_pairable, items=lambda row: _tests(question, row)),
+                Column("Units", "advantage.n_pairable", items=lambda row: _tests(question, row)),
                 Column("More labels to pass", lambda row: labels_to_pass(row.to_pass)),
                 Column("People left out", lambda row: len(row.left_out)),
                 *(
-                    [Column("None of people's labels", lambda row: row.n_strays)]
+                    [Column("None of people's labels", "n_strays")]
                     if any(row.n_strays for row in question.checkers)
                     else []
                 ),
@@ -105,8 +105,8 @@ def _defined(row: CheckerTest, figure: Figure) -> Figure:
 
 
 def _left_out(row: CheckerTest) -> str:
-    reasons = [f"{n:,} {reason}" for reason, n in (row.advantage.left_out or {}).items() if n]
-    return "; ".join([*reasons, *([n_of(row.n_labels_touched, "touched labels")] if row.n_labels_touched else [])])
+    touched = n_of(row.n_labels_touched, "touched labels") if row.n_labels_touched else ""
+    return "; ".join(filter(None, (row.advantage.left_out_words, touched)))
 
 
 def labels_to_pass(needed: ToPass | None) -> str | None:
@@ -131,7 +131,7 @@ def _against_people(question: StandInQuestion, row: CheckerTest) -> Table:
         f"{question.title}: {checker_name(row)} and each person",
         [
             Column("Person", rater_cell),
-            Column("Units", lambda one: one.n_units, items=units(*TESTED, few=("few",))),
+            Column("Units", "n_units", items=units(*TESTED, few=("few",))),
             Column("Checker at least as close", of("model_wins"), interval=True),
             Column("Person at least as close", of("person_wins"), interval=True),
             Column("Checker closer", of("n_model_ahead"), items=units("checker")),
@@ -247,8 +247,8 @@ NEXT = (
         "open",
         lambda one: _best(one).to_pass is not None,
         lambda one: (
-            f"collect {labels_to_pass(_best(one).to_pass)} of {one.title.lower()}: at a difference like this one, they "
-            f"would decide whether {checker_name(_best(one))} may stand in"
+            f"collect more labels on {one.title.lower()}, {labels_to_pass(_best(one).to_pass)}: with a difference like "
+            f"this one, they would decide whether {checker_name(_best(one))} may stand in"
         ),
     ),
     Rule(
@@ -319,9 +319,10 @@ REPORT = Report(
             high=1,
             help="for the checker being cheaper: 0.1 where it stands in for crowd workers, 0.15 for skilled "
             "annotators, 0.2 for experts",
+            group=STATISTICS,
         ),
-        Option("scoring", "Closeness", choices=SCORINGS, default="scale"),
-        Option("min_units", "Fewest units per person", kind="count", default=MIN_UNITS, low=2),
+        Option("scoring", "Closeness", choices=SCORINGS, default="scale", group=STATISTICS),
+        Option("min_units", "Fewest units per person", kind="count", default=MIN_UNITS, low=2, group=STATISTICS),
         TOUCHED,
     ),
     "The alternative annotator test (Calderon, Reichart and Dror 2025). Each person in turn is set against the "

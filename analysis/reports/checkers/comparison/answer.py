@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, first_said, first_that_applies
+from analysis.figures.page import Answer, Rule, all_that_apply, first_said
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
-from analysis.reports.checkers.comparison.pictures import confusion, of_everybody, written
+from analysis.reports.checkers.comparison.methods import held_against
+from analysis.reports.checkers.comparison.pictures import draw_confusion, draw_labellers, written
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison, Labeller
+from analysis.reports.common import PEOPLE_AS
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import checker_name
 
@@ -35,8 +37,8 @@ class About:
     @property
     def mine(self) -> Labeller | None:
         """The checker among all labellers, on the units on which these are compared."""
-        found = self.of.labellers.labellers if self.of.labellers else []
-        return next((one for one in found if one.id == self.result.run), None)
+        labellers = self.of.labellers.labellers if self.of.labellers else []
+        return next((one for one in labellers if one.id == self.result.run), None)
 
     @property
     def people(self) -> list[Labeller]:
@@ -53,12 +55,12 @@ class About:
 
 
 def _accuracy(about: About) -> str:
-    return f"{about.of.title}: the accuracy of {about.name} is {written(about.of.accuracy)}"
+    return f"{about.of.title}: {about.name} has an accuracy of {written(about.of.accuracy)}"
 
 
 def _baseline(about: About) -> str:
     label, share = about.majority
-    return f"{share:.3f} of always giving {label}, the most frequent label of people"
+    return f"{share:.3f} of always giving {label}, people's most frequent label"
 
 
 def _chance(about: About) -> str:
@@ -66,12 +68,14 @@ def _chance(about: About) -> str:
     mcc = about.of.mcc
     if not mcc.is_defined:
         return f"Matthews's correlation is undefined ({mcc.undefined})"
-    said = f"Matthews's correlation is {written(mcc)}"
+    sentence = f"Matthews's correlation is {written(mcc)}"
     if mcc.low is None:
-        return f"{said} (by guessing 0)"
+        return f"{sentence} (by guessing 0)"
     if mcc.low > 0:
-        return f"{said}, better than the 0 of guessing"
-    return f"{said}, worse than the 0 of guessing" if mcc.high < 0 else f"{said}: better than guessing (0) is not shown"
+        return f"{sentence}, better than the 0 of guessing"
+    if mcc.high < 0:
+        return f"{sentence}, worse than the 0 of guessing"
+    return f"{sentence}, which is not shown to differ from the 0 of guessing"
 
 
 def _without_interval(about: About) -> str:
@@ -107,7 +111,7 @@ BASELINE = (
 
 
 def _correlation(about: About) -> str:
-    return f"{about.of.title}: Spearman's correlation of {about.result.score} with people's label is"
+    return f"{about.of.title}: Spearman's correlation of {about.result.score} with people is"
 
 
 SCORES = (
@@ -137,7 +141,7 @@ SCORES = (
         lambda about: True,
         lambda about: (
             f"{_correlation(about)} {written(about.spearman)}: the score "
-            f"{'rises' if about.spearman.estimate > 0 else 'falls'} with the label's place on its scale."
+            f"{'rises' if about.spearman.estimate > 0 else 'falls'} with {PEOPLE_AS[about.of.rated_by]}."
         ),
     ),
 )
@@ -155,23 +159,32 @@ def _worse_than(about: About) -> list[Labeller]:
 
 def _range(about: About) -> str:
     each = sorted(one.accuracy.estimate for one in about.people)
-    held = " (each against the majority of the others)" if about.result.reference == "majority" else ""
+    held = " against the majority of the others" if about.result.reference == "majority" else ""
+    low, high = (f"{one:.3f}" for one in (each[0], each[-1]))
     if len(each) == 1:
-        return f"The accuracy of the one person with an interval is {each[0]:.3f}{held}"
-    spread = " to ".join(dict.fromkeys(f"{one:.3f}" for one in (each[0], each[-1])))
-    return f"The accuracies of {len(each)} people are {spread}{held}"
+        return f"One person has an accuracy of {low}{held}"
+    spread = f"an accuracy of {low}" if low == high else f"accuracies of {low} to {high}"
+    return f"{len(each)} people have {spread}{held}"
 
 
 def _on_shared(about: About) -> str:
-    return f"{_range(about)}, that of {about.name} on the units compared is {written(about.mine.accuracy)}"
+    """People's accuracies, and the checker's on the units on which these are known, where it is another one."""
+    mine = written(about.mine.accuracy)
+    own = "" if mine == written(about.of.accuracy) else f", where the checker has {mine}"
+    return f"{_range(about)}{own}"
+
+
+def _each(about: About) -> str:
+    return "this person" if len(about.people) == 1 else "each of them"
 
 
 def _mixed(about: About) -> str:
     better, worse, of = len(_better_than(about)), len(_worse_than(about)), len(about.people)
     open_ = of - better - worse
-    rest = f"; of the other {open_} no difference is shown" if open_ else ""
+    rest = f"; no difference from the other {open_} is shown" if open_ else ""
     parts = [f"better than {better}" if better else "", f"worse than {worse}" if worse else ""]
-    return f"{_on_shared(about)}: it is {' and '.join(filter(None, parts))} of them{rest} (intervals do not overlap)."
+    shown = f"{' and '.join(filter(None, parts))} of them (the intervals do not overlap)"
+    return f"{_on_shared(about)}: the checker is {shown}{rest}."
 
 
 PEOPLE = (
@@ -183,18 +196,18 @@ PEOPLE = (
     Rule(
         "better than everybody",
         lambda about: len(_better_than(about)) == len(about.people),
-        lambda about: f"{_on_shared(about)}: it is better than a person (intervals do not overlap).",
+        lambda about: f"{_on_shared(about)}: the checker is better than {_each(about)} (the intervals do not overlap).",
     ),
     Rule(
         "worse than everybody",
         lambda about: len(_worse_than(about)) == len(about.people),
-        lambda about: f"{_on_shared(about)}: it is worse than a person (intervals do not overlap).",
+        lambda about: f"{_on_shared(about)}: the checker is worse than {_each(about)} (the intervals do not overlap).",
     ),
     Rule("mixed", lambda about: _better_than(about) or _worse_than(about), _mixed),
     Rule(
         "not shown",
         lambda about: True,
-        lambda about: f"{_on_shared(about)}: that it is better or worse than a person is not shown.",
+        lambda about: f"{_on_shared(about)}: no difference between the checker and a person is shown.",
     ),
 )
 
@@ -210,7 +223,7 @@ NEXT = (
         lambda about: (
             about.of.accuracy.low is not None and about.of.accuracy.low <= about.majority[1] <= about.of.accuracy.high
         ),
-        lambda about: "label more units: whether the checker is better than the baseline is open",
+        lambda about: "label more units, to see whether the checker is better than the baseline",
     ),
     Rule(
         "worse than a person",
@@ -228,8 +241,8 @@ NEXT = (
 def answer(result: Comparison) -> Answer:
     each = [About(result, dimension) for dimension in result.dimensions if not dimension.derived_from]
     rules = (BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
-    said = [sentence for about in each for one in rules if (sentence := first_that_applies(one, about))]
-    of = f"against {result.reference_title.lower()}"
+    said = [" ".join(all_that_apply(rules, about)) for about in each]
+    of = f"against {held_against(result)}"
     n_units = n_of(result.n_units, "units")
     sizes = [
         f"{about.of.title}: n = {n_of(about.of.accuracy.n_pairable, 'units')}"
@@ -253,5 +266,5 @@ def _nothing(result: Comparison) -> str:
 
 def _picture(result: Comparison) -> Picture | None:
     """The first question's: everybody's accuracy, in a first pass the confusion."""
-    found = (picture(result, one) for one in result.dimensions for picture in (of_everybody, confusion))
+    found = (picture(result, one) for one in result.dimensions for picture in (draw_labellers, draw_confusion))
     return next(filter(None, found), None) if result.gives_labels else None

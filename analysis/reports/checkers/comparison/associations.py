@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from msgspec.structs import asdict
+from msgspec import UNSET
 
-from analysis.figures.results import number
 from analysis.reports.checkers.comparison.result import (
     OF_MODELS,
     PARTIAL,
@@ -18,8 +17,8 @@ from analysis.reports.checkers.comparison.result import (
     CorrelationLevel,
     Significance,
 )
-from analysis.reports.estimates import RESAMPLES, to_figure
-from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.estimates import RESAMPLES, cluster_codes, to_figure
+from analysis.reports.labels.scales import places_of
 from analysis.reports.words.numbers import n_of
 from analysis.stats import (
     CorrelationTest,
@@ -48,46 +47,38 @@ DRAWN = {"by_item": OF_UNITS, "by_system": "models", "by_both": "models, and cla
 
 
 def associations(
-    dimension: Dimension, people: np.ndarray, value: np.ndarray, units: pd.DataFrame
+    dimension: Dimension, label: np.ndarray, value: np.ndarray, units: pd.DataFrame
 ) -> Associations | None:
-    """Tests of an ordinal dimension, and the levels of one that is ordinal, or judges what several models made and has
-    labels on a scale; None for others. `people` are codes and `value` the score of each unit."""
-    is_ordinal = dimension.level == "ordinal"
-    places = list(range(len(dimension.labels))) if is_ordinal else [label.polarity for label in dimension.labels]
+    """Tests of a dimension whose labels have an order, and the levels of such a one, or of one that judges what several
+    models made and has labels on a scale; None for others. `label` is what people give each unit as a number, nan for
+    none, and `value` its score."""
+    is_ordinal = dimension.level != "nominal"
     has_models = _n_values(units["model"]) >= FEWEST_MODELS
-    if not is_ordinal and not (has_models and len(set(places) - {None}) > 1):
+    if not is_ordinal and not (has_models and len(set(places_of(dimension)) - {None}) > 1):
         return None
-    label = np.array([*(np.nan if place is None else float(place) for place in places), np.nan])[people]
     draws = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
     return Associations(
         tests=_tests(label, value, units, draws) if is_ordinal else [],
         levels=_levels(label, value, units, is_ordinal, draws),
-        n_scored=int(((people >= 0) & np.isfinite(value)).sum()),
+        n_scored=int((np.isfinite(label) & np.isfinite(value)).sum()),
     )
 
 
 def _tests(people: np.ndarray, value: np.ndarray, units: pd.DataFrame, draws: int) -> list[CoefficientTest]:
     cluster = cluster_codes(units)
     return [
-        CoefficientTest(
+        _tested(
+            correlation_test(value, people, name, cluster=cluster, n_permutations=draws),
+            PLAIN,
+            kind=CoefficientTest,
             title=title,
-            **_values(PLAIN, correlation_test(value, people, name, cluster=cluster, n_permutations=draws)),
         )
         for name, title in COEFFICIENTS.items()
     ]
 
 
-def _values(kind: str, test: CorrelationTest) -> dict:
-    return {
-        "name": kind,
-        "statistic": number(test.statistic),
-        "p_value": number(test.p_value),
-        "n_permutations": test.n_permutations,
-        "n_items": test.n_items,
-        "n_fixed": test.n_fixed,
-        "null": test.null,
-        "undefined": test.undefined,
-    }
+def _tested(test: CorrelationTest, name: str, kind: type[Significance] = Significance, **more: str) -> Significance:
+    return kind.taking(test, name=name, exact=UNSET, **more)
 
 
 def _levels(
@@ -122,11 +113,11 @@ def _within(
     strata, cluster = units[column].fillna("").tolist(), cluster_codes(units)
     within, means = [], []
     for name, title in COEFFICIENTS.items():
-        found = stratified_correlation(value, people, strata, name, cluster)
-        test = Significance(**_values(WITHIN, correlation_test(value, people, name, strata, cluster, draws)))
+        correlations = stratified_correlation(value, people, strata, name, cluster)
+        test = _tested(correlation_test(value, people, name, strata, cluster, draws), WITHIN)
         over = f"within {what}{PARTIAL}"
-        within.append(_level("segment", over, title, OF_UNITS, found.within, resamples, test))
-        means.append(_level("segment", f"mean of {what}", title, OF_UNITS, found.mean, resamples))
+        within.append(_level("segment", over, title, OF_UNITS, correlations.within, resamples, test))
+        means.append(_level("segment", f"mean of {what}", title, OF_UNITS, correlations.mean, resamples))
     return within + means
 
 
@@ -135,13 +126,15 @@ def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> l
     models, items = units["model"][named].tolist(), units["cluster"][named].tolist()
     levels = []
     for name, title in COEFFICIENTS.items():
-        found = system_correlation(value[named], people[named], models, items, name)
-        test = correlation_test(found.score_means, found.label_means, name, n_permutations=ORDERS_OF_MODELS)
+        correlations = system_correlation(value[named], people[named], models, items, name)
+        test = correlation_test(
+            correlations.score_means, correlations.label_means, name, n_permutations=ORDERS_OF_MODELS
+        )
         for drawn, of in DRAWN.items():
-            over = f"means of {n_of(len(found.systems), 'models')}"
+            over = f"means of {n_of(len(correlations.systems), 'models')}"
             # One test, beside the first of its three intervals.
-            mine = Significance(**_values(OF_MODELS, test)) if drawn == "by_item" else None
-            levels.append(_level("system", over, title, of, getattr(found, drawn), RESAMPLES, mine))
+            mine = _tested(test, OF_MODELS) if drawn == "by_item" else None
+            levels.append(_level("system", over, title, of, getattr(correlations, drawn), RESAMPLES, mine))
     return levels
 
 
@@ -150,9 +143,10 @@ def _level(
     over: str,
     coefficient: str,
     drawn: str,
-    found: Estimate,
+    estimate: Estimate,
     n_resamples: int,
     test: Significance | None = None,
 ) -> CorrelationLevel:
-    figure = asdict(to_figure(found, quick=False, n_resamples=n_resamples))
-    return CorrelationLevel(level=level, over=over, coefficient=coefficient, drawn=drawn, test=test, **figure)
+    figure = to_figure(estimate, quick=False, n_resamples=n_resamples)
+    about = {"level": level, "over": over, "coefficient": coefficient, "drawn": drawn, "test": test}
+    return CorrelationLevel.extending(figure, **about)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from msgspec.structs import asdict
 
 from analysis.figures.items import Items
-from analysis.figures.results import NamedFigure
+from analysis.figures.results import NamedFigure, NamedLabel, ReferenceCounts
 from analysis.reports.checkers.comparison.associations import associations
 from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
 from analysis.reports.checkers.comparison.probabilities import probabilities
@@ -18,30 +17,22 @@ from analysis.reports.checkers.comparison.result import (
     ComparedRun,
     Comparison,
     LabelMeasures,
-    LabelTitle,
     MeasuresWithUnasked,
-    ReferenceCounts,
     Rival,
 )
 from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
-from analysis.reports.estimates import RESAMPLES, named_figure, plain_figure, to_figure
-from analysis.reports.labels.coding import cluster_codes
-from analysis.reports.labels.derived import derived_from, measured_by, with_derived, with_derived_labels
+from analysis.reports.common import REFERENCES, WITH_MODEL
+from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
+from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import (
-    REFERENCES,
-    WITH_MODEL,
-    Reference,
-    as_answered,
-    checker_codes,
-    decisions_left_out,
-    references,
-)
-from analysis.sources import Run, Source
-from analysis.sources.base import dimensions_to_show, unanswered
+from analysis.reports.labels.reference import Reference, as_answered, checker_codes, decisions_left_out, references
+from analysis.reports.labels.scales import rated_by, values_of_people
+from analysis.sources.base import Source, dimensions_to_show, unanswered
+from analysis.sources.outline import Run
 from analysis.sources.touched import latest, untouched, untouched_by_all
 from analysis.stats import Classification, classification, kendall_tau_b, label_intervals, pearson, spearman
 from annotation.task_types import Dimension, TaskType
@@ -72,6 +63,7 @@ def compute(
     score: str = "",
     other: str = "",
     other_score: str = "",
+    ratings: str = "",
     margin: float = MARGIN,
     own_units: bool = False,
     quick: bool = False,
@@ -81,7 +73,8 @@ def compute(
     `run` is the run's UUID; `reference` a key of WITH_MODEL; with `touched`, labels given after the checker's
     suggestion was seen count too; `score` names one of the run's scores to be correlated (default: the first); `other`
     is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`), and
-    `other_score` a score of it, or without it of this run, that is set against `score`. Differences below `margin`
+    `other_score` a score of it, or without it of this run, that is set against `score`. `ratings`, a key of RATINGS,
+    says what of people's labels a score goes with. Differences below `margin`
     would not matter. Checkers are compared on the units that all of them label, with `own_units` each on its own. Wrong
     values raise ValueError.
     """
@@ -150,22 +143,31 @@ def compute(
             found[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
             found[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
     if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
-        sides = [side for side in sides if side.dimension.level == "ordinal"]
+        sides = [side for side in sides if side.dimension.level != "nominal"]
+    rated = {side.dimension.slug: rated_by(side.dimension, ratings, reference) for side in sides}
+    said = {
+        side.dimension.slug: values_of_people(side.dimension, side.people, units, counted, rated[side.dimension.slug])
+        for side in sides
+    }
     values = _values(source, checker_run, score, units)
     others = _values(source, against or checker_run, other_score, units)
     for side in sides:
         dimension, slug = side.dimension, side.dimension.slug
         if values is None:
             continue
-        _add_scored(items, f"{slug}.score", f"{dimension.title} by people, and {score}", side.people, values)
+        by_people = said[slug]
+        _add_scored(items, f"{slug}.score", f"{dimension.title} by people, and {score}", by_people, values)
         if others is not None:
             title = f"{dimension.title} by people, {score} and {other_score}"
-            _add_scored(items, f"{slug}.scores", title, people_of_both[slug], values + others, BY_BOTH)
+            of_both = values_of_people(
+                dimension, people_of_both[slug], units, judged.get(BY_BOTH, counted), rated[slug]
+            )
+            _add_scored(items, f"{slug}.scores", title, of_both, values + others, BY_BOTH)
         if quick:
             continue
         if others is not None:
-            found[slug]["scores"] = score_pair(dimension, people_of_both[slug].code, values, others, units, margin)
-        found[slug]["associations"] = associations(dimension, side.people.code, values, units)
+            found[slug]["scores"] = score_pair(dimension, of_both, values, others, units, margin)
+        found[slug]["associations"] = associations(dimension, by_people, values, units)
     add_judgements(items, kind, counted, everything, of_runs=judged)
     families = adjust([found[side.dimension.slug] for side in sides])
     left_out = decisions_left_out(source, reference, units, of_one)
@@ -192,19 +194,18 @@ def compute(
         unanswered=unanswered(source.type, everything),
         dimensions=[
             ComparedDimension(
-                dimension=side.dimension.slug,
-                derived_from=origins.get(side.dimension.slug),
-                title=side.dimension.title,
+                **fields_of_question(side.dimension, origins),
                 level=side.dimension.level,
                 n_labels_all=int((everything["dimension"] == side.dimension.slug).sum()),
                 n_labels_untouched=int((clean["dimension"] == side.dimension.slug).sum()),
                 votes=ReferenceCounts(**side.people.counts()),
                 n_suggestions=int((side.checker >= 0).sum()),
                 n_checker_not_asked=int(side.checker_not_asked.sum()),
-                labels=[LabelTitle(label=label.value, title=label.title) for label in side.dimension.labels],
+                labels=NamedLabel.of(side.dimension),
                 **_measures(side, units, quick=quick),
                 with_unasked=_with_unasked(kind, side, units, quick=quick),
-                correlations=_correlations(side, units, values, quick=quick),
+                rated_by=rated[side.dimension.slug],
+                correlations=_correlations(side, units, said[side.dimension.slug], values, quick=quick),
                 **found[side.dimension.slug],
             )
             for side in sides
@@ -259,30 +260,28 @@ def _values(source: Source, run: Run, score: str, units: pd.DataFrame) -> np.nda
 def _add_side(items: Items, side: Sides, run: Run) -> None:
     """What people and the checker said, and why one of them has no label that counts."""
     slug, people, checker = side.dimension.slug, side.people, side.checker
-    labels = side.dimension.values, [label.title for label in side.dimension.labels]
     by_people, by_run = f"{side.dimension.title} by people", f"{side.dimension.title} by {run.name}"
-    items.add(f"{slug}.people", by_people, people.code, *labels)
-    items.add(f"{slug}.checker", by_run, checker, *labels)
+    items.add_labels(f"{slug}.people", by_people, people.code, side.dimension)
+    items.add_labels(f"{slug}.checker", by_run, checker, side.dimension)
     items.add(
         f"{slug}.people.has",
         by_people,
         np.select([people.code >= 0, people.tied, people.not_asked], [0, 1, 2], 3),
-        ("label", "tied", "not-asked", "none"),
-        ("a label that counts", "divided", "not asked", "no label that counts"),
+        {"label": "a label that counts", "tied": "divided", "not-asked": "not asked", "none": "no label that counts"},
     )
     items.add(
         f"{slug}.checker.has",
         by_run,
         np.select([checker >= 0, side.checker_not_asked], [0, 1], 2),
-        ("label", "not-asked", "none"),
-        ("a label", "not asked", "no label"),
+        {"label": "a label", "not-asked": "not asked", "none": "no label"},
     )
-    items.add(f"{slug}.single", f"{by_people}: decided by one label", people.single - 1, ("yes",), ("",))
+    items.add_flag(f"{slug}.single", f"{by_people}: decided by one label", people.single)
 
 
-def _add_scored(items: Items, name: str, title: str, people: Reference, values: np.ndarray, judged: str = "") -> None:
-    has = (people.code >= 0) & np.isfinite(values)
-    items.add(name, title, has - 1, ("yes",), ("",), judged=judged)
+def _add_scored(
+    items: Items, name: str, title: str, by_people: np.ndarray, values: np.ndarray, judged: str = ""
+) -> None:
+    items.add_flag(name, title, np.isfinite(by_people) & np.isfinite(values), judged=judged)
 
 
 # ---- figures ----
@@ -302,26 +301,26 @@ def _rivals(
     for other in others:
         compared = people[slug].code, side.checker, codes[other][slug]
         figures = versus(dimension, *compared, units, margin)
-        found["rivals"].append(Rival(run=other.uuid, name=other.name, **asdict(figures)))
+        found["rivals"].append(Rival.extending(figures, run=other.uuid, name=other.name))
         title = f"{dimension.title}, {first.name} and {other.name}"
         add_who_is_right(items, f"{slug}.rival.{other.uuid}", title, *compared, other, BY_ALL)
     if len(codes) > 2:
         every = {run: by[slug] for run, by in codes.items()}
         found["several"], shared = several(dimension, people[slug].code, every, units)
         title = f"{dimension.title} by people and by every checker"
-        items.add(f"{slug}.several", title, shared - 1, ("yes",), ("",), judged=BY_ALL)
+        items.add_flag(f"{slug}.several", title, shared, judged=BY_ALL)
     return found
 
 
 def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
-    found = classification(side.people.code, side.checker, side.dimension.values, cluster_codes(units))
+    measures = classification(side.people.code, side.checker, side.dimension.values, cluster_codes(units))
     return {
         **{
-            name: to_figure(getattr(found, name), quick=quick)
+            name: to_figure(getattr(measures, name), quick=quick)
             for name in ("accuracy", "macro_f1", "balanced_accuracy", "mcc")
         },
-        "per_label": _per_label(found, side.dimension, quick=quick),
-        "confusion": found.confusion.tolist(),
+        "per_label": _per_label(measures, side.dimension, quick=quick),
+        "confusion": measures.confusion.tolist(),
     }
 
 
@@ -355,7 +354,7 @@ def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame, *, quick: bo
     if not extra or dimension.asked_when is None:
         return None
     code = len(dimension.values)
-    found = classification(
+    measures = classification(
         np.where(side.people.not_asked, code, side.people.code),
         np.where(side.checker_not_asked, code, side.checker),
         (*dimension.values, extra),
@@ -364,19 +363,21 @@ def _with_unasked(kind: TaskType, side: Sides, units: pd.DataFrame, *, quick: bo
     return MeasuresWithUnasked(
         label=extra,
         figures=[
-            named_figure("accuracy", "Accuracy", found.accuracy, quick=quick),
-            named_figure("macro_f1", "Macro-F1", found.macro_f1, quick=quick),
+            named_figure("accuracy", "Accuracy", measures.accuracy, quick=quick),
+            named_figure("macro_f1", "Macro-F1", measures.macro_f1, quick=quick),
         ],
     )
 
 
-def _correlations(side: Sides, units: pd.DataFrame, value: np.ndarray | None, *, quick: bool) -> list[NamedFigure]:
-    """The score with the people's label as a place on its scale; what label the checker made of it does not matter."""
-    if value is None or side.dimension.level != "ordinal":
+def _correlations(
+    side: Sides, units: pd.DataFrame, label: np.ndarray, value: np.ndarray | None, *, quick: bool
+) -> list[NamedFigure]:
+    """The score with what people give as a number; what label the checker made of it does not matter."""
+    if value is None or side.dimension.level == "nominal":
         return []
     cluster = cluster_codes(units)
     return [
-        named_figure(name, title, measure(value, side.people.code, cluster), quick=quick)
+        named_figure(name, title, measure(value, label, cluster), quick=quick)
         for name, title, measure in (
             ("pearson", "Pearson", pearson),
             ("spearman", "Spearman", spearman),

@@ -18,10 +18,11 @@ from analysis.reports.checkers.comparison.tables import (
     about_equivalence,
     about_family,
     equivalence_columns,
-    note,
     test_columns,
 )
+from analysis.reports.common import PEOPLE_AS
 from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import sentences
 
 SCORE_TESTS_SUPPOSE = (
     "The permutation test swaps both scores for whole claims or questions. Williams's t and Steiger's Z take units as "
@@ -43,21 +44,21 @@ def _levels(result: Comparison, dimension: ComparedDimension, found: Association
     return Table(
         f"{dimension.title}: segment and system level, {result.score}",
         [
-            Column("Level", lambda row: row.level),
+            Column("Level", "level"),
             Column("Over", lambda row: over_in_words(result, row)),
-            Column("Coefficient", lambda row: row.coefficient),
-            Column("Interval draws", lambda row: row.drawn),
+            Column("Coefficient", "coefficient"),
+            Column("Interval draws", "drawn"),
             Column(
                 "n",
-                lambda row: row.n_pairable,
+                "n_pairable",
                 items=lambda row: _opening(dimension, found, row.n_pairable) if row.level == "segment" else None,
             ),
             Column("Value", lambda row: row, interval=True),
             *test_columns(lambda row: row.test),
         ],
         found.levels,
-        note(
-            "Of the score with the label's place on its scale. Segment level: over units. System level: over the "
+        sentences(
+            f"Of the score with {PEOPLE_AS[dimension.rated_by]}. Segment level: over units. System level: over the "
             "models' means.",
             *_about_tests(result, found.levels),
         ),
@@ -92,13 +93,13 @@ def _tests(result: Comparison, dimension: ComparedDimension, found: Associations
     return Table(
         f"{dimension.title}: could the correlations with {result.score} be chance?",
         [
-            Column("Coefficient", lambda row: row.title),
-            Column("n", lambda row: row.n_items, items=lambda row: _opening(dimension, found, row.n_items)),
-            Column("Value", lambda row: row.statistic),
+            Column("Coefficient", "title"),
+            Column("n", "n_items", items=lambda row: _opening(dimension, found, row.n_items)),
+            Column("Value", "statistic"),
             *test_columns(),
         ],
         found.tests,
-        note(
+        sentences(
             f"Two-sided; {first.null}.",
             _that_stay(first.n_fixed) if first.n_fixed else "",
             f"Adjusted for all {n_of(result.families['associations'], 'correlations')} of this page.",
@@ -117,17 +118,13 @@ def scores(result: Comparison, dimension: ComparedDimension) -> list[Table]:
         Table(
             f"{dimension.title}: {a} and {b} against the same people",
             [
-                Column("Correlation", lambda row: row.title),
-                Column(a, lambda row: row.with_a),
-                Column(b, lambda row: row.with_b),
-                Column("Of the two", lambda row: row.between),
+                Column("Correlation", "title"),
+                Column(a, "with_a"),
+                Column(b, "with_b"),
+                Column("Of the two", "between"),
                 Column("Difference", lambda row: row, interval=True),
                 *equivalence_columns(lambda row: row.equivalence),
-                Column(
-                    "n",
-                    lambda row: row.n_pairable,
-                    items=lambda row: Filter({f"{dimension.dimension}.scores": "yes"}),
-                ),
+                Column("n", "n_pairable", items=lambda row: Filter({f"{dimension.dimension}.scores": "yes"})),
             ],
             dimension.scores,
             about_equivalence(result),
@@ -140,6 +137,6 @@ def scores(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 *test_columns(lambda row: row[1]),
             ],
             [(row, test) for row in dimension.scores for test in row.tests],
-            note(SCORE_TESTS_SUPPOSE, about_family(result, "scores")),
+            sentences(SCORE_TESTS_SUPPOSE, about_family(result, "scores")),
         ),
     ]

@@ -10,13 +10,12 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy
-from analysis.reports.estimates import to_figure
-from analysis.reports.labels.coding import cluster_codes
-from analysis.reports.labels.derived import with_derived_labels
+from analysis.reports.estimates import cluster_codes, to_figure
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.raters import people_of
 from analysis.reports.labels.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
-from analysis.sources import Run, Source
-from analysis.sources.base import SLOT
+from analysis.sources.base import Source
+from analysis.sources.outline import SLOT, Run
 from analysis.stats import Estimate, classification, expected_accuracy
 from annotation.task_types import Dimension, TaskType
 
@@ -96,17 +95,15 @@ def _add_labeller(
     judged: str,
 ) -> None:
     """What one labeller said, and where it is the reference's label."""
-    titles = [label.title for label in dimension.labels]
-    items.add(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", said, dimension.values, titles, run, judged)
+    of = {"run": run, "judged": judged}
+    items.add_labels(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", said, dimension, **of)
     same = np.where((said >= 0) & (reference >= 0), said != reference, -1)
     items.add(
         f"{dimension.slug}.right.{who}",
         f"{dimension.title}: {name} and the reference",
         same,
-        ("same", "other"),
-        ("the same label", "different labels"),
-        run,
-        judged,
+        {"same": "the same label", "other": "different labels"},
+        **of,
     )
 
 
@@ -132,8 +129,8 @@ def on_same_units(codes: Mapping[Run, Codes], dimensions: list[Dimension]) -> di
 
 
 def _measures(dimension: Dimension, reference: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> dict[str, Figure]:
-    found = classification(reference, said, dimension.values, cluster_codes(units))
-    return {"accuracy": _figure(found.accuracy), "macro_f1": _figure(found.macro_f1)}
+    measures = classification(reference, said, dimension.values, cluster_codes(units))
+    return {"accuracy": _figure(measures.accuracy), "macro_f1": _figure(measures.macro_f1)}
 
 
 def _accuracy(dimension: Dimension, person: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> Figure:
@@ -149,10 +146,8 @@ def _posterior(
 ) -> PosteriorAccuracy:
     """Each checker's expected accuracy by the posterior of Dawid-Skene over the people who have names."""
     fit = dawid_skene_of(dimension, units, labels)
-    return PosteriorAccuracy(
-        undefined=fit.undefined,
-        n_iterations=fit.n_iterations,
-        converged=fit.converged,
+    return PosteriorAccuracy.taking(
+        fit,
         n_raters=len(fit.rater_names),
         expected_accuracy=[
             _figure(expected_accuracy(fit.posterior, codes[run][dimension.slug], cluster_codes(units))) for run in codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.reports.checkers.comparison.pictures import written
 from analysis.reports.checkers.comparison.result import PARTIAL, WITHIN, ComparedDimension, Comparison, CorrelationLevel
+from analysis.reports.common import PEOPLE_AS, PLACE
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import (
     checker_name,
@@ -12,10 +13,9 @@ from analysis.reports.words.sentences import (
     labels_counted,
     left_out_of,
     listed,
-    made_from,
     sentences,
 )
-from analysis.sources.splits import in_words, split_in
+from analysis.sources.splits import name_split, split_in
 
 MEASURES = (
     ("accuracy", "accuracy"),
@@ -26,9 +26,9 @@ MEASURES = (
 
 
 def methods(result: Comparison) -> str:
-    ties = sum(dimension.votes.tied for dimension in result.dimensions)
+    ties = sum(dimension.votes.tied for dimension in result.dimensions if counts_places(result, dimension))
     return sentences(
-        f"The checker {checker_name(result)} was held against people ({result.reference_title.lower()}) on "
+        f"The checker {checker_name(result)} was held against people ({held_against(result)}) on "
         f"{n_of(result.n_units, 'units')}.",
         "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
         if result.reference == "dawid-skene"
@@ -46,6 +46,19 @@ def methods(result: Comparison) -> str:
     )
 
 
+def counts_places(result: Comparison, dimension: ComparedDimension) -> bool:
+    """Whether the reference's label counts, so that a tie leaves a unit out: raters' means have none."""
+    return result.gives_labels or dimension.rated_by == PLACE
+
+
+def held_against(result: Comparison) -> str:
+    """What of people the checker is held against, for a sentence."""
+    means = {one.rated_by for one in result.dimensions if not counts_places(result, one)}
+    if len(means) == 1 and not any(counts_places(result, one) for one in result.dimensions):
+        return PEOPLE_AS[means.pop()]
+    return result.reference_title.lower()
+
+
 def _labels(result: Comparison) -> str:
     if not (result.gives_labels and result.dimensions):
         return ""
@@ -58,31 +71,31 @@ def _labels(result: Comparison) -> str:
 
 def _measured(dimension: ComparedDimension) -> str:
     """The results of one question."""
-    said = f"For {dimension.title.lower()} n = {dimension.accuracy.n_pairable:,}{left_out_of(dimension.accuracy)}"
+    sentence = f"For {dimension.title.lower()} n = {dimension.accuracy.n_pairable:,}{left_out_of(dimension.accuracy)}"
     known = [
         f"{title} {written(figure)}" for name, title in MEASURES if (figure := getattr(dimension, name)).is_defined
     ]
-    return f"{said}: {listed(known)}." if known else f"{said}."
+    return f"{sentence}: {listed(known)}." if known else f"{sentence}."
 
 
 def over_in_words(result: Comparison, row: CorrelationLevel) -> str:
     """Sources are called by what they are split by."""
-    split = split_in(made_from(result))
-    return row.over.replace("sources", f"groups by {in_words(split)}") if split else row.over
+    split = split_in(result.made_from)
+    return row.over.replace("sources", f"groups by {name_split(split)}") if split else row.over
 
 
 def _correlations(result: Comparison) -> str:
-    found = next((dimension for dimension in result.dimensions if dimension.correlations), None)
-    if found is None:
+    first = next((dimension for dimension in result.dimensions if dimension.correlations), None)
+    if first is None:
         return ""
-    names = listed([one.title for one in found.correlations])
+    names = listed([one.title for one in first.correlations])
     of_each = [
         f"{dimension.title.lower()} {listed([f'{one.title} {written(one)}' for one in dimension.correlations])}"
         for dimension in result.dimensions
         if any(one.is_defined for one in dimension.correlations)
     ]
     return sentences(
-        f"The score {result.score} was correlated with the place of people's label on its scale ({names}).",
+        f"The score {result.score} was correlated with {PEOPLE_AS[first.rated_by]} ({names}).",
         f"Correlations were: {'; '.join(of_each)}." if of_each else "",
         _tested(result),
     )
@@ -90,9 +103,9 @@ def _correlations(result: Comparison) -> str:
 
 def _tested(result: Comparison) -> str:
     """How correlations were told from chance."""
-    found = [dimension.associations for dimension in result.dimensions if dimension.associations]
-    tests = [test for one in found for test in one.tests]
-    within = [row for one in found for row in one.levels if row.test and row.test.name == WITHIN]
+    associations = [dimension.associations for dimension in result.dimensions if dimension.associations]
+    tests = [test for one in associations for test in one.tests]
+    within = [row for one in associations for row in one.levels if row.test and row.test.name == WITHIN]
     if not tests:
         return ""
     strata = listed(list(dict.fromkeys(over_in_words(result, row).removesuffix(PARTIAL) for row in within)))
@@ -134,11 +147,11 @@ def _two(result: Comparison) -> str:
 
 
 def _several(result: Comparison) -> str:
-    found = next((dimension.several for dimension in result.dimensions if dimension.several), None)
-    if found is None:
+    first = next((dimension.several for dimension in result.dimensions if dimension.several), None)
+    if first is None:
         return ""
     return (
-        f"Whether {listed([run.name for run in found.runs])} were equally often right was tested first, on "
+        f"Whether {listed([run.name for run in first.runs])} were equally often right was tested first, on "
         "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
         f"by permuting their labels for whole {clusters_of(result)[1]}."
     )
@@ -178,8 +191,8 @@ def _adjusted(result: Comparison, *families: str) -> str:
 
 
 def _everybody(result: Comparison) -> str:
-    found = next((dimension.labellers for dimension in result.dimensions if dimension.labellers), None)
-    if found is None or not found.people:
+    first = next((dimension.labellers for dimension in result.dimensions if dimension.labellers), None)
+    if first is None or not first.people:
         return ""
     others = ", a person against the majority of the others" if result.reference == "majority" else ""
     return (

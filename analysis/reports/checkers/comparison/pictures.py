@@ -24,59 +24,42 @@ def _against(result: Comparison) -> str:
     return f"{checker_name(result)} against people ({result.reference_title.lower()}{labels})"
 
 
-def confusion(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
+def draw_confusion(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
     accuracy = dimension.accuracy
     if not result.gives_labels or not accuracy.n_pairable:
         return None
-    titles = tuple(label.title for label in dimension.labels)
-    counts = dimension.confusion
-    totals = [sum(row) for row in counts]
-    right = sum(counts[place][place] for place in range(len(counts)))
-    return Matrix(
+    counts, labels = dimension.confusion, dimension.labels
+    right, n = sum(row[place] for place, row in enumerate(counts)), sum(map(sum, counts))
+    return Matrix.of_counts(
+        counts,
+        [label.title for label in labels],
+        lambda people, checker: filters.of_cell(dimension.dimension, labels[people].label, labels[checker].label),
         name=picture_name("confusion", dimension.dimension),
         title=f"{dimension.title}: confusion of people and {result.checker}",
         caption=(
             f"{result.project}: {_against(result)}, n = {n_of(accuracy.n_pairable, 'units')}. Colours and "
             "percentages are shares of the row."
         ),
-        alt=f"{right:,} of {n_of(sum(totals), 'units')} {either(right, 'has', 'have')} the same label from "
-        "people and the checker.",
-        rows=titles,
-        columns=titles,
-        values=tuple(tuple(row) for row in counts),
-        shades=tuple(
-            tuple(count / total if total and count else None for count in row)
-            for row, total in zip(counts, totals, strict=True)
-        ),
-        low=0,
-        high=1,
+        alt=f"{right:,} of {n_of(n, 'units')} {either(right, 'has', 'have')} the same label from people and the "
+        "checker.",
         rows_title="people",
         columns_title=checker_name(result),
-        value_title="units",
-        shade_title="share of the row",
-        figures=tuple(
-            tuple(
-                filters.of_cell(dimension.dimension, people.label, checker.label).encoded if count else ""
-                for checker, count in zip(dimension.labels, row, strict=True)
-            )
-            for people, row in zip(dimension.labels, counts, strict=True)
-        ),
     )
 
 
-def of_probabilities(result: Comparison, dimension: ComparedDimension, found: Probabilities) -> list[Picture]:
-    n = found.brier.n_pairable
+def draw_probabilities(result: Comparison, dimension: ComparedDimension, probabilities: Probabilities) -> list[Picture]:
+    n = probabilities.brier.n_pairable
     about = f"{result.project}: {_against(result)}, n = {n_of(n, 'units')} with probabilities."
     pictures: list[Picture] = []
-    if any(row.n for row in found.bins):
-        pictures.append(_reliability(dimension, found, about))
-    if curves := [row for row in found.labels if row.curve.recall]:
+    if any(row.n for row in probabilities.bins):
+        pictures.append(_reliability(dimension, probabilities, about))
+    if curves := [row for row in probabilities.labels if row.curve.recall]:
         pictures += [_roc(dimension, curves, about), _precision_recall(dimension, curves, about)]
     return pictures
 
 
-def _reliability(dimension: ComparedDimension, found: Probabilities, about: str) -> Lines:
-    bins = [row for row in found.bins if row.n]
+def _reliability(dimension: ComparedDimension, probabilities: Probabilities, about: str) -> Lines:
+    bins = [row for row in probabilities.bins if row.n]
     right = [row.accuracy for row in bins]
     # A band says something of every point; where one has no interval the table says which others have.
     has_band = all(one.low is not None for one in right)
@@ -84,8 +67,8 @@ def _reliability(dimension: ComparedDimension, found: Probabilities, about: str)
         name=picture_name("reliability", dimension.dimension),
         title=f"{dimension.title}: reliability of probabilities",
         caption=(
-            f"{about} Units are in {len(found.bins)} equal bins by the probability of their most probable label; "
-            f"expected calibration error {written(found.ece)}."
+            f"{about} Units are in {len(probabilities.bins)} equal bins by the probability of their most probable "
+            f"label; expected calibration error {written(probabilities.ece)}."
             f"{' The band joins 95 % intervals of the share right in each bin.' if has_band else ''}"
         ),
         alt="; ".join(
@@ -101,7 +84,7 @@ def _reliability(dimension: ComparedDimension, found: Probabilities, about: str)
                 dots=True,
                 figures=tuple(
                     Filter({f"{dimension.dimension}.bin": str(place)}).encoded
-                    for place, row in enumerate(found.bins)
+                    for place, row in enumerate(probabilities.bins)
                     if row.n
                 ),
             ),
@@ -167,20 +150,16 @@ def _curves(
 
 
 def written(figure: Figure) -> str:
-    """An estimate with its interval, in a sentence."""
-    if figure.estimate is None:
-        return f"undefined ({figure.undefined})"
-    if figure.low is None:
-        return f"{figure.estimate:.3f}"
-    return f"{figure.estimate:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+    """An estimate with its interval in a sentence, or why there is none."""
+    return figure.written() if figure.is_defined else f"undefined ({figure.undefined})"
 
 
-def of_everybody(result: Comparison, dimension: ComparedDimension) -> Intervals | None:
+def draw_labellers(result: Comparison, dimension: ComparedDimension) -> Intervals | None:
     """The accuracy of every checker and every person; None where nobody's is known."""
-    found = dimension.labellers
-    if found is None or not any(row.accuracy.n_pairable for row in found.labellers):
+    labellers = dimension.labellers
+    if labellers is None or not any(row.accuracy.n_pairable for row in labellers.labellers):
         return None
-    rows, slug = found.labellers, dimension.dimension
+    rows, slug = labellers.labellers, dimension.dimension
     method = rows[0].accuracy.interval.method or "no interval"
     return Intervals(
         name=picture_name("labellers", slug),
@@ -196,7 +175,7 @@ def of_everybody(result: Comparison, dimension: ComparedDimension) -> Intervals 
                 _unlike(row, rows),
                 row.accuracy,
                 filters.against_reference(slug, row.id) if row.accuracy.n_pairable else None,
-                series=row.kind if found.people else "",
+                series=row.kind if labellers.people else "",
             )
             for row in rows
         ),
@@ -206,12 +185,12 @@ def of_everybody(result: Comparison, dimension: ComparedDimension) -> Intervals 
     )
 
 
-def against_people(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
-    found = dimension.labellers
-    if found is None or not found.people or of_everybody(result, dimension) is None:
+def draw_agreement(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
+    labellers = dimension.labellers
+    if labellers is None or not labellers.people or draw_labellers(result, dimension) is None:
         return None
-    checkers, people = found.of_kind("checker"), found.of_kind("person")
-    rows = list(zip(checkers, found.against_people, strict=True))
+    checkers, people = labellers.of_kind("checker"), labellers.of_kind("person")
+    rows = list(zip(checkers, labellers.against_people, strict=True))
     sizes = "; ".join(f"{checker.name} {_sizes(cells)}" for checker, cells in rows)
     return Matrix(
         name=picture_name("checkers-people", dimension.dimension),

@@ -14,9 +14,9 @@ from analysis.reports.checkers.comparison.result import (
     LabelThreshold,
     Probabilities,
 )
-from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
-from analysis.reports.labels.coding import cluster_codes
-from analysis.sources import Run, Source
+from analysis.reports.estimates import RESAMPLES, cluster_codes, plain_figure, to_figure
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import Estimate, areas, calibration, curve_points, threshold_sweep
 from analysis.stats.accuracy.calibration import EMPTY_BIN
 from annotation.task_types import Dimension
@@ -47,15 +47,15 @@ def probabilities(
     table = given.reindex(units["unit"]).to_numpy(dtype=float, copy=True)
     table[leave_out | ~(table.sum(axis=1) > 0)] = np.nan
     cluster = cluster_codes(units)
-    found = calibration(code, table, cluster, BINS)
-    n_resamples = RESAMPLES if found.brier.n_pairable <= MANY_UNITS else FEWER_RESAMPLES
+    calibrated = calibration(code, table, cluster, BINS)
+    n_resamples = RESAMPLES if calibrated.brier.n_pairable <= MANY_UNITS else FEWER_RESAMPLES
 
     def figure(estimate: Estimate, n: int = n_resamples):
         return to_figure(estimate, quick=False, n_resamples=n)
 
-    names = [f"{one.low:.1f} to {one.high:.1f}" for one in found.bins]
+    names = [f"{one.low:.1f} to {one.high:.1f}" for one in calibrated.bins]
     title = f"{dimension.title}: greatest probability"
-    items.add(f"{dimension.slug}.bin", title, found.bin_of_unit, list(map(str, range(len(names)))), names)
+    items.add(f"{dimension.slug}.bin", title, calibrated.bin_of_unit, list(map(str, range(len(names)))), names)
     labels = []
     for place, label in enumerate(dimension.labels):
         truth = np.where(code < 0, -1, code == place).astype(int)
@@ -79,28 +79,15 @@ def probabilities(
                 f1=figure(sweep.f1, RESAMPLES),
                 accuracy=figure(sweep.accuracy, RESAMPLES),
                 chosen=list(sweep.chosen),
-                thresholds=[
-                    LabelThreshold(
-                        threshold=row.threshold,
-                        n_taken=row.n_taken,
-                        **{name: number(getattr(row, name)) for name in ("precision", "recall", "f1", "accuracy")},
-                    )
-                    for row in sweep.rows
-                ],
+                thresholds=[LabelThreshold.taking(row) for row in sweep.rows],
             )
         )
     return Probabilities(
-        ece=figure(found.ece),
-        brier=figure(found.brier),
+        ece=figure(calibrated.ece),
+        brier=figure(calibrated.brier),
         bins=[
-            Bin(
-                low=one.low,
-                high=one.high,
-                n=one.n,
-                confidence=number(one.confidence),
-                accuracy=plain_figure(one.accuracy, "" if one.n else EMPTY_BIN, one.n, interval),
-            )
-            for one, interval in zip(found.bins, found.bin_intervals(n_resamples), strict=True)
+            Bin.taking(one, accuracy=plain_figure(one.accuracy, "" if one.n else EMPTY_BIN, one.n, interval))
+            for one, interval in zip(calibrated.bins, calibrated.bin_intervals(n_resamples), strict=True)
         ],
         labels=labels,
     )

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import DecisionsLeftOut, Figure, NamedFigure, Record, Result
+from analysis.figures.results import (
+    Figure,
+    NamedFigure,
+    NamedLabel,
+    Record,
+    ReferenceCounts,
+    ReportedQuestion,
+    RunAgainstReference,
+)
 
 # Kinds of tests of correlations: p values are adjusted within each, since another null is another question.
 PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
 PARTIAL = " (partial)"  # ends the words of a level within strata
 
 
-class LabelTitle(Record):
-    label: str
-    title: str
-
-
-class ReferenceCounts(Record):
-    """How many units have a reference label, and why the others have none."""
-
-    decided: int
-    tied: int
-    single: int
-    not_asked: int
-    unlabelled: int
-
-
-class LabelMeasures(LabelTitle):
+class LabelMeasures(NamedLabel):
     """`support` units have the label from people, `predicted` from the checker."""
 
     precision: Figure
@@ -197,7 +190,7 @@ class LabelCurve(Record):
     precision: list[float]
 
 
-class LabelProbabilities(LabelTitle):
+class LabelProbabilities(NamedLabel):
     """How well the probabilities tell a label from the rest; F1 and accuracy are out of fold."""
 
     share: float | None
@@ -217,19 +210,16 @@ class Probabilities(Record):
     labels: list[LabelProbabilities]
 
 
-class ComparedDimension(Record):
+class ComparedDimension(ReportedQuestion):
     """What is None was not asked, cannot be had, or is left out of a first pass."""
 
-    dimension: str
-    derived_from: str | None
-    title: str
     level: str
     n_labels_all: int
     n_labels_untouched: int
     votes: ReferenceCounts
     n_suggestions: int
     n_checker_not_asked: int
-    labels: list[LabelTitle]
+    labels: list[NamedLabel]
     accuracy: Figure
     macro_f1: Figure
     balanced_accuracy: Figure
@@ -237,6 +227,7 @@ class ComparedDimension(Record):
     per_label: list[LabelMeasures]
     confusion: list[list[int]]
     with_unasked: MeasuresWithUnasked | None
+    rated_by: str  # label, mean or median: what of people's labels goes with the score
     correlations: list[NamedFigure]
     probabilities: Probabilities | None
     versus: Versus | None
@@ -253,16 +244,9 @@ class ComparedRun(Record):
     version: str
 
 
-class Comparison(Result):
+class Comparison(RunAgainstReference):
     margin: float
-    run: str
-    checker: str
-    version: str
     gives: str
-    reference: str
-    reference_title: str
-    touched: bool
-    decisions_left_out: DecisionsLeftOut | None
     score: str
     scores: list[str]
     other_score: str

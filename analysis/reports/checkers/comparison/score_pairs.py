@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from msgspec.structs import asdict
 
 from analysis.figures.results import number
 from analysis.reports.checkers.comparison.associations import COEFFICIENTS, FEWER_PERMUTATIONS, FEWER_RESAMPLES, LARGE
 from analysis.reports.checkers.comparison.result import ScoreDifference
 from analysis.reports.checkers.comparison.significance import equivalent, significance
-from analysis.reports.estimates import RESAMPLES, to_figure
-from analysis.reports.labels.coding import cluster_codes
+from analysis.reports.estimates import RESAMPLES, cluster_codes, to_figure
 from analysis.stats import correlation_difference
 from annotation.task_types import Dimension
 
@@ -31,22 +29,26 @@ def score_pair(
 
     The permutation test comes first: it alone keeps the units of a claim or question together, and alone knows tau-b,
     whose every draw goes through all units in order."""
-    if dimension.level != "ordinal":
+    if dimension.level == "nominal":
         return []
     rows = []
     for name, title in COEFFICIENTS.items():
         few = name == "kendall_tau_b" and len(units) > LARGE
         draws, resamples = (FEWER_PERMUTATIONS, FEWER_RESAMPLES) if few else (PERMUTATIONS, RESAMPLES)
-        found = correlation_difference(score, other, people, name, cluster_codes(units), draws)
-        tests = [found.permutation] if name == "kendall_tau_b" else [found.permutation, found.williams, found.steiger]
+        comparison = correlation_difference(score, other, people, name, cluster_codes(units), draws)
+        tests = (
+            [comparison.permutation]
+            if name == "kendall_tau_b"
+            else [comparison.permutation, comparison.williams, comparison.steiger]
+        )
         rows.append(
-            ScoreDifference(
+            ScoreDifference.extending(
+                to_figure(comparison.difference, quick=False, n_resamples=resamples),
                 name=name,
                 title=title,
-                **asdict(to_figure(found.difference, quick=False, n_resamples=resamples)),
-                **{side: number(getattr(found, side)) for side in ("with_a", "with_b", "between")},
+                **{side: number(getattr(comparison, side)) for side in ("with_a", "with_b", "between")},
                 tests=[significance(test, of=title) for test in tests],
-                equivalence=equivalent(found.difference, margin, resamples),
+                equivalence=equivalent(comparison.difference, margin, resamples),
             )
         )
     return rows

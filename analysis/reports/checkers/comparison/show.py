@@ -8,15 +8,14 @@ from analysis.figures.items import Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.reports.checkers.comparison import correlation_tables, filters, pictures, tables
 from analysis.reports.checkers.comparison.answer import answer
-from analysis.reports.checkers.comparison.methods import methods
+from analysis.reports.checkers.comparison.methods import counts_places, methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
-from analysis.reports.common import ANY_RUN, TOUCHED, references_here
+from analysis.reports.common import ANY_RUN, DAWID_SKENE, RATINGS, TOUCHED, WITH_MODEL, references_here
 from analysis.reports.labels.derived import DERIVED_NOTE
-from analysis.reports.labels.reference import DAWID_SKENE, WITH_MODEL
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
 from analysis.reports.words.sentences import checker_name
-from analysis.sources import Run, Source
+from analysis.sources.outline import Outline, Run
 from analysis.sources.wrong import WrongChoice
 
 MARGIN = 0.05
@@ -61,14 +60,14 @@ def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[st
         (
             "every checker and every person",
             [
-                pictures.of_everybody(result, dimension),
-                pictures.against_people(result, dimension),
+                pictures.draw_labellers(result, dimension),
+                pictures.draw_agreement(result, dimension),
                 *tables.labellers(result, dimension),
             ],
         )
     )
     if dimension.probabilities:
-        reliability, *curves = pictures.of_probabilities(result, dimension, dimension.probabilities) or [None]
+        reliability, *curves = pictures.draw_probabilities(result, dimension, dimension.probabilities) or [None]
         listed = tables.probabilities(result, dimension, dimension.probabilities)
         found.append(("probabilities", [reliability, Text(RELIABILITY), *curves, *listed]))
     return [(title, [part for part in parts if part]) for title, parts in found]
@@ -78,7 +77,7 @@ def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Pa
     parts: list[Part | None] = [Text(DERIVED_NOTE) if dimension.derived_from else None, _counts(result, dimension)]
     parts.append(tables.measures(result, dimension))
     if result.gives_labels:
-        parts += [pictures.confusion(result, dimension), tables.per_label(dimension), tables.confusion(dimension)]
+        parts += [pictures.draw_confusion(result, dimension), tables.per_label(dimension), tables.confusion(dimension)]
     return parts
 
 
@@ -87,6 +86,10 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
     rows = [
         ("labels untouched by the checker", dimension.n_labels_untouched, None),
         ("labels in all", dimension.n_labels_all, None),
+    ]
+    if not counts_places(result, dimension):
+        return Counts(rows)
+    rows += [
         ("units with a reference label", votes.decided, filters.of_people(slug, "label")),
         ("ties, excluded", votes.tied, filters.of_people(slug, "tied")),
         ("decided by one label", votes.single, Filter({f"{slug}.single": "yes"})),
@@ -103,17 +106,27 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
 # ---- options ----
 
 
-def references_with_model(source: Source) -> dict[str, str]:
+def references_with_model(source: Outline) -> dict[str, str]:
     """A model of the people can be learned where somebody who labelled has a name."""
     here = [*references_here(source), *([DAWID_SKENE] if source.has_people() else [])]
     return {name: title for name, title in WITH_MODEL.items() if name in here}
 
 
-def has_one_checker(source: Source) -> bool:
+def ratings_here(source: Outline) -> dict[str, str]:
+    """Nothing to choose where no question's labels have an order."""
+    has_order = any(dimension.level != "nominal" for dimension in source.type.dimensions)
+    return RATINGS if has_order else {"": RATINGS[""]}
+
+
+def has_one_checker(source: Outline) -> bool:
     return len({run.checker for run in source.labelling_runs()}) < 2
 
 
-def offers(source: Source, values: dict) -> dict[str, dict[str, str]]:
+def has_no_score(source: Outline) -> bool:
+    return not any(run.scores for run in source.runs())
+
+
+def offers(source: Outline, values: dict) -> dict[str, dict[str, str]]:
     """What can be chosen of options that hang on the run: its scores, and runs and scores to compare with."""
     run = source.run(values["run"])
     other = source.run(values["other"]) if values["other"] not in ("", run.uuid) else None
@@ -133,7 +146,7 @@ def _share_something(run: Run, other: Run) -> bool:
     return "scores" not in (run.gives, other.gives) or bool(run.scores and other.scores)
 
 
-def settle(source: Source, values: dict) -> dict:
+def settle(source: Outline, values: dict) -> dict:
     """Without what stands at its own other side: choosing a run, or a score, that was the other one leaves no other. A
     score that the run does not have raises WrongChoice."""
     run = source.run(values["run"])
@@ -162,11 +175,21 @@ OPTIONS = (
         "reference",
         "Reference",
         choices=references_with_model,
+        known=WITH_MODEL,
         help="whose labels: majority, dawid-skene, ...",
         group=LABELS,
     ),
     TOUCHED,
     Option("score", "Score", kind="text", default="", group=CHECKER),
+    Option(
+        "ratings",
+        "People's side of a score",
+        choices=ratings_here,
+        default="",
+        help="what of people's labels a score is correlated with",
+        hides=has_no_score,
+        group=LABELS,
+    ),
     OTHER_RUN,
     Option(
         "other_score",

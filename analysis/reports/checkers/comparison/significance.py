@@ -15,27 +15,19 @@ ALPHA = 0.05
 
 
 def significance(test: PairedTest, **more: str) -> Significance:
-    return Significance(
-        name=test.name,
-        statistic=number(test.statistic),
-        p_value=number(test.p_value),
-        undefined=test.undefined,
-        n_permutations=test.n_permutations or None,
-        exact=test.exact,
-        **more,
-    )
+    return Significance.taking(test, n_permutations=test.n_permutations or None, **more)
 
 
 def equivalent(difference: Estimate, margin: float, n_resamples: int = RESAMPLES) -> Equivalent:
     """Whether the difference is shown to be smaller than `margin`, at level ALPHA."""
-    found = equivalence(difference, margin, ALPHA, n_resamples)
+    test = equivalence(difference, margin, ALPHA, n_resamples)
     return Equivalent(
-        margin=found.margin,
+        margin=test.margin,
         alpha=ALPHA,
-        low=number(found.interval.low),
-        high=number(found.interval.high),
-        equivalent=found.equivalent,
-        undefined=difference.undefined or found.interval.undefined,
+        low=number(test.interval.low),
+        high=number(test.interval.high),
+        equivalent=test.equivalent,
+        undefined=difference.undefined or test.interval.undefined,
     )
 
 

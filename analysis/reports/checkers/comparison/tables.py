@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.figures.items import Filter
-from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import (
@@ -20,7 +19,7 @@ from analysis.reports.checkers.comparison.result import (
     Versus,
 )
 from analysis.reports.labels.raters import rater_cell
-from analysis.reports.words.sentences import checker_name, clusters_of
+from analysis.reports.words.sentences import checker_name, clusters_of, sentences
 
 MEASURES = (
     ("accuracy", "Accuracy"),
@@ -88,14 +87,6 @@ def about_family(result: Comparison, name: str) -> str:
     return f"Adjusted for the {n} tests of this kind over all questions and checkers here." if n > 1 else ""
 
 
-def note(*sentences: str) -> str:
-    return " ".join(filter(None, sentences))
-
-
-def left_out(figure: Figure) -> str:
-    return "; ".join(f"{n:,} {reason}" for reason, n in (figure.left_out or {}).items() if n)
-
-
 # ---- the run against people ----
 
 
@@ -121,7 +112,7 @@ def measures(result: Comparison, dimension: ComparedDimension) -> Table:
             Column("Measure", lambda row: row[0]),
             Column("Value", lambda row: row[1], interval=True),
             Column("n", lambda row: row[1].n_pairable, items=lambda row: row[2]),
-            Column("Left out", lambda row: left_out(row[1])),
+            Column("Left out", lambda row: row[1].left_out_words),
         ],
         rows,
         below,
@@ -133,12 +124,12 @@ def per_label(dimension: ComparedDimension) -> Table:
     return Table(
         f"{dimension.title}: per label",
         [
-            Column("Label", lambda row: row.title),
-            Column("Precision", lambda row: row.precision, interval=True),
-            Column("Recall", lambda row: row.recall, interval=True),
-            Column("F1", lambda row: row.f1, interval=True),
-            Column("People", lambda row: row.support, items=lambda row: filters.said_by_people(slug, row.label)),
-            Column("Checker", lambda row: row.predicted, items=lambda row: filters.said_by_checker(slug, row.label)),
+            Column("Label", "title"),
+            Column("Precision", "precision", interval=True),
+            Column("Recall", "recall", interval=True),
+            Column("F1", "f1", interval=True),
+            Column("People", "support", items=lambda row: filters.said_by_people(slug, row.label)),
+            Column("Checker", "predicted", items=lambda row: filters.said_by_checker(slug, row.label)),
         ],
         dimension.per_label,
     )
@@ -176,7 +167,7 @@ def probabilities(result: Comparison, dimension: ComparedDimension, found: Proba
                 Column("Measure", lambda row: row[1]),
                 Column("Value", lambda row: getattr(found, row[0]), interval=True),
                 Column("n", lambda row: getattr(found, row[0]).n_pairable, items=lambda row: in_bins),
-                Column("Left out", lambda row: left_out(getattr(found, row[0]))),
+                Column("Left out", lambda row: getattr(found, row[0]).left_out_words),
             ],
             CALIBRATION,
         ),
@@ -193,12 +184,12 @@ def probabilities(result: Comparison, dimension: ComparedDimension, found: Proba
         Table(
             f"{title}: telling each label from the rest",
             [
-                Column("Label", lambda row: row.title),
-                Column("Share", lambda row: row.share),
-                Column("ROC area", lambda row: row.roc_auc, interval=True),
-                Column("Average precision", lambda row: row.average_precision, interval=True),
-                Column("F1, out of fold", lambda row: row.f1, interval=True),
-                Column("Accuracy, out of fold", lambda row: row.accuracy, interval=True),
+                Column("Label", "title"),
+                Column("Share", "share"),
+                Column("ROC area", "roc_auc", interval=True),
+                Column("Average precision", "average_precision", interval=True),
+                Column("F1, out of fold", "f1", interval=True),
+                Column("Accuracy, out of fold", "accuracy", interval=True),
                 Column("Thresholds of the folds", lambda row: ", ".join(f"{one:g}" for one in row.chosen)),
             ],
             found.labels,
@@ -213,16 +204,16 @@ def _thresholds(dimension: ComparedDimension, label: LabelProbabilities) -> Tabl
     return Table(
         f"{dimension.title}: thresholds of {label.title}",
         [
-            Column("Threshold", lambda row: row.threshold),
+            Column("Threshold", "threshold"),
             Column(
                 "Taken",
-                lambda row: row.n_taken,
+                "n_taken",
                 items=lambda row: filters.reaching(dimension.dimension, label.label, all_of, row.threshold),
             ),
-            Column("Precision", lambda row: row.precision),
-            Column("Recall", lambda row: row.recall),
-            Column("F1", lambda row: row.f1),
-            Column("Accuracy", lambda row: row.accuracy),
+            Column("Precision", "precision"),
+            Column("Recall", "recall"),
+            Column("F1", "f1"),
+            Column("Accuracy", "accuracy"),
         ],
         # Without a reference no unit is taken at any of them.
         label.thresholds if any(row.n_taken for row in label.thresholds) else (),
@@ -243,25 +234,25 @@ def versus(result: Comparison, dimension: ComparedDimension, found: Versus) -> l
         Table(
             f"{title}: {run} and {other} against the same people",
             [
-                Column("Measure", lambda row: row.title),
-                Column("Run", lambda row: row.run),
-                Column("Other run", lambda row: row.other),
+                Column("Measure", "title"),
+                Column("Run", "run"),
+                Column("Other run", "other"),
                 Column("Difference", lambda row: row, interval=True),
                 *equivalence_columns(lambda row: row.equivalence),
-                Column("n", lambda row: row.n_pairable, items=lambda row: filters.of_versus(column)),
-                Column("Left out", left_out),
+                Column("n", "n_pairable", items=lambda row: filters.of_versus(column)),
+                Column("Left out", "left_out_words"),
             ],
             found.figures,
-            note(
+            sentences(
                 f"Over units that people and both runs label{_untouched(result)}.",
                 about_equivalence(result),
             ),
         ),
         Table(
             f"{title}: tests of the difference",
-            [Column("Test", lambda row: row.name), *test_columns()],
+            [Column("Test", "name"), *test_columns()],
             found.tests,
-            note(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "versus")),
+            sentences(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "versus")),
         ),
         Table(
             f"{title}: units where one run alone is right",
@@ -307,35 +298,35 @@ def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 *test_columns(lambda row: row[1]),
             ],
             [(other, test) for other in found for test in other.tests],
-            note(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "rivals")),
+            sentences(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "rivals")),
         ),
     ]
 
 
 def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """Three checkers or more at once."""
-    found = dimension.several
-    if not found:
+    several = dimension.several
+    if not several:
         return []
-    right = ", ".join(f"{row.name} {row.n_right}" for row in found.runs)
+    right = ", ".join(f"{row.name} {row.n_right}" for row in several.runs)
     return [
         Table(
-            f"{dimension.title}: {len(found.runs)} checkers at once, accuracy",
+            f"{dimension.title}: {len(several.runs)} checkers at once, accuracy",
             [
-                Column("Test", lambda row: row.name),
-                Column("Q", lambda row: row.statistic),
+                Column("Test", "name"),
+                Column("Q", "statistic"),
                 *test_columns(),
-                Column("Units that only some are right on", lambda row: found.n_discordant),
+                Column("Units that only some are right on", lambda row: several.n_discordant),
                 Column(
                     "n",
-                    lambda row: found.n_pairable,
+                    lambda row: several.n_pairable,
                     items=lambda row: Filter({f"{dimension.dimension}.several": "yes"}),
                 ),
             ],
-            found.tests,
-            note(
+            several.tests,
+            sentences(
                 SEVERAL_SUPPOSES.format(clusters_of(result)[1]),
-                f"Right: {right}." if found.n_pairable else "",
+                f"Right: {right}." if several.n_pairable else "",
                 about_family(result, "several"),
             ),
         )
@@ -362,15 +353,11 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
             f"{dimension.title}: every checker and every person against {result.reference_title.lower()}",
             [
                 Column("Labeller", rater_cell),
-                Column("Kind", lambda row: row.kind),
-                Column("Accuracy", lambda row: row.accuracy, interval=True),
-                Column("Macro-F1", lambda row: row.macro_f1, interval=True),
+                Column("Kind", "kind"),
+                Column("Accuracy", "accuracy", interval=True),
+                Column("Macro-F1", "macro_f1", interval=True),
                 Column("Expected accuracy by Dawid-Skene", lambda row: expected.get(row.id), interval=True),
-                Column(
-                    "n",
-                    lambda row: row.accuracy.n_pairable,
-                    items=lambda row: filters.against_reference(slug, row.id),
-                ),
+                Column("n", "accuracy.n_pairable", items=lambda row: filters.against_reference(slug, row.id)),
             ],
             found.labellers,
             _about_people(result, dimension),
@@ -395,7 +382,7 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
 def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
     found = dimension.labellers
     units = "Checkers are compared on the units that all of them label."
-    return note(
+    return sentences(
         ("Each checker is measured on all units that it labels." if result.own_units else units)
         if len(found.of_kind("checker")) > 1
         else "",

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from msgspec.structs import asdict
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.reports.checkers.comparison.result import MeasureDifference, RightRun, Several, Versus
 from analysis.reports.checkers.comparison.significance import equivalent, significance
-from analysis.reports.estimates import named_figure
-from analysis.reports.labels.coding import cluster_codes
-from analysis.sources import Run
+from analysis.reports.estimates import cluster_codes, named_figure
+from analysis.sources.outline import Run
 from analysis.stats import classification, labeller_difference, several_labellers
 from annotation.task_types import Dimension
 
@@ -37,7 +35,7 @@ def versus(
 ) -> Versus:
     """Figures of the run minus those of the other, over units that people and both runs label. All are codes, one entry
     per unit, -1 for none; differences below `margin` would not matter."""
-    found = labeller_difference(people, run, other, dimension.values, cluster_codes(units))
+    difference = labeller_difference(people, run, other, dimension.values, cluster_codes(units))
     shared = (people >= 0) & (run >= 0) & (other >= 0)
     sides = {
         name: classification(np.where(shared, people, -1), codes, dimension.values)
@@ -45,16 +43,16 @@ def versus(
     }
     return Versus(
         figures=[
-            MeasureDifference(
-                **asdict(named_figure(name, title, getattr(found, name), quick=False)),
+            MeasureDifference.extending(
+                named_figure(name, title, getattr(difference, name), quick=False),
                 **{side: number(getattr(one, name).estimate) for side, one in sides.items()},
-                equivalence=equivalent(getattr(found, name), margin),
+                equivalence=equivalent(getattr(difference, name), margin),
             )
             for name, title in (("accuracy", "Accuracy"), ("macro_f1", "Macro-F1"))
         ],
-        n_only_run=found.only_a_right,
-        n_only_other=found.only_b_right,
-        tests=[significance(found.mcnemar), significance(found.permutation)],
+        n_only_run=difference.only_a_right,
+        n_only_other=difference.only_b_right,
+        tests=[significance(difference.mcnemar), significance(difference.permutation)],
     )
 
 
@@ -64,7 +62,7 @@ def add_who_is_right(
     """The column of who of two runs is right; `of` is the other run."""
     shared = (people >= 0) & (run >= 0) & (other >= 0)
     code = np.where(shared, 2 * (run != people) + (other != people), -1)
-    items.add(name, title, code, list(WHO_IS_RIGHT), list(WHO_IS_RIGHT.values()), of.uuid, judged)
+    items.add(name, title, code, WHO_IS_RIGHT, run=of.uuid, judged=judged)
 
 
 def several(
@@ -72,11 +70,11 @@ def several(
 ) -> tuple[Several, np.ndarray]:
     """Whether runs differ in their accuracy at all, over units that people and every one of them label, and which units
     these are. Codes as in `versus`."""
-    found = several_labellers(people, list(codes.values()), dimension.values, cluster_codes(units))
+    test = several_labellers(people, list(codes.values()), dimension.values, cluster_codes(units))
     shared = np.all([people >= 0, *(code >= 0 for code in codes.values())], axis=0)
     return Several(
-        n_pairable=found.n_pairable,
-        n_discordant=found.n_discordant,
-        runs=[RightRun(run=run.uuid, name=run.name, n_right=n) for run, n in zip(codes, found.n_right, strict=True)],
-        tests=[significance(found.permutation), significance(found.cochran)],
+        n_pairable=test.n_pairable,
+        n_discordant=test.n_discordant,
+        runs=[RightRun(run=run.uuid, name=run.name, n_right=n) for run, n in zip(codes, test.n_right, strict=True)],
+        tests=[significance(test.permutation), significance(test.cochran)],
     ), shared

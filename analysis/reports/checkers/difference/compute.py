@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import Figure
-from analysis.reports.checkers.comparison.result import LabelTitle
+from analysis.figures.results import Figure, NamedLabel
 from analysis.reports.checkers.difference.result import (
     LabelChanges,
     MadeBy,
@@ -18,12 +17,13 @@ from analysis.reports.checkers.difference.result import (
     ScoreChange,
     ShiftBar,
 )
-from analysis.reports.estimates import RESAMPLES, named_figure, plain_figure
-from analysis.reports.labels.coding import cluster_codes
-from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import codes_of
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.stats import Labels, Moved, classification, cohen_kappa, moved
 from analysis.stats.generation.paired_measurements import MovedFigure
 from annotation.task_types import Dimension
@@ -60,13 +60,13 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
         if not any((code >= 0).any() for code in codes):
             continue
         _add_labels(items, dimension, *codes)
-        derived = origins.get(dimension.slug)
-        shift = None if derived else _shift(items, source, dimension, (before, now), units, quick)
-        dimensions.append(_changes(dimension, units, *codes, shift=shift, derived=derived, quick=quick))
+        is_derived = dimension.slug in origins
+        shift = None if is_derived else _shift(items, source, dimension, (before, now), units, quick)
+        dimensions.append(_changes(dimension, units, *codes, origins, shift, quick=quick))
     failed = [units["unit"].isin(source.failure_frame(which)["unit"]).to_numpy() for which in (before, now)]
     first, second = failed
     parts = {"second": second & ~first, "first": first & ~second, "both": first & second}
-    items.add("failed", "Failed", _coded(list(parts.values())), list(FAILED_IN), list(FAILED_IN.values()))
+    items.add_parts("failed", "Failed", parts, FAILED_IN)
     return RunDifference(
         run=_named(now),
         other=_named(before),
@@ -83,9 +83,7 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
 
 
 def _named(run: Run) -> NamedRun:
-    return NamedRun(
-        uuid=run.uuid, checker=run.checker, version=run.version, created_at=f"{run.created_at:%Y-%m-%d %H:%M}"
-    )
+    return NamedRun.taking(run, created_at=f"{run.created_at:%Y-%m-%d %H:%M}")
 
 
 def _made_by(before: Run, now: Run) -> list[MadeBy]:
@@ -116,9 +114,9 @@ def _changes(
     units: pd.DataFrame,
     before: np.ndarray,
     now: np.ndarray,
-    *,
+    origins: dict[str, str],
     shift: ProbabilityShift | None,
-    derived: str | None,
+    *,
     quick: bool,
 ) -> LabelChanges:
     cluster = cluster_codes(units)
@@ -135,10 +133,9 @@ def _changes(
     )
     both = (before >= 0) & (now >= 0)
     return LabelChanges(
-        dimension=dimension.slug,
-        title=dimension.title,
+        **fields_of_question(dimension, origins),
         level=dimension.level,
-        labels=[LabelTitle(label=label.value, title=label.title) for label in dimension.labels],
+        labels=NamedLabel.of(dimension),
         n_run=int((now >= 0).sum()),
         n_other=int((before >= 0).sum()),
         n_both=int(both.sum()),
@@ -149,7 +146,6 @@ def _changes(
         kappa=named_figure("kappa", "Cohen's kappa", cohen_kappa(labels, "other", "run"), quick=quick),
         confusion=result.confusion.tolist(),
         shift=shift,
-        derived_from=derived,
     )
 
 
@@ -159,8 +155,8 @@ def _moved(before: np.ndarray, now: np.ndarray, of: np.ndarray, units: pd.DataFr
     return moved(before, now, cluster, n_resamples=0 if quick else RESAMPLES)
 
 
-def _figure(found: MovedFigure, n: int) -> Figure:
-    return plain_figure(found.estimate, found.undefined, n, found.interval)
+def _figure(figure: MovedFigure, n: int) -> Figure:
+    return plain_figure(figure.estimate, figure.undefined, n, figure.interval)
 
 
 def _shift(
@@ -181,10 +177,8 @@ def _shift(
         for low, high, n in zip(edges, edges[1:], np.bincount(bar, minlength=SHIFT_BARS), strict=False)
     ]
     of_units = pd.Series(bar, shared).reindex(units["unit"]).fillna(-1).astype(int).to_numpy()
-    titles = [f"{one.low:.1f} to {one.high:.1f}" for one in bars]
-    items.add(
-        f"{dimension.slug}.moved", f"{dimension.title}: probabilities moved", of_units, _numbers(SHIFT_BARS), titles
-    )
+    titles = {str(place): f"{one.low:.1f} to {one.high:.1f}" for place, one in enumerate(bars)}
+    items.add(f"{dimension.slug}.moved", f"{dimension.title}: probabilities moved", of_units, titles)
     return ProbabilityShift(
         n=len(shared),
         mean=_figure(found.moved, found.n),
@@ -196,10 +190,6 @@ def _shift(
             for label, first, second in zip(dimension.labels, found.before, found.now, strict=True)
         ],
     )
-
-
-def _numbers(n: int) -> list[str]:
-    return list(map(str, range(n)))
 
 
 def _scores(items: Items, source: Source, before: Run, now: Run, units: pd.DataFrame, quick: bool) -> list[ScoreChange]:
@@ -230,16 +220,10 @@ def _scores(items: Items, source: Source, before: Run, now: Run, units: pd.DataF
 
 def _add_labels(items: Items, dimension: Dimension, before: np.ndarray, now: np.ndarray) -> None:
     """The label of either run, which of them labelled a unit, and whether its label changed."""
-    slug, title, labels = dimension.slug, dimension.title, [label.title for label in dimension.labels]
-    items.add(f"{slug}.first", f"{title} in the first run", before, dimension.values, labels)
-    items.add(f"{slug}.second", f"{title} in the second run", now, dimension.values, labels)
-    has = before >= 0, now >= 0
-    sides = _coded([has[0] & has[1], has[0] & ~has[1], has[1] & ~has[0]])
-    items.add(f"{slug}.labelled", f"{title}: labelled", sides, list(BY_WHOM), list(BY_WHOM.values()))
-    changed = has[0] & has[1] & (before != now)
-    items.add(f"{slug}.changed", f"{title}: changed label", changed - 1, ["yes"], [""])
-
-
-def _coded(parts: list[np.ndarray]) -> np.ndarray:
-    """Which of the parts a unit is in, as a code; -1 for none."""
-    return np.select(parts, range(len(parts)), default=-1)
+    slug, title = dimension.slug, dimension.title
+    items.add_labels(f"{slug}.first", f"{title} in the first run", before, dimension)
+    items.add_labels(f"{slug}.second", f"{title} in the second run", now, dimension)
+    first, second = before >= 0, now >= 0
+    by_whom = {"both": first & second, "first": first & ~second, "second": second & ~first}
+    items.add_parts(f"{slug}.labelled", f"{title}: labelled", by_whom, BY_WHOM)
+    items.add_flag(f"{slug}.changed", f"{title}: changed label", by_whom["both"] & (before != now))

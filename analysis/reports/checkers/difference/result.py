@@ -3,8 +3,7 @@ the second."""
 
 from __future__ import annotations
 
-from analysis.figures.results import Figure, NamedFigure, Record, Result
-from analysis.reports.checkers.comparison.result import LabelTitle
+from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, ReportedQuestion, Result
 
 
 class NamedRun(Record):
@@ -22,7 +21,7 @@ class MadeBy(Record):
     run: str
 
 
-class MeanProbability(LabelTitle):
+class MeanProbability(NamedLabel):
     other: Figure
     run: Figure
 
@@ -45,13 +44,11 @@ class ProbabilityShift(Record):
     labels: list[MeanProbability]
 
 
-class LabelChanges(Record):
+class LabelChanges(ReportedQuestion):
     """`confusion` counts units with a label of both runs: rows are the labels of the first, columns of the second."""
 
-    dimension: str
-    title: str
     level: str
-    labels: list[LabelTitle]
+    labels: list[NamedLabel]
     n_run: int
     n_other: int
     n_both: int
@@ -62,7 +59,6 @@ class LabelChanges(Record):
     kappa: NamedFigure
     confusion: list[list[int]]
     shift: ProbabilityShift | None
-    derived_from: str | None
 
 
 class ScoreChange(Record):

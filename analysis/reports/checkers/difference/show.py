@@ -21,7 +21,7 @@ from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 
 TOTAL_VARIATION = (
     "Total variation: per unit half the sum of the differences over all labels, 0 where nothing moved and 1 where "
@@ -60,14 +60,18 @@ def _parts(one: LabelChanges, picture: Matrix | None) -> list[Part]:
                 ("labelled by the second run only", one.n_only_run, Filter({labelled: "second"})),
             ]
         ),
+    ]
+    if not one.n_both:
+        return parts
+    parts += [
         picture,
         Table(
             f"{one.title}: agreement of the two runs",
             [
-                Column("Measure", lambda row: row.title),
+                Column("Measure", "title"),
                 Column("Value", lambda row: row, interval=True),
-                Column("n", lambda row: row.n_pairable, items=lambda row: _both(one)),
-                Column("Left out", lambda row: row.left_out_words),
+                Column("n", "n_pairable", items=lambda row: _both(one)),
+                Column("Left out", "left_out_words"),
             ],
             [one.agreement, one.kappa],
         ),
@@ -108,17 +112,17 @@ def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
         Table(
             f"{one.title}: mean probabilities",
             [
-                Column("Label", lambda row: row.title),
-                Column("First run", lambda row: row.other, interval=True),
-                Column("Second run", lambda row: row.run, interval=True),
+                Column("Label", "title"),
+                Column("First run", "other", interval=True),
+                Column("Second run", "run", interval=True),
             ],
             shift.labels,
         ),
         Table(
             f"{one.title}: how far probabilities moved on average",
             [
-                Column("Units", lambda row: row.n, items=lambda row: Filter({column: bars})),
-                Column("Total variation", lambda row: row.mean, interval=True),
+                Column("Units", "n", items=lambda row: Filter({column: bars})),
+                Column("Total variation", "mean", interval=True),
             ],
             [shift],
             TOTAL_VARIATION,
@@ -138,12 +142,12 @@ def _scores(scores: list[ScoreChange]) -> Table:
     return Table(
         "Scores of both runs",
         [
-            Column("Score", lambda row: row.name),
-            Column("n", lambda row: row.n, items=lambda row: Filter({f"score.{row.name}": "yes"})),
-            Column("Mean, first run", lambda row: row.other, interval=True),
-            Column("Mean, second run", lambda row: row.run, interval=True),
-            Column("Mean absolute difference", lambda row: row.moved, interval=True),
-            Column("Pearson", lambda row: row.pearson, interval=True),
+            Column("Score", "name"),
+            Column("n", "n", items=lambda row: Filter({f"score.{row.name}": "yes"})),
+            Column("Mean, first run", "other", interval=True),
+            Column("Mean, second run", "run", interval=True),
+            Column("Mean absolute difference", "moved", interval=True),
+            Column("Pearson", "pearson", interval=True),
         ],
         scores,
     )
@@ -163,7 +167,7 @@ def _made_by(result: RunDifference) -> Table:
     return Table(
         "What differs in how they were made",
         [
-            Column("What", lambda row: row.name),
+            Column("What", "name"),
             Column(f"First run: {_dated(result.other)}", lambda row: row.other or "–"),
             Column(f"Second run: {_dated(result.run)}", lambda row: row.run or "–"),
         ],
@@ -178,9 +182,10 @@ def _dated(run: NamedRun) -> str:
 def _picture(result: RunDifference, one: LabelChanges) -> Matrix | None:
     if not one.n_both:
         return None
-    titles = tuple(label.title for label in one.labels)
-    totals = [sum(row) for row in one.confusion]
-    return Matrix(
+    return Matrix.of_counts(
+        one.confusion,
+        [label.title for label in one.labels],
+        lambda first, second: _cell(one, first, second),
         name=picture_name("difference", one.dimension),
         title=f"{one.title}: labels of two runs",
         caption=(
@@ -188,23 +193,8 @@ def _picture(result: RunDifference, one: LabelChanges) -> Matrix | None:
             f"n = {n_of(one.n_both, 'units')}. Colours and percentages are shares of the row."
         ),
         alt=f"{one.n_changed:,} of {n_of(one.n_both, 'labels')} changed.",
-        rows=titles,
-        columns=titles,
-        values=tuple(tuple(row) for row in one.confusion),
-        shades=tuple(
-            tuple(n / total if total and n else None for n in row)
-            for row, total in zip(one.confusion, totals, strict=True)
-        ),
-        low=0,
-        high=1,
         rows_title="first run",
         columns_title="second run",
-        value_title="units",
-        shade_title="share of the row",
-        figures=tuple(
-            tuple(_cell(one, row, column).encoded if n else "" for column, n in enumerate(counts))
-            for row, counts in enumerate(one.confusion)
-        ),
     )
 
 
@@ -330,7 +320,7 @@ def methods(result: RunDifference) -> str:
 
 def _results(result: RunDifference) -> str:
     """The results, for the paragraph that is pasted whole."""
-    said = [
+    texts = [
         f"{one.title.lower()} {one.agreement.written()} (Cohen's kappa {one.kappa.written()}"
         f"{f', total variation {one.shift.mean.written()}' if one.shift else ''})"
         for one in result.dimensions
@@ -338,7 +328,7 @@ def _results(result: RunDifference) -> str:
     ]
     moved = [f"{score.name} {score.moved.written()}" for score in result.scores if score.moved.is_defined]
     return sentences(
-        f"Shares of equal labels were: {'; '.join(said)}." if said else "",
+        f"Shares of equal labels were: {'; '.join(texts)}." if texts else "",
         f"Mean absolute differences of scores were: {'; '.join(moved)}." if moved else "",
     )
 
@@ -346,13 +336,15 @@ def _results(result: RunDifference) -> str:
 # ---- options ----
 
 
-def settle(source: Source, values: dict) -> dict:
-    """Another run at the other side, where none is chosen or the same one twice: the newest that is left. Without a
-    second run ValueError."""
-    left = [run.uuid for run in source.runs() if run.uuid != values["run"]]
+def settle(source: Outline, values: dict) -> dict:
+    """Another run at the other side, where none is chosen or the same one twice: the newest that is left, of those that
+    give the same kind of answer where there are any. Without a second run ValueError."""
+    left = {run.uuid: run.gives for run in source.runs() if run.uuid != values["run"]}
     if not left:
-        raise ValueError("this needs two checker runs that are done")
-    return values | {"other": values["other"] if values["other"] in left else left[0]}
+        raise ValueError("this needs two finished checker runs")
+    gives = next((run.gives for run in source.runs() if run.uuid == values["run"]), "")
+    alike = [uuid for uuid, other in left.items() if other == gives]
+    return values | {"other": values["other"] if values["other"] in left else [*alike, *left][0]}
 
 
 REPORT = Report(

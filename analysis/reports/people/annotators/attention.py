@@ -6,11 +6,11 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import Ends, Figure, number
+from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import ends
-from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators.known_answers import FAILED, METHODS, RIGHT
 from analysis.reports.people.annotators.result import Attention, RaterAttention
-from analysis.sources import Source
+from analysis.sources.base import Source
 from analysis.stats import wilson_interval
 from annotation.task_types import Dimension
 
@@ -35,7 +35,7 @@ def attention(
     `labels` are people's labels of one dimension. They are given back with a column per method: whether a label is
     the known answer (None where none is known).
     """
-    found = []
+    attentions = []
     for method, decisions in known.items():
         answers = decisions[decisions["dimension"] == dimension.slug].set_index("unit")["label"]
         is_check = labels["unit"].isin(answers.index).to_numpy()
@@ -49,16 +49,11 @@ def attention(
         ]
         people.sort(key=lambda one: (one.share.estimate, one.id))
         units = set(checks["unit"])
-        items.add(
-            f"{dimension.slug}.known.{method}",
-            f"{dimension.title}: with a known answer, {REFERENCES[method].lower()}",
-            pd.Series([0 if unit in units else -1 for unit in items.units]).to_numpy(),
-            ["yes"],
-            [""],
-            decisions=method,
-        )
-        found.append(Attention(method=method, n_units=len(units), people=people))
-    return found, labels
+        words = f"{dimension.title}: with a known answer, {REFERENCES[method].lower()}"
+        is_known = pd.Series(items.units).isin(units).to_numpy()
+        items.add_flag(f"{dimension.slug}.known.{method}", words, is_known, decisions=method)
+        attentions.append(Attention(method=method, n_units=len(units), people=people))
+    return attentions, labels
 
 
 def _person(who: str, name: str, right: pd.Series, quick: bool) -> RaterAttention:

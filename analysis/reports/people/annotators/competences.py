@@ -72,14 +72,10 @@ def raters(result: Annotators, question: RatedQuestion) -> Table:
         f"{question.title}: annotators",
         [
             Column("Annotator", rater_cell),
-            Column("Kind", lambda row: row.kind),
-            Column("Labels", lambda row: row.n_labels, items=lambda row: labelled_by(question, row)),
-            Column(
-                "Shared units", lambda row: row.n_shared, items=lambda row: labelled_by(question, row, shared="yes")
-            ),
-            Column(
-                "Against the majority", lambda row: row.n_against, items=lambda row: against_majority(question, row)
-            ),
+            Column("Kind", "kind"),
+            Column("Labels", "n_labels", items=lambda row: labelled_by(question, row)),
+            Column("Shared units", "n_shared", items=lambda row: labelled_by(question, row, shared="yes")),
+            Column("Against the majority", "n_against", items=lambda row: against_majority(question, row)),
             *(Column(title, lambda row, name=name: getattr(row, name), interval=True) for name, title in MEASURES),
         ],
         question.raters,
@@ -109,10 +105,10 @@ def models(question: RatedQuestion) -> list[Part]:
         Table(
             f"{question.title}: models",
             [
-                Column("Model", lambda row: row.title),
-                Column("Iterations", lambda row: row.n_iterations),
+                Column("Model", "title"),
+                Column("Iterations", "n_iterations"),
                 Column("Converged", lambda row: "yes" if row.converged else "no"),
-                Column("Resamples", lambda row: row.n_resamples),
+                Column("Resamples", "n_resamples"),
             ],
             question.models,
         ),
@@ -144,6 +140,7 @@ def confusions(question: RatedQuestion) -> list[Part]:
         return of
 
     labels = list(enumerate(question.labels))
+    rows = [(rater, true) for rater in question.raters for true, _ in labels]
     return [
         Text(
             "Rows: the most probable label by Dawid-Skene. Shares are the model's, with 95 % intervals except where a "
@@ -155,16 +152,20 @@ def confusions(question: RatedQuestion) -> list[Part]:
                 Column("Annotator", lambda row: rater_cell(row[0])),
                 Column("True label", lambda row: question.labels[row[1]].title),
                 *(Column(label.title, share(place), interval=True) for place, label in labels),
+            ],
+            rows,
+        ),
+        Table(
+            f"{question.title}: number of labels by each annotator, by Dawid-Skene",
+            [
+                Column("Annotator", lambda row: rater_cell(row[0])),
+                Column("True label", lambda row: question.labels[row[1]].title),
                 *(
-                    Column(
-                        f"{label.title}, labels",
-                        lambda row, said=place: row[0].counts[row[1]][said],
-                        items=gave(place),
-                    )
+                    Column(label.title, lambda row, said=place: row[0].counts[row[1]][said], items=gave(place))
                     for place, label in labels
                 ),
             ],
-            [(rater, true) for rater in question.raters for true, _ in labels],
+            rows,
         ),
     ]
 
@@ -172,22 +173,25 @@ def confusions(question: RatedQuestion) -> list[Part]:
 def units(question: RatedQuestion) -> list[Part]:
     posterior = question.posterior
     left = f"{n_of(posterior.n_not_listed, 'more labelled units')}; the command lists all of them with --units all."
+    titles = {label.label: label.title for label in question.labels}
+
+    def each_label(name: str) -> list[Column]:
+        return [
+            Column(label.title, lambda row, place=place: getattr(row, name)[place])
+            for place, label in enumerate(question.labels)
+        ]
+
+    unit = Column("Unit", "unit")
+    found = [
+        Column("Dawid-Skene", lambda row: titles[row.label]),
+        Column("Majority", lambda row: titles.get(row.majority, "")),
+    ]
+    note = left if posterior.n_not_listed else ""
+    title = f"{question.title}: the most uncertain units"
     return [
-        Table(
-            f"{question.title}: the most uncertain units",
-            [
-                Column("Unit", lambda row: row.unit),
-                Column("Dawid-Skene", lambda row: row.label),
-                Column("Majority", lambda row: row.majority),
-                *(
-                    Column(f"{label.title}, {of}", lambda row, name=name, place=place: getattr(row, name)[place])
-                    for name, of in (("votes", "labels"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
-                    for place, label in enumerate(question.labels)
-                ),
-            ],
-            posterior.units,
-            left if posterior.n_not_listed else "",
-        )
+        Table(title, [unit, *found, *each_label("votes")], posterior.units, note),
+        Table(f"{title}, probabilities by Dawid-Skene", [unit, *each_label("dawid_skene")], posterior.units, note),
+        Table(f"{title}, probabilities by MACE", [unit, *each_label("mace")], posterior.units, note),
     ]
 
 

@@ -8,30 +8,29 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import PENDING, Ends, Figure, number
-from analysis.reports.estimates import to_figure
-from analysis.reports.labels.coding import coded_labels
-from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.figures.results import PENDING, Ends, Figure, NamedLabel, number
+from analysis.reports.common import REFERENCES
+from analysis.reports.estimates import coded_labels, to_figure
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
-from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators import drift, speed
 from analysis.reports.people.annotators.attention import attention, known_answers
 from analysis.reports.people.annotators.known_answers import FAILED, KNOWN, RIGHT
 from analysis.reports.people.annotators.result import (
     Annotators,
     CompetenceModel,
-    LabelName,
     Posterior,
     RatedQuestion,
     RaterCompetence,
     RunAsRater,
     UnitPosterior,
 )
-from analysis.reports.people.annotators.show import CHECKERS, MIN_SHARED, UNITS
+from analysis.reports.people.annotators.show import MIN_SHARED
 from analysis.reports.words.numbers import n_of
-from analysis.sources import Run, Source
-from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.base import Source, dimensions_to_show
+from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import latest, untouched_by_all
 from analysis.stats import Labels, LatentTruth, Majority, agreement_with_others, dawid_skene, mace, majority
 from analysis.stats.annotators.competence import CompetenceIntervals, competence_intervals, no_intervals
@@ -58,14 +57,11 @@ def compute(
     quick: bool = False,
 ) -> tuple[Annotators, Items]:
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
-    the most uncertain units or for all. Wrong values raise ValueError.
+    the most uncertain units or for all.
 
     With checkers, only labels of people count that none of these checkers touched; with `touched`, what people last
     said.
     """
-    for name, value, known in (("checkers", checkers, CHECKERS), ("units", units, UNITS)):
-        if value not in known:
-            raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
     kind = with_derived(source.type)
     frame = source.unit_frame(kind.unit_kind)
     runs = source.newest_labelling_runs() if checkers == "with" else []
@@ -91,11 +87,9 @@ def compute(
         checked.append(with_checks)
         found.append(
             RatedQuestion(
-                dimension=dimension.slug,
-                derived_from=origins.get(dimension.slug),
-                title=dimension.title,
+                **fields_of_question(dimension, origins),
                 level=dimension.level,
-                labels=[LabelName(label=label.value, title=label.title) for label in dimension.labels],
+                labels=NamedLabel.of(dimension),
                 n_labels_of_slots=int((slots & (counted["dimension"] == dimension.slug)).sum()),
                 speed=speed.NOT_YET if quick else speed.speed(named, frame, dimension, seconds, names),
                 drift=drift.NOT_YET if quick else drift.drift_of(named, frame, dimension, names),
@@ -122,7 +116,7 @@ def compute(
     )
     return Annotators(
         checkers=checkers,
-        runs=[RunAsRater(uuid=run.uuid, checker=run.checker, version=run.version) for run in runs],
+        runs=list(map(RunAsRater.taking, runs)),
         units=units,
         touched=touched,
         min_shared=MIN_SHARED,
@@ -174,7 +168,7 @@ def _competences(
     is_shared = per_unit[coded.unit] > 1
     n_shared = np.bincount(coded.rater[is_shared], minlength=coded.n_raters)
     nothing = pd.DataFrame(columns=[*ROW, "against"])
-    items.add(f"{slug}.shared", f"{title}: with two labels or more", np.where(per_unit > 1, 0, -1), ["yes"], [""])
+    items.add_flag(f"{slug}.shared", f"{title}: with two labels or more", per_unit > 1)
     counts = {
         "n_labels": coded.n_labels,
         "n_raters": coded.n_raters,
@@ -197,10 +191,8 @@ def _competences(
     for place, code in enumerate(listed_raters):
         who = known[coded.rater_name(code)]
         raters.append(
-            RaterCompetence(
-                id=who.id,
-                name=who.name,
-                kind=who.kind,
+            RaterCompetence.taking(
+                who,
                 n_labels=int((coded.rater == code).sum()),
                 n_shared=int(n_shared[code]),
                 n_against=int(n_against[code]),
@@ -213,8 +205,7 @@ def _competences(
         )
         if who.kind == CHECKER:
             _add_checker(items, dimension, who, coded, code, against)
-    titles = [label.title for label in dimension.labels]
-    items.add(f"{slug}.true", f"{title} by Dawid-Skene", truth.label, dimension.values, titles)
+    items.add_labels(f"{slug}.true", f"{title} by Dawid-Skene", truth.label, dimension)
     rows = np.flatnonzero(against)
     outvoted = pd.DataFrame(
         {
@@ -238,14 +229,13 @@ def _add_checker(
 ) -> None:
     """What a checker that is one of the raters says, as columns of units."""
     rows = coded.rater == code
-    said, outvoted = np.full(coded.n_units, -1), np.full(coded.n_units, -1)
+    said, outvoted = np.full(coded.n_units, -1), np.zeros(coded.n_units, dtype=bool)
     said[coded.unit[rows]] = coded.value[rows]
-    outvoted[coded.unit[rows & against]] = 0
+    outvoted[coded.unit[rows & against]] = True
     slug, title = dimension.slug, f"{dimension.title} by {who.name}"
-    titles = [label.title for label in dimension.labels]
-    items.add(f"{slug}.by.{who.id}", title, said, dimension.values, titles, run=who.id)
+    items.add_labels(f"{slug}.by.{who.id}", title, said, dimension, run=who.id)
     words = f"{title}: another label than the majority's"
-    items.add(f"{slug}.against.{who.id}", words, outvoted, ["yes"], [""], run=who.id)
+    items.add_flag(f"{slug}.against.{who.id}", words, outvoted, run=who.id)
 
 
 def _intervals(coded: Labels, fit: LatentTruth, raters: list[int], *, quick: bool) -> CompetenceIntervals:
@@ -267,7 +257,8 @@ def _ends(intervals: CompetenceIntervals, place: int) -> list[list[list[float] |
 
 def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> CompetenceModel:
     shares = zip(fit.prevalence.tolist(), *intervals.prevalence.tolist(), intervals.prevalence_reason, strict=True)
-    return CompetenceModel(
+    return CompetenceModel.taking(
+        fit,
         name=name,
         title=fit.method,
         prevalence=[
@@ -280,9 +271,6 @@ def _model(name: str, fit: LatentTruth, intervals: CompetenceIntervals) -> Compe
             )
             for share, low, high, reason in shares
         ],
-        log_likelihood=number(fit.log_likelihood),
-        n_iterations=fit.n_iterations,
-        converged=fit.converged,
         n_resamples=intervals.n_resamples,
         n_clusters=intervals.n_clusters,
     )
@@ -331,9 +319,7 @@ def _posterior(
         ),
         "models": ("Dawid-Skene and MACE find different labels", labelled & (truth.label != other.label)),
     }
-    for name, (words, where) in groups.items():
-        title = f"{dimension.title}: {words}"
-        items.add(f"{dimension.slug}.{name}", title, np.where(where, 0, -1), ["yes"], [""])
+    items.add_sets(dimension.slug, dimension.title, groups)
     order = np.argsort(highest, kind="stable")[: int(labelled.sum())]
     shown = order if listed == "all" else order[uncertain[order]][:MAX_LISTED]
     counts = np.zeros((coded.n_units, len(coded.categories)), dtype=int)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.figures.results import PENDING, Figure
 from analysis.reports.effects import to_effect
-from analysis.reports.estimates import to_figure
+from analysis.reports.estimates import cluster_codes, to_figure
 from analysis.reports.people.annotators.result import Block, RaterDrift, VersionAgreement, WorkDrift
 from analysis.reports.people.annotators.work_over_time import BLOCK_TITLES, MIN_ANSWERS
 from analysis.stats import Labels, change, clustered_effect, drift, mean_share, shares_of_others
@@ -35,14 +35,14 @@ def drift_of(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension, na
     enough = answers[size >= MIN_ANSWERS]
     people = []
     for who, part in list(enough.groupby("who"))[:MAX_PEOPLE]:
-        found = drift(part["share"].to_numpy(), part["place"].to_numpy(), part["group"].to_numpy(), BLOCKS)
+        trend = drift(part["share"].to_numpy(), part["place"].to_numpy(), part["group"].to_numpy(), BLOCKS)
         people.append(
             RaterDrift(
                 id=who,
                 name=names[who],
                 n=len(part),
-                blocks=[to_figure(block, quick=False) for block in found.blocks],
-                trend=to_effect(found.trend),
+                blocks=[to_figure(block, quick=False) for block in trend.blocks],
+                trend=to_effect(trend.trend),
             )
         )
     share, position, who, group = (enough[name].to_numpy() for name in ("share", "position", "who", "group"))
@@ -72,7 +72,7 @@ def _answers(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) ->
     coded = Labels.from_columns(
         labels["unit"].tolist(), labels["rater"].tolist(), labels["label"].tolist(), dimension.values
     )
-    group = units["cluster"].astype("category").cat.codes.to_numpy()
+    group = cluster_codes(units)
     rows = pd.DataFrame(
         {
             "annotation": labels["annotation"].to_numpy(),

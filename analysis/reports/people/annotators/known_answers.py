@@ -5,8 +5,8 @@ from __future__ import annotations
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Counts, Part
 from analysis.figures.tables import Column, Table
+from analysis.reports.common import REFERENCES
 from analysis.reports.labels.raters import rater_cell
-from analysis.reports.labels.reference import REFERENCES
 from analysis.reports.people.annotators.result import Attention, RatedQuestion, RaterAttention
 
 METHODS = ("imported", "adjudicated")
@@ -41,10 +41,10 @@ def _parts(question: RatedQuestion, group: Attention) -> list[Part]:
             f"{question.title}: known answers, {REFERENCES[method].lower()}",
             [
                 Column("Annotator", rater_cell),
-                Column("Answers", lambda row: row.n, items=answers(RIGHT, FAILED)),
-                Column("Correct", lambda row: row.n_right, items=answers(RIGHT)),
-                Column("Failed", lambda row: row.n_failed, items=answers(FAILED)),
-                Column("Share correct", lambda row: row.share, interval=True),
+                Column("Answers", "n", items=answers(RIGHT, FAILED)),
+                Column("Correct", "n_right", items=answers(RIGHT)),
+                Column("Failed", "n_failed", items=answers(FAILED)),
+                Column("Share correct", "share", interval=True),
             ],
             group.people,
             note,

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import EffectFigure, Figure, Record, Result
+from analysis.figures.results import EffectFigure, Figure, NamedLabel, Record, ReportedQuestion, Result
 
 
 class RunAsRater(Record):
     uuid: str
     checker: str
     version: str
-
-
-class LabelName(Record):
-    label: str
-    title: str
 
 
 class CompetenceModel(Record):
@@ -143,12 +138,9 @@ class Attention(Record):
     people: list[RaterAttention]
 
 
-class RatedQuestion(Record):
-    dimension: str
-    derived_from: str | None
-    title: str
+class RatedQuestion(ReportedQuestion):
     level: str
-    labels: list[LabelName]
+    labels: list[NamedLabel]
     n_labels: int
     n_labels_of_slots: int
     n_raters: int

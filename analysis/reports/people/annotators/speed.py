@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-from msgspec.structs import asdict
 
 from analysis.figures.results import PENDING, Figure, number
 from analysis.reports.estimates import to_figure
@@ -55,7 +54,7 @@ def speed(
     within = spearman(enough["place"].to_numpy(), enough["share"].to_numpy(), enough["group"].to_numpy())
     raters = []
     for who, part in answers.groupby("who"):
-        found = spearman(part["seconds"].to_numpy(), part["share"].to_numpy(), part["group"].to_numpy())
+        correlation = spearman(part["seconds"].to_numpy(), part["share"].to_numpy(), part["group"].to_numpy())
         raters.append(
             RaterSpeed(
                 id=who,
@@ -63,7 +62,7 @@ def speed(
                 n=len(part),
                 median=number(part["seconds"].median()),
                 agreement=_agreement(part),
-                spearman=to_figure(found, quick=False),
+                spearman=to_figure(correlation, quick=False),
             )
         )
     return Speed(
@@ -79,9 +78,8 @@ def speed(
             for place, title in enumerate(QUARTERS)
             for part in [enough[quarter == place]]
         ],
-        within=WithinFigure(
-            title="Spearman, time within each annotator with agreement",
-            **asdict(to_figure(within, quick=False)),
+        within=WithinFigure.extending(
+            to_figure(within, quick=False), title="Spearman, time within each annotator with agreement"
         ),
         raters=raters,
     )

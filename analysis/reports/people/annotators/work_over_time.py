@@ -7,7 +7,8 @@ from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.labels.raters import rater_cell
 from analysis.reports.people.annotators.result import RatedQuestion, WorkDrift
-from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.numbers import either, left_out, n_of
+from analysis.reports.words.sentences import sentences
 
 # Whoever has fewer answers that somebody else answered too gets no trend.
 MIN_ANSWERS = 20
@@ -21,11 +22,7 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
     speed, title = question.speed, question.title
     if speed.undefined:
         return [Text(f"{speed.undefined[0].upper()}{speed.undefined[1:]}.")]
-    untimed = (
-        f"{n_of(speed.n_untimed, 'answers')} without a time {either(speed.n_untimed, 'is', 'are')} left out. "
-        if speed.n_untimed
-        else ""
-    )
+    untimed = left_out(speed.n_untimed, "answers without a time")
     return [
         Text(
             f"{speed.within.title}: {speed.within.written()} (n = {speed.within.n_pairable:,}). Below 0, slower "
@@ -34,10 +31,10 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
         Table(
             f"{title}: agreement by speed",
             [
-                Column("Quarter of each person's answers", lambda row: row.title),
-                Column("Answers", lambda row: row.agreement.n_pairable),
-                Column("Median seconds", lambda row: row.median),
-                Column("Agreement with others", lambda row: row.agreement, interval=True),
+                Column("Quarter of each person's answers", "title"),
+                Column("Answers", "agreement.n_pairable"),
+                Column("Median seconds", "median"),
+                Column("Agreement with others", "agreement", interval=True),
             ],
             speed.quarters,
         ),
@@ -53,8 +50,11 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
                 ),
             ],
             [speed, *speed.raters],
-            f"Time is active time, idle time excluded. {untimed}Hard items take longer and divide people, so this "
-            "shows no cause.",
+            sentences(
+                "Time is active time, idle time excluded.",
+                untimed,
+                "Hard items take longer and divide people, so this shows no cause.",
+            ),
         ),
     ]
 
@@ -94,9 +94,9 @@ def drift_parts(question: RatedQuestion) -> list[Part]:
             f"{title}: agreement by version of the guidelines",
             [
                 Column("Version", lambda row: str(row.version)),
-                Column("Answers", lambda row: row.n),
-                Column("Agreement with others", lambda row: row.agreement, interval=True),
-                Column("Change from the one before", lambda row: row.change, interval=True),
+                Column("Answers", "n"),
+                Column("Agreement with others", "agreement", interval=True),
+                Column("Change from the one before", "change", interval=True),
                 Column("p", lambda row: row.change.p_value if row.change else None),
             ],
             drift.versions,
@@ -125,26 +125,21 @@ def _note(drift: WorkDrift) -> str:
             f" {few} answered about fewer than {FEW_CLAIMS} claims or questions: with ten of them 95 % intervals of a "
             "person's change held the truth in 91 % of simulated studies, with thirty in 95 %."
         )
-    if drift.n_undated:
-        note += (
-            f" {n_of(drift.n_undated, 'answers')} of which the moment is not known "
-            f"{either(drift.n_undated, 'is', 'are')} left out."
-        )
-    return note
+    return sentences(note, left_out(drift.n_undated, "answers of which the moment is not known"))
 
 
 def methods(questions: list[RatedQuestion], clusters_are: tuple[str, str]) -> str:
     """What was done about change over time, for a paper; empty where no moments are known. `clusters_are` one, and
     several."""
-    found = [question.drift for question in questions if not question.drift.undefined]
-    if not found:
+    drifts = [question.drift for question in questions if not question.drift.undefined]
+    if not drifts:
         return ""
     versions = (
         " The change with each version of the guidelines compares people with themselves."
-        if any(one.versions for one in found)
+        if any(one.versions for one in drifts)
         else ""
     )
-    is_few = any(n < FEW_CLAIMS for one in found for n in _clusters(one))
+    is_few = any(n < FEW_CLAIMS for one in drifts for n in _clusters(one))
     few = f" Intervals of people with fewer than {FEW_CLAIMS} {clusters_are[1]} cover less than they say."
     return (
         "Change over time is the slope of agreement with others on the place in each person's own sequence of answers "

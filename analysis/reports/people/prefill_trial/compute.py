@@ -8,7 +8,8 @@ import pandas as pd
 from analysis.figures.items import COUNTS, Items
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.reports.effects import no_effect, to_effect, without_interval
-from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.people.prefill_trial.result import (
@@ -40,9 +41,9 @@ from analysis.reports.people.prefill_trial.show import (
     TITLES,
     WHAT_TO_DO,
 )
-from analysis.reports.words.numbers import either, n_of
-from analysis.sources import Run, Source
-from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.reports.words.numbers import left_out, n_of
+from analysis.sources.base import Source, dimensions_to_show
+from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import latest, untouched_decisions
 from analysis.stats import (
     Estimate,
@@ -70,8 +71,6 @@ def compute(
     that came before the suggestion and could be changed after it are compared with themselves. `reference` is a key of
     TITLES. Wrong values raise ValueError.
     """
-    if reference not in TITLES:
-        raise ValueError(f"reference is one of {', '.join(TITLES)}, not {reference!r}")
     chosen = _run(source, run)
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
@@ -95,15 +94,13 @@ def compute(
         columns.append(_columns(trial, after, units))
         found.append(
             TrialQuestion(
-                dimension=dimension.slug,
-                title=dimension.title,
+                **fields_of_question(dimension, origins),
                 level=dimension.level,
                 n_without_suggestion=trial.n_without_suggestion,
                 n_without_reference=int((trial.right < 0).sum()),
                 **_agreement(trial, quick=quick),
                 alpha=_alpha(trial, len(units), quick=quick),
                 revised=_revised(after, quick=quick),
-                derived_from=origins.get(dimension.slug),
             )
         )
         if not origins.get(dimension.slug):
@@ -180,17 +177,9 @@ def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
             f"{n_of(people.get(True, 0), 'people')} answered with suggestions and {people.get(False, 0)} without: "
             "intervals that allow for differences between people need more of them."
         )
-    if counts["n_unknown"]:
-        notes.append(
-            f"{n_of(counts['n_unknown'], 'answers')} of which it is not known whether a suggestion was seen "
-            f"{either(counts['n_unknown'], 'is', 'are')} left out."
-        )
-    if counts["n_other_run"]:
-        notes.append(
-            f"{n_of(counts['n_other_run'], 'answers')} given with another run's suggestions in view "
-            f"{either(counts['n_other_run'], 'is', 'are')} left out."
-        )
-    return notes
+    notes.append(left_out(counts["n_unknown"], "answers of which it is not known whether a suggestion was seen"))
+    notes.append(left_out(counts["n_other_run"], "answers given with another run's suggestions in view"))
+    return list(filter(None, notes))
 
 
 # ---- the items behind figures ----
@@ -211,7 +200,7 @@ def _columns(trial: Trial, after: Trial, units: pd.DataFrame) -> pd.DataFrame:
             "revised": np.select([~changed, after.agrees[now]], ["kept", "followed"], "changed"),
         }
     )
-    found = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             **keys(trial, np.arange(len(trial.unit))),
             "side": np.where(trial.seen, "seen", "unseen"),
@@ -219,7 +208,7 @@ def _columns(trial: Trial, after: Trial, units: pd.DataFrame) -> pd.DataFrame:
             "right": pd.Series(trial.right).map({1: "right", 0: "wrong"}).astype(object),
         }
     )
-    return found.merge(could_revise, on=KEYS, how="left")
+    return frame.merge(could_revise, on=KEYS, how="left")
 
 
 def _add_pairs(items: Items, trial: Trial) -> None:
@@ -259,16 +248,16 @@ def _agreement(trial: Trial, *, quick: bool) -> dict:
     return {"strata": strata, "contrast": no_effect(one_sided) if one_sided else to_effect(found.contrast, 2)}
 
 
-def _stratum(name: str, trial: Trial, where: np.ndarray, found: AgreementWithSuggestion | None) -> AgreementStratum:
+def _stratum(name: str, trial: Trial, where: np.ndarray, agreement: AgreementWithSuggestion | None) -> AgreementStratum:
     """One stratum's shares and effects; None: in a first pass."""
     sides = {}
     for side, rows in (("seen", where & trial.seen), ("unseen", where & ~trial.seen)):
-        share = _share(trial, rows, quick=found is None)
+        share = _share(trial, rows, quick=agreement is None)
         sides |= {f"n_{side}": int(rows.sum()), f"n_{side}_agree": int(trial.agrees[rows].sum()), side: share}
     names = ("difference", "within", "marginal", "odds_ratio")
-    if reason := _one_sided(sides["n_seen"], sides["n_unseen"]) if found else PENDING:
+    if reason := _one_sided(sides["n_seen"], sides["n_unseen"]) if agreement else PENDING:
         return AgreementStratum(stratum=name, **sides, **dict.fromkeys(names, no_effect(reason)))
-    effects = {one: to_effect(getattr(found, one), None if one == "odds_ratio" else 1) for one in names}
+    effects = {one: to_effect(getattr(agreement, one), None if one == "odds_ratio" else 1) for one in names}
     return AgreementStratum(stratum=name, **sides, **effects)
 
 
@@ -297,7 +286,7 @@ def _revised(after: Trial, *, quick: bool) -> RevisedLabels | None:
 
 def _alpha(trial: Trial, n_units: int, *, quick: bool) -> list[AlphaStratum]:
     """Alpha among answers with the suggestion in view and among those without, on units of each stratum."""
-    level = "ordinal" if trial.dimension.level == "ordinal" else "nominal"
+    level = "nominal" if trial.dimension.level == "nominal" else "ordinal"
 
     def measure(labels: Labels) -> Estimate:
         return krippendorff_alpha(labels, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import EffectFigure, Record, Result
+from analysis.figures.results import AgainstReference, EffectFigure, Record, ReportedQuestion
 
 STRATA = ("all", "right", "wrong")  # suggestions of any kind, right ones, wrong ones
 
@@ -61,11 +61,9 @@ class RevisedLabels(Record):
     contrast: EffectFigure
 
 
-class TrialQuestion(Record):
+class TrialQuestion(ReportedQuestion):
     """`contrast` is the effect on right suggestions minus that on wrong ones."""
 
-    dimension: str
-    title: str
     level: str
     n_without_suggestion: int
     n_without_reference: int
@@ -73,15 +71,12 @@ class TrialQuestion(Record):
     contrast: EffectFigure
     alpha: list[AlphaStratum]
     revised: RevisedLabels | None
-    derived_from: str | None
 
 
-class PrefillTrial(Result):
+class PrefillTrial(AgainstReference):
     run: str
     checker: str
     version: str
-    reference: str
-    reference_title: str
     n_units: int
     n_people: int
     n_labels_of_slots: int

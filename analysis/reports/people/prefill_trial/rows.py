@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import COUNTS
+from analysis.reports.estimates import cluster_codes
 from analysis.reports.labels.judgements import UNKNOWN
 from analysis.reports.labels.reference import codes_of
 from analysis.reports.people.prefill_trial.result import STRATA
-from analysis.sources import Run, Source
+from analysis.sources.base import Source
+from analysis.sources.outline import Run
 from analysis.sources.touched import latest
 from analysis.stats import encode
 from annotation.task_types import Dimension
@@ -123,7 +125,7 @@ def trial_of(
         mine["annotation"].to_numpy(),
         place,
         mine["rater"].astype("category").cat.codes.to_numpy().astype(np.int64),
-        units["cluster"].astype("category").cat.codes.to_numpy()[place].astype(np.int64),
+        cluster_codes(units)[place].astype(np.int64),
         encode(mine["label"].tolist(), dimension.values),
         by_checker,
         mine["seen"].to_numpy(dtype=bool),

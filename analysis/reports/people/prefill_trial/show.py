@@ -9,8 +9,7 @@ from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, fir
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
-from analysis.reports.common import A_RUN_OR_NONE
-from analysis.reports.labels.reference import REFERENCES
+from analysis.reports.common import A_RUN_OR_NONE, REFERENCES
 from analysis.reports.options import Option
 from analysis.reports.people.prefill_trial.result import (
     AgreementStratum,
@@ -20,9 +19,9 @@ from analysis.reports.people.prefill_trial.result import (
     TrialQuestion,
 )
 from analysis.reports.report import Report
-from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, sentences
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 
 OTHERS = "others"
 # What says whether a suggestion is right. It must not have been touched by it.
@@ -55,7 +54,7 @@ ANY, CHANGED = ("kept", "followed", "changed"), ("followed", "changed")  # of `r
 WAYS = "Intervals are clustered by annotator and by claim or question."
 
 
-def references_of_trial(source: Source) -> dict[str, str]:
+def references_of_trial(source: Outline) -> dict[str, str]:
     known = {OTHERS, *source.references()}
     return {name: title for name, title in TITLES.items() if name in known}
 
@@ -117,23 +116,21 @@ def _shares(question: TrialQuestion) -> Table:
     return Table(
         f"{question.title}: labels that equal the suggestion",
         [
-            Column("Suggestions", lambda row: row.stratum),
+            Column("Suggestions", "stratum"),
             _counted("Labels, seen", question, "n_seen", side="seen"),
             _counted("Agree, seen", question, "n_seen_agree", side="seen", agrees="yes"),
-            Column("Share, seen", lambda row: row.seen, interval=True),
+            Column("Share, seen", "seen", interval=True),
             _counted("Labels, not seen", question, "n_unseen", side="unseen"),
             _counted("Agree, not seen", question, "n_unseen_agree", side="unseen", agrees="yes"),
-            Column("Share, not seen", lambda row: row.unseen, interval=True),
-            Column("Difference", lambda row: row.difference, interval=True),
-            Column("Within annotators", lambda row: row.within, interval=True),
-            Column("p", lambda row: row.difference.p_value),
+            Column("Share, not seen", "unseen", interval=True),
+            Column("Difference", "difference", interval=True),
+            Column("Within annotators", "within", interval=True),
+            Column("p", "difference.p_value"),
         ],
         [row for row in question.strata if row.n_seen or row.n_unseen],
         sentences(
             WAYS,
-            f"{n_of(left, 'labels')} of units without a suggestion {either(left, 'is', 'are')} left out."
-            if left
-            else "",
+            left_out(left, "labels of units without a suggestion"),
             f"Of {n_of(unknown, 'labels')} nothing says whether the suggestion is right; "
             f"{either(unknown, 'it counts', 'they count')} in 'all' alone."
             if unknown
@@ -151,7 +148,7 @@ def _contrast(question: TrialQuestion) -> Table:
         [
             Column("Suggestions", lambda row: "right minus wrong"),
             Column("Difference", lambda row: row, interval=True),
-            Column("p", lambda row: row.p_value),
+            Column("p", "p_value"),
         ],
         [question.contrast] if question.contrast.is_defined else [],
     )
@@ -161,10 +158,10 @@ def _odds(question: TrialQuestion) -> Table:
     return Table(
         f"{question.title}: logistic regression",
         [
-            Column("Suggestions", lambda row: row.stratum),
-            Column("Odds ratio", lambda row: row.odds_ratio, interval=True),
-            Column("Average marginal effect", lambda row: row.marginal, interval=True),
-            Column("p", lambda row: row.odds_ratio.p_value),
+            Column("Suggestions", "stratum"),
+            Column("Odds ratio", "odds_ratio", interval=True),
+            Column("Average marginal effect", "marginal", interval=True),
+            Column("p", "odds_ratio.p_value"),
         ],
         [row for row in question.strata if row.n_seen and row.n_unseen and row.odds_ratio.undefined != PENDING],
     )
@@ -185,11 +182,11 @@ def _alpha(question: TrialQuestion) -> Table:
     return Table(
         f"{question.title}: Krippendorff's alpha ({question.alpha[0].level})",
         [
-            Column("Suggestions", lambda row: row.stratum),
+            Column("Suggestions", "stratum"),
             *on("seen"),
             *on("unseen"),
-            Column("Difference", lambda row: row.difference, interval=True),
-            Column("p", lambda row: row.difference.p_value),
+            Column("Difference", "difference", interval=True),
+            Column("p", "difference.p_value"),
         ],
         [row for row in question.alpha if is_known(row)],
         sentences(
@@ -212,11 +209,11 @@ def _revised(question: TrialQuestion, revised: RevisedLabels) -> list[Part]:
         Table(
             f"{question.title}: first answers and what became of them once the suggestion was shown",
             [
-                Column("Suggestions", lambda row: row.stratum),
+                Column("Suggestions", "stratum"),
                 _counted("Labels", question, "n_seen", revised=ANY),
-                Column("Agree at first", lambda row: row.unseen, interval=True),
-                Column("Agree in the end", lambda row: row.seen, interval=True),
-                Column("Difference", lambda row: row.difference, interval=True),
+                Column("Agree at first", "unseen", interval=True),
+                Column("Agree in the end", "seen", interval=True),
+                Column("Difference", "difference", interval=True),
             ],
             [row for row in revised.strata if row.n_seen],
         ),
@@ -228,14 +225,14 @@ def _times(result: PrefillTrial) -> Table:
     return Table(
         "Time of an answer",
         [
-            Column("Suggestions", lambda row: row.stratum),
-            Column("Answers, seen", lambda row: row.n_seen),
-            Column("Seconds, seen", lambda row: row.seen, interval=True),
-            Column("Answers, not seen", lambda row: row.n_unseen),
-            Column("Seconds, not seen", lambda row: row.unseen, interval=True),
-            Column("Ratio", lambda row: row.ratio, interval=True),
-            Column("Ratio within annotators", lambda row: row.within, interval=True),
-            Column("p", lambda row: row.ratio.p_value),
+            Column("Suggestions", "stratum"),
+            Column("Answers, seen", "n_seen"),
+            Column("Seconds, seen", "seen", interval=True),
+            Column("Answers, not seen", "n_unseen"),
+            Column("Seconds, not seen", "unseen", interval=True),
+            Column("Ratio", "ratio", interval=True),
+            Column("Ratio within annotators", "within", interval=True),
+            Column("p", "ratio.p_value"),
         ],
         [row for row in time.strata if row.n_seen or row.n_unseen],
         f"Active time, geometric means. {n_of(time.n_revised, 'answers')} that were revised and {time.n_untimed:,} "
@@ -313,10 +310,10 @@ def _shown(figure: EffectFigure) -> bool:
 
 
 def _effect(question: TrialQuestion) -> str:
-    found = question.strata[0].difference
-    more = "more" if found.estimate > 0 else "less"
+    difference = question.strata[0].difference
+    more = "more" if difference.estimate > 0 else "less"
     return (
-        f"{_both(question)}: people give the suggested label {more} often when they see it, by {found.written()} "
+        f"{_both(question)}: people give the suggested label {more} often when they see it, by {difference.written()} "
         "(95 % intervals)."
     )
 
@@ -463,7 +460,7 @@ REPORT = Report(
     "analysis.reports.people.prefill_trial.compute",
     (
         replace(A_RUN_OR_NONE, unchosen="the one that people saw most"),
-        Option("reference", "Right by", choices=references_of_trial),
+        Option("reference", "Right by", choices=references_of_trial, known=TITLES),
     ),
     "Answers given with a checker's suggestion in view compared with those given without: how often they equal it, be "
     "it right or wrong, how long they took, and how far people agree.",

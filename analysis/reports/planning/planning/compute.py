@@ -9,8 +9,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
-from analysis.reports.estimates import to_figure
-from analysis.reports.labels.coding import coded_labels
+from analysis.reports.estimates import coded_labels, to_figure
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import codes_of
 from analysis.reports.planning.planning.result import (
@@ -31,8 +30,8 @@ from analysis.reports.planning.planning.show import (
     SHARED,
     TARGET,
 )
-from analysis.sources import Run, Source
-from analysis.sources.base import SLOT, dimensions_to_show
+from analysis.sources.base import Source, dimensions_to_show
+from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import latest, untouched
 from analysis.stats import (
     Labels,
@@ -129,7 +128,7 @@ def _question(
     judgements: int,
     quick: bool,
 ) -> QuestionPlan:
-    level = "ordinal" if dimension.level == "ordinal" else "nominal"
+    level = "nominal" if dimension.level == "nominal" else "ordinal"
     coded = _coded(labels, units, dimension)
     per_unit = np.bincount(coded.unit, minlength=coded.n_units)
     pilot = pilot_of(coded, machine)
@@ -164,7 +163,7 @@ def _question(
 
 def _widths(plan: Callable[[int, int], Planned], sizes: list[int], judgements: set[int]) -> list[Widths]:
     """The plans for every number of units with every number of judgements each."""
-    return [Widths(judgements=k, plans=[_planned(plan(n, k)) for n in sizes]) for k in sorted(judgements)]
+    return [Widths(judgements=k, plans=[PlannedWidth.taking(plan(n, k)) for n in sizes]) for k in sorted(judgements)]
 
 
 def _coded(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> Labels:
@@ -175,21 +174,11 @@ def _alpha(pilot: Pilot, n: int, k: int, level: str) -> Planned:
     return planned_alpha(pilot, n, k, level, n_studies=STUDIES)
 
 
-def _planned(plan: Planned) -> PlannedWidth:
-    return PlannedWidth(
-        n_units=plan.n_units,
-        n_raters=plan.n_raters,
-        half_width=number(plan.half_width),
-        estimate=number(plan.estimate),
-        undefined=plan.undefined,
-    )
-
-
-def _needed(found: Needed, have: int) -> UnitsNeeded:
+def _needed(needed: Needed, have: int) -> UnitsNeeded:
     """What a plan takes, and how many units more than there are."""
-    if found.plan is None:
-        return _nothing_needed(found.undefined)
-    plan = found.plan
+    if needed.plan is None:
+        return _nothing_needed(needed.undefined)
+    plan = needed.plan
     return UnitsNeeded(
         n_units=plan.n_units,
         more_units=max(plan.n_units - have, 0),
@@ -204,7 +193,7 @@ def _needed_for_alpha(pilot: Pilot, level: str, target: float, judgements: int, 
     by_units = units_needed(lambda n: _alpha(pilot, n, judgements, level), target, start=max(have, _start(pilot)))
     by_judgements = judgements_needed(lambda k: _alpha(pilot, max(have, 2), k, level), target, most=MOST_JUDGEMENTS)
     return NeededForAlpha(
-        now=_planned(_alpha(pilot, have, judgements, level)),
+        now=PlannedWidth.taking(_alpha(pilot, have, judgements, level)),
         by_units=_needed(by_units, have),
         by_judgements=_needed(by_judgements, have),
     )
@@ -244,7 +233,7 @@ def _rates(
             LabelPlan(
                 label=label.value,
                 title=label.title,
-                now=_planned(alone(have)),
+                now=PlannedWidth.taking(alone(have)),
                 one=_needed(units_needed(alone, target, start), have),
                 several=_needed(units_needed(lambda n, plan=alone: plan(n, judgements), target, start), have),
                 checker=checker,

@@ -7,7 +7,7 @@ from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said,
 from analysis.figures.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
-from analysis.reports.options import Option
+from analysis.reports.options import STATISTICS, Option
 from analysis.reports.planning.planning.result import PlannedWidth, Planning, QuestionPlan, UnitsNeeded, Widths
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
@@ -57,13 +57,13 @@ def _pilot(result: Planning) -> Table:
     return Table(
         f"The pilot: labels so far, of {n_of(result.n_units, 'units')}",
         [
-            Column("Question", lambda one: one.title),
-            Column("Labels", lambda one: one.n_labels),
-            Column("Units labelled", lambda one: one.n_labelled, items=lambda one: _in(one, LABELLED)),
-            Column("Units with two or more", lambda one: one.n_shared, items=lambda one: _in(one, SHARED)),
-            Column("Alpha", lambda one: one.alpha, interval=True),
-            Column("Units per claim or question", lambda one: one.cluster_size),
-            Column("Correlation within", lambda one: one.correlation),
+            Column("Question", "title"),
+            Column("Labels", "n_labels"),
+            Column("Units labelled", "n_labelled", items=lambda one: _in(one, LABELLED)),
+            Column("Units with two or more", "n_shared", items=lambda one: _in(one, SHARED)),
+            Column("Alpha", "alpha", interval=True),
+            Column("Units per claim or question", "cluster_size"),
+            Column("Correlation within", "correlation"),
             Column("Cannot be planned", lambda one: one.undefined or None),
         ],
         result.dimensions,
@@ -75,11 +75,11 @@ def _needed(result: Planning, questions: list[QuestionPlan]) -> Table:
     return Table(
         f"For alpha to within {result.target:g}",
         [
-            Column("Question", lambda one: one.title),
-            Column(f"Units with {k} judgements now", lambda one: one.n_full, items=lambda one: _in(one, FULL)),
+            Column("Question", "title"),
+            Column(f"Units with {k} judgements now", "n_full", items=lambda one: _in(one, FULL)),
             Column("Half width with these", lambda one: _width_or_reason(one.needed.now)),
             Column(f"Units needed, {k} each", lambda one: _or_reason(one.needed.by_units, "n_units")),
-            Column("More units", lambda one: one.needed.by_units.more_units),
+            Column("More units", "needed.by_units.more_units"),
             Column("Or judgements each of those units", lambda one: _or_reason(one.needed.by_judgements, "judgements")),
         ],
         questions,
@@ -87,8 +87,8 @@ def _needed(result: Planning, questions: list[QuestionPlan]) -> Table:
     )
 
 
-def _or_reason(found: UnitsNeeded, name: str) -> int | str | None:
-    return f"none: {found.undefined}" if found.undefined else getattr(found, name)
+def _or_reason(units_needed: UnitsNeeded, name: str) -> int | str | None:
+    return f"none: {units_needed.undefined}" if units_needed.undefined else getattr(units_needed, name)
 
 
 def _width_or_reason(plan: PlannedWidth) -> float | str | None:
@@ -99,8 +99,8 @@ def _parts(result: Planning, question: QuestionPlan) -> list[Part]:
     with_checker = any(row.checker for row in question.rates)
     titles = {"one": "1 judgement each", "several": f"{result.judgements} each"}
     columns = [
-        Column("Label", lambda row: row.title),
-        Column("Share", lambda row: row.now.estimate),
+        Column("Label", "title"),
+        Column("Share", "now.estimate"),
         Column("Half width now", lambda row: _width_or_reason(row.now)),
     ]
     for name in ("one", "several", *(["checker"] if with_checker else [])):
@@ -218,8 +218,8 @@ def _is_reached(about: tuple[Planning, QuestionPlan]) -> bool:
 
 def _with(result: Planning, question: QuestionPlan) -> str:
     return (
-        f"{question.title}: to know Krippendorff's alpha ({question.level}) to within {result.target:g} (half width of "
-        "its 95 % interval)"
+        f"{question.title}: to estimate Krippendorff's alpha ({question.level}) to within {result.target:g} (half "
+        "width of its 95 % interval)"
     )
 
 
@@ -292,12 +292,12 @@ def _levels(result: Planning) -> str:
 
 
 def _results(result: Planning) -> str:
-    said = [
+    texts = [
         f"{one.title.lower()} {one.needed.by_units.n_units:,}"
         for one in result.dimensions
         if one.needed and one.needed.by_units.n_units is not None
     ]
-    return f"Units needed for alpha: {listed(said)}." if said else ""
+    return f"Units needed for alpha: {listed(texts)}." if texts else ""
 
 
 REPORT = Report(
@@ -305,8 +305,16 @@ REPORT = Report(
     "How many more labels?",
     "analysis.reports.planning.planning.compute",
     (
-        Option("target", "Half width to reach", kind="number", default=TARGET, low=0.005, high=0.5),
-        Option("judgements", "Judgements per unit", kind="count", default=JUDGEMENTS, low=2, high=MOST_JUDGEMENTS),
+        Option("target", "Half width to reach", kind="number", default=TARGET, low=0.005, high=0.5, group=STATISTICS),
+        Option(
+            "judgements",
+            "Judgements per unit",
+            kind="count",
+            default=JUDGEMENTS,
+            low=2,
+            high=MOST_JUDGEMENTS,
+            group=STATISTICS,
+        ),
         A_RUN_OR_NONE,
         TOUCHED,
     ),

@@ -10,11 +10,10 @@ from analysis.figures.results import number
 from analysis.reports.estimates import to_figure
 from analysis.reports.labels.aspect_labels import coded_labels, response_frame
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension, covering_labels
-from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import REFERENCES
+from analysis.reports.labels.judgements import add_judgements, add_names, new_items
 from analysis.reports.rates.coverage.result import AnswerCoverage, Coverage, MeanCoverage, ModelCoverage
-from analysis.reports.rates.coverage.show import IN_ANSWERS, VERDICT_TITLES, refuses
-from analysis.sources import Source
+from analysis.reports.rates.coverage.show import IN_ANSWERS, VERDICT_TITLES
+from analysis.sources.base import Source
 from analysis.stats.generation import coverage as statistic
 
 # Beyond so many responses the table lists those that come first; figures are always over all.
@@ -34,10 +33,6 @@ def compute(
     """
     kind = source.type
     dimension = covering_dimension(kind)
-    if dimension is None:
-        raise ValueError(refuses(kind))
-    if reference not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
     if k < 1:
         raise ValueError(f"k is at least 1, not {k}")
     units = source.unit_frame(kind.unit_kind)
@@ -46,7 +41,7 @@ def compute(
     said = source.label_frame(units)
     labels = coded_labels(source, dimension, reference, units, said)
     answer = units["response"].map(place).to_numpy(dtype=int)
-    found = statistic.response_coverage(
+    covered = statistic.response_coverage(
         labels,
         answer,
         len(responses),
@@ -55,14 +50,14 @@ def compute(
         ties,
     )
     items = new_items(units, decisions="" if reference == "majority" else reference)
-    _add_columns(items, units, found, answer)
+    _add_columns(items, units, covered, answer)
     add_judgements(items, kind, said)
     cluster = responses["query"].astype("category").cat.codes.to_numpy()
     models = responses["model"].to_numpy(dtype=object)
 
     def mean(where: np.ndarray) -> dict:
-        figure = to_figure(statistic.mean_coverage(found, where, cluster), quick=quick)
-        return _counts(found, where) | {"coverage": figure}
+        figure = to_figure(statistic.mean_coverage(covered, where, cluster), quick=quick)
+        return _counts(covered, where) | {"coverage": figure}
 
     return Coverage(
         dimension=dimension.slug,
@@ -73,23 +68,20 @@ def compute(
         k=k,
         ties=ties,
         ties_title=TIES[ties],
-        most_labels=int(found.n_labels.max(initial=0)),
+        most_labels=int(covered.n_labels.max(initial=0)),
         n_queries=int(responses["query"].nunique()),
         all=MeanCoverage(**mean(np.ones(len(responses), dtype=bool))),
         models=[ModelCoverage(model=model, **mean(models == model)) for model in sorted(set(models.tolist()))],
-        **_rows(responses, found),
+        **_rows(responses, covered),
     ), items
 
 
 def _add_columns(items: Items, units: pd.DataFrame, found: statistic.ResponseCoverage, answer: np.ndarray) -> None:
     """Aspects in responses by model, answer and verdict, and whether their answer has a coverage."""
     for name, title, column in (("model", "Model", "model"), ("answer", "Answer", "response")):
-        codes, values = pd.factorize(units[column].astype(str))
-        items.add(name, title, codes, list(values), [value or "no name" for value in values])
-    verdicts = list(statistic.VERDICTS)
-    items.add("verdict", "Aspect", found.verdict, verdicts, [VERDICT_TITLES[one] for one in verdicts])
-    left = np.isnan(found.share[answer]).astype(int)
-    items.add("counted", "", left, list(IN_ANSWERS), list(IN_ANSWERS.values()))
+        add_names(items, name, title, units[column].astype(str))
+    items.add("verdict", "Aspect", found.verdict, {one: VERDICT_TITLES[one] for one in statistic.VERDICTS})
+    items.add("counted", "", np.isnan(found.share[answer]).astype(int), IN_ANSWERS)
 
 
 def _counts(found: statistic.ResponseCoverage, where: np.ndarray) -> dict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.figures.results import Figure, Record, Result
+from analysis.figures.results import AgainstReference, Figure, Record
 
 
 class Aspects(Record):
@@ -38,12 +38,10 @@ class AnswerCoverage(Aspects):
     undefined: str
 
 
-class Coverage(Result):
+class Coverage(AgainstReference):
     dimension: str
     title: str
     covering: list[str]
-    reference: str
-    reference_title: str
     k: int
     ties: str
     ties_title: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import REFERENCE
 from analysis.reports.labels.aspects import LABELS_NEEDED, TIED_ASPECT, TITLES, covering_dimension
@@ -14,7 +13,7 @@ from analysis.reports.rates.coverage.result import Coverage, MeanCoverage, Model
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
-from analysis.sources import Source
+from analysis.sources.outline import Outline
 from annotation.task_types import TaskType
 
 VERDICT_TITLES = {
@@ -27,7 +26,7 @@ IN_ANSWERS = {"counted": "in answers with a coverage", "left": "in answers witho
 DRAWN_MODELS = 30  # more would fit no page; the table has them
 
 
-def references_here(source: Source) -> dict[str, str]:
+def references_here(source: Outline) -> dict[str, str]:
     """Where nobody labelled and a file brought decisions, those are what there is to see, and stand first."""
     names = source.references()
     if len(names) > 1 and not source.has_labels():
@@ -61,8 +60,8 @@ def _aspects(of) -> list[Column]:
         )
 
     return [
-        Column("Aspects", lambda row: row.n_aspects, items=lambda row: Filter(of(row))),
-        Column("Votes", lambda row: row.n_votes),
+        Column("Aspects", "n_aspects", items=lambda row: Filter(of(row))),
+        Column("Votes", "n_votes"),
         *map(with_verdict, VERDICT_TITLES),
     ]
 
@@ -83,16 +82,16 @@ def _models(result: Coverage) -> Table:
         "Coverage by model",
         [
             Column("Model", _name),
-            Column("Coverage", lambda row: row.coverage, interval=True, items=has_coverage, counts="answer"),
-            Column("n", lambda row: row.coverage.n_pairable),
-            Column("Answers", lambda row: row.n_responses),
+            Column("Coverage", "coverage", interval=True, items=has_coverage, counts="answer"),
+            Column("n", "coverage.n_pairable"),
+            Column("Answers", "n_responses"),
             *_aspects(_of),
             Column(
                 "Aspects of answers left out",
-                lambda row: row.n_aspects_left,
+                "n_aspects_left",
                 items=lambda row: Filter(_of(row) | {"counted": "left"}),
             ),
-            Column("Answers left out", lambda row: row.coverage.left_out_words),
+            Column("Answers left out", "coverage.left_out_words"),
         ],
         [result.all, *result.models],
     )
@@ -102,11 +101,11 @@ def _answers(result: Coverage) -> list[Part]:
     table = Table(
         "Coverage of answers",
         [
-            Column("Question", lambda row: row.query),
+            Column("Question", "query"),
             Column("Model", lambda row: row.model or "no name"),
             Column("Coverage", lambda row: f"undefined: {row.undefined}" if row.undefined else row.coverage),
             *_aspects(lambda row: {"answer": row.response}),
-            Column("Question, in words", lambda row: row.text),
+            Column("Question, in words", "text"),
         ],
         result.responses,
         f"{n_of(result.n_responses_not_listed, 'answers')} more are not listed; all figures count them."
@@ -128,7 +127,7 @@ def _picture(result: Coverage) -> Intervals | None:
             f"{n_of(result.n_queries, 'questions')}, {result.reference_title.lower()}. Mean share of a question's "
             "aspects that an answer covers; lines are 95 % bootstrap intervals over questions."
         ),
-        alt="; ".join(f"{_name(row)}: {_said(row.coverage)}" for row in rows) + ".",
+        alt="; ".join(f"{_name(row)}: {row.coverage.written()}" for row in rows) + ".",
         items=tuple(
             IntervalRow.of_figure(
                 _name(row),
@@ -142,19 +141,12 @@ def _picture(result: Coverage) -> Intervals | None:
     )
 
 
-def _said(figure: Figure) -> str:
-    if not figure.is_defined:
-        return "undefined"
-    ends = "" if figure.low is None else f" [{figure.low:.3f}, {figure.high:.3f}]"
-    return f"{figure.estimate:.3f}{ends}"
-
-
 # ---- what the page begins with ----
 
 
 def _mean(result: Coverage) -> str:
     return (
-        f"An answer covers {_said(result.all.coverage)} of its question's aspects on average (mean coverage, 95 % "
+        f"An answer covers {result.all.coverage.written()} of its question's aspects on average (mean coverage, 95 % "
         "interval)."
     )
 
@@ -162,8 +154,8 @@ def _mean(result: Coverage) -> str:
 def _between_models(result: Coverage) -> str:
     known = sorted((row for row in result.models if row.coverage.is_defined), key=lambda row: row.coverage.estimate)
     return (
-        f"{_mean(result)} It is highest for {_name(known[-1])} ({_said(known[-1].coverage)}) and lowest for "
-        f"{_name(known[0])} ({_said(known[0].coverage)})."
+        f"{_mean(result)} It is highest for {_name(known[-1])} ({known[-1].coverage.written()}) and lowest for "
+        f"{_name(known[0])} ({known[0].coverage.written()})."
     )
 
 
@@ -242,7 +234,7 @@ def methods(result: Coverage) -> str:
         else "",
         f"Means are over the {n_of(with_one, 'answers')} that {either(with_one, 'has', 'have')} a coverage"
         f"{left_out_of(every.coverage)}, of all models and of each.",
-        f"Mean coverage was {_said(every.coverage)}." if every.coverage.is_defined else "",
+        f"Mean coverage was {every.coverage.written()}." if every.coverage.is_defined else "",
         intervals_in(result, ("question", "questions")),
     )
 
@@ -252,7 +244,7 @@ REPORT = Report(
     "Coverage of aspects",
     "analysis.reports.rates.coverage.compute",
     (
-        Option("reference", "People's labels", choices=references_here, help=REFERENCE.help),
+        Option("reference", "People's labels", choices=references_here, known=TITLES, help=REFERENCE.help),
         LABELS_NEEDED,
         TIED_ASPECT,
     ),

@@ -10,14 +10,15 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import number
+from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import to_figure
 from analysis.reports.inference import Entailed, by_people, counted_labels, decided
 from analysis.reports.labels.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
-from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import REFERENCES, decisions_left_out
+from analysis.reports.labels.judgements import add_judgements, add_names, new_items
+from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, PairCounts, Side, Verdict, Verdicts
-from analysis.reports.rates.matched.show import SOURCE, refuses
-from analysis.sources import Source
+from analysis.reports.rates.matched.show import SOURCE
+from analysis.sources.base import Source
 from analysis.stats.generation.matching import VERDICTS, MatchedShare, matched_share
 
 # Beyond so many rows a list holds those that come first; figures are always over all.
@@ -37,10 +38,6 @@ def compute(
     """
     kind = source.type
     dimension = inference_dimension(kind)
-    if dimension is None:
-        raise ValueError(refuses(kind))
-    if reference not in REFERENCES:
-        raise ValueError(f"reference is one of {', '.join(REFERENCES)}, not {reference!r}")
     checker = source.run(run) if run else None
     every = source.unit_frame(kind.unit_kind).rename(columns={"response": "document"})
     of_claim = every["document"].notna() & every["claim"].notna()
@@ -84,8 +81,7 @@ def _add_columns(items: Items, pairs: pd.DataFrame, names: list[str], run: str) 
     """Pairs by their documents' source, by document and claim, and by the verdict on each. The verdict on a claim is of
     all of its documents, and of those of its source alone."""
     for name, title in (*SOURCE.items(), ("document", "Document"), ("claim", "Claim")):
-        codes, values = pd.factorize(pairs[name].astype(str))
-        items.add(name, title, codes, list(values), [value or "no name" for value in values])
+        add_names(items, name, title, pairs[name].astype(str))
     for name in names:
         of_run = run if name == "checker" else ""
         for group, words in (("document", "Document"), ("claim", "Claim")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import DecisionsLeftOut, Figure, Record, Result
+from analysis.figures.results import Figure, Record, RunAgainstReference
 
 
 class Verdicts(Record):
@@ -57,17 +57,10 @@ class Verdict(Record):
     claim: str | UnsetType = UNSET
 
 
-class Matched(Result):
+class Matched(RunAgainstReference):
     dimension: str
     title: str
     entailing: list[str]
-    reference: str
-    reference_title: str
-    run: str
-    checker: str
-    version: str
-    touched: bool
-    decisions_left_out: DecisionsLeftOut | None
     n_pairs: int
     n_pairs_of_no_document: int
     pairs: dict[str, PairCounts]

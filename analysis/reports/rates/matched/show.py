@@ -92,25 +92,22 @@ def _pairs(result: Matched) -> str:
 def _shares(result: Matched) -> Table:
     def count(title: str, verdict: str, name: str) -> Column:
         return Column(
-            title,
-            lambda row: getattr(row.verdicts, name),
-            items=lambda row: row.having(verdict),
-            counts=None,
+            title, lambda row: getattr(row.verdicts, name), items=lambda row: row.having(verdict), counts=None
         )
 
     found = [result.all, *result.sources]
     return Table(
         "Matched documents and claims",
         [
-            Column("Source", lambda row: row.source),
-            Column("Judged by", lambda row: row.side),
-            Column("Of", lambda row: row.group),
-            Column("Share", lambda row: row.verdicts.share, interval=True),
+            Column("Source", "source"),
+            Column("Judged by", "side"),
+            Column("Of", "group"),
+            Column("Share", "verdicts.share", interval=True),
             count("Matched", "matched", "matched"),
             count("Not", "unmatched", "unmatched"),
             count("Undecided", "undecided", "undecided"),
-            Column("At least", lambda row: row.verdicts.lowest),
-            Column("At most", lambda row: row.verdicts.highest),
+            Column("At least", "verdicts.lowest"),
+            Column("At most", "verdicts.highest"),
         ],
         [Row(one, side, group) for one in found for side in result.pairs for group in ("documents", "claims")],
     )
@@ -122,16 +119,11 @@ def _verdicts(result: Matched, group: str) -> Table:
         f"{group.capitalize()}s one by one",
         [
             Column(group.capitalize(), lambda row: getattr(row, group)),
-            Column("Pairs", lambda row: row.n_pairs, items=lambda row: Filter({group: getattr(row, group)})),
+            Column("Pairs", "n_pairs", items=lambda row: Filter({group: getattr(row, group)})),
             *(Column(f"By {_by(result, side)}", lambda row, side=side: getattr(row, side)) for side in result.pairs),
         ],
         rows,
     )
-
-
-def _said(figure: Figure) -> str:
-    ends = "" if figure.low is None else f" [{figure.low:.3f}, {figure.high:.3f}]"
-    return f"{figure.estimate:.3f}{ends}"
 
 
 def _share_of_documents(about: tuple[Matched, str]) -> Figure:
@@ -151,8 +143,8 @@ RULES = (
         "share",
         lambda about: True,
         lambda about: (
-            f"By {_by(*about)} a share of {_said(_share_of_documents(about))} of the generated documents is matched: "
-            "gold evidence entails at least one of their sentences (95 % interval)."
+            f"By {_by(*about)} a share of {_share_of_documents(about).written()} of the generated documents is "
+            "matched: gold evidence entails at least one of their sentences (95 % interval)."
         ),
     ),
 )
@@ -185,7 +177,7 @@ def methods(result: Matched) -> str:
         "It is unmatched where all of its pairs are judged otherwise, and undecided in between; shares are of the "
         "decided ones, with the lowest and highest that the undecided ones allow.",
         *(
-            f"By {_by(result, side)}, {_said(_share_of_documents((result, side)))} of the documents were matched."
+            f"By {_by(result, side)}, {_share_of_documents((result, side)).written()} of the documents were matched."
             for side in result.pairs
             if _share_of_documents((result, side)).is_defined
         ),

@@ -6,22 +6,16 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.labels.coding import cluster_codes
-from analysis.reports.labels.derived import derived_from, with_derived, with_derived_labels
+from analysis.reports.common import REFERENCES
+from analysis.reports.estimates import cluster_codes
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import (
-    REFERENCES,
-    Reference,
-    as_answered,
-    checker_codes,
-    decisions_left_out,
-    references,
-)
+from analysis.reports.labels.reference import Reference, as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.rates.prevalence.powered import Judged, means
 from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
-from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, QuestionPrevalence
-from analysis.sources import Source
-from analysis.sources.base import dimensions_to_show
+from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, QuestionPrevalence, Responses
+from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension
 
@@ -66,7 +60,7 @@ def compute(
                 units,
                 of_people,
                 of_checker,
-                derived_from=origins.get(dimension.slug),
+                origins,
                 responses=responses,
             )
         )
@@ -92,20 +86,19 @@ def _question(
     units: pd.DataFrame,
     people: Reference,
     checker: tuple[np.ndarray, np.ndarray],
-    **more,
+    origins: dict[str, str],
+    responses: Responses | None,
 ) -> QuestionPrevalence:
     """Shares of one question's labels; `checker` are its codes, and where the question is not asked."""
     by_people, by_checker = ((code >= 0) | not_asked for code, not_asked in ((people.code, people.not_asked), checker))
     judged = Judged(by_people, by_checker, cluster_codes(units))
     sides = judged.sides()
     code = np.where(by_people, people.code, -1)
-    values, titles = dimension.values, [label.title for label in dimension.labels]
-    items.add(dimension.slug, f"{dimension.title} by people", code, values, titles)
-    items.add(f"{dimension.slug}.judged", dimension.title, *coded_sides(sides))
-    items.add(f"{dimension.slug}.tied", f"{dimension.title}: people are divided", people.tied - 1, ["yes"], [""])
+    items.add_labels(dimension.slug, f"{dimension.title} by people", code, dimension)
+    items.add_parts(f"{dimension.slug}.judged", dimension.title, sides, SIDES)
+    items.add_flag(f"{dimension.slug}.tied", f"{dimension.title}: people are divided", people.tied)
     return QuestionPrevalence(
-        dimension=dimension.slug,
-        title=dimension.title,
+        **fields_of_question(dimension, origins),
         **{f"n_{name}": int(where.sum()) for name, where in sides.items()},
         n_tied=people.counts()["tied"],
         labels=[
@@ -117,7 +110,7 @@ def _question(
             )
             for place, label in enumerate(dimension.labels)
         ],
-        **more,
+        responses=responses,
     )
 
 
@@ -132,9 +125,3 @@ SIDES = {
     "people": "labelled by people only",
     "neither": "labelled by neither",
 }
-
-
-def coded_sides(sides: dict[str, np.ndarray]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Who judged what, as a column: codes, values, titles."""
-    code = np.select([sides[name] for name in SIDES], range(len(SIDES)), default=-1)
-    return code, list(SIDES), list(SIDES.values())

@@ -50,26 +50,26 @@ def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str
 
 def _of_checker(said: np.ndarray, cluster: np.ndarray, no_spread: str) -> Mean:
     """What the checker would say on average of all such units; its interval knows nothing of how far it is off."""
-    found = prediction_powered_mean(said, said, said[:0], cluster, cluster[:0], power=0.0)
+    mean = prediction_powered_mean(said, said, said[:0], cluster, cluster[:0], power=0.0)
     if not len(said):
-        return _mean(found, no_spread, undefined=NO_LABEL, interval=Ends(undefined=NO_LABEL))
-    more = {"undefined": "", "interval": Ends(undefined=FEW_LABELS)} if found.undefined else {}
-    return _mean(found, no_spread, estimate=number(said.mean()), **more)
+        return _mean(mean, no_spread, undefined=NO_LABEL, interval=Ends(undefined=NO_LABEL))
+    more = {"undefined": "", "interval": Ends(undefined=FEW_LABELS)} if mean.undefined else {}
+    return _mean(mean, no_spread, estimate=number(said.mean()), **more)
 
 
-def _mean(found: PoweredMean, no_spread: str, **instead) -> Mean:
+def _mean(mean: PoweredMean, no_spread: str, **instead) -> Mean:
     """A share cannot lie outside 0..1, whatever the normal approximation says of its interval."""
-    low, high = number(found.low), number(found.high)
-    is_clustered = found.n_clusters is not None and found.n_clusters < found.n
-    note = few_note(found.n_clusters if is_clustered else found.n, is_clustered) if low is not None else ""
+    low, high = number(mean.low), number(mean.high)
+    is_clustered = mean.n_clusters is not None and mean.n_clusters < mean.n
+    note = few_note(mean.n_clusters if is_clustered else mean.n, is_clustered) if low is not None else ""
     values = {
-        "estimate": number(found.estimate),
+        "estimate": number(mean.estimate),
         "low": None if low is None else max(low, 0.0),
         "high": None if high is None else min(high, 1.0),
-        "undefined": found.undefined,
-        "interval": Ends(undefined=found.undefined or (no_spread if low is None else ""), note=note),
-        "n": found.n,
-        "n_others": found.n_others,
-        "n_clusters": found.n_clusters,
+        "undefined": mean.undefined,
+        "interval": Ends(undefined=mean.undefined or (no_spread if low is None else ""), note=note),
+        "n": mean.n,
+        "n_others": mean.n_others,
+        "n_clusters": mean.n_clusters,
     }
     return Mean(**values | instead)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
+from analysis.reports.estimates import cluster_codes
 from analysis.reports.rates.prevalence.powered import Judged, means
 from analysis.reports.rates.prevalence.result import LabelInResponses, Responses
 from analysis.stats import label_counts
@@ -47,7 +48,7 @@ def response_shares(
         for code, not_asked in (people, checker)
     ]
     # All pieces of a response come in the same claim or question.
-    cluster = pieces.drop_duplicates("response")["cluster"].astype("category").cat.codes.to_numpy()
+    cluster = cluster_codes(pieces.drop_duplicates("response"))
     judged = Judged(*(n == n_pieces for n in judged_pieces), cluster)
     counts = [
         label_counts(code[is_piece], response, len(names), len(dimension.labels)) for code, _ in (people, checker)
@@ -64,16 +65,15 @@ def response_shares(
     if "response" not in items.columns:
         items.add("response", "Response", of_units(np.arange(len(names))), list(map(str, names)))
     slug, title = dimension.slug, dimension.title
-    side = np.select([sides[name] for name in SIDES], range(len(SIDES)), default=-1)
-    items.add(f"{slug}.responses", title, of_units(side), list(SIDES), list(SIDES.values()))
-    words = f"{title}: in responses labelled by people in part"
-    items.add(f"{slug}.partly", words, of_units(np.where(partly, 0, -1)), ["yes"], [""])
+    of_sides = {name: of_units(has) > 0 for name, has in sides.items()}
+    items.add_parts(f"{slug}.responses", title, of_sides, SIDES)
+    items.add_flag(f"{slug}.partly", f"{title}: in responses labelled by people in part", of_units(partly) > 0)
     rows = []
     for place, label in enumerate(dimension.labels):
         with_label = [count[:, place] for count in counts]
         has = (with_label[0] > 0) & judged.by_people
         words = f"{title}: in responses labelled as a whole by people, with any {label.title}"
-        items.add(f"{slug}.any.{label.value}", words, of_units(np.where(has, 0, -1)), ["yes"], [""])
+        items.add_flag(f"{slug}.any.{label.value}", words, of_units(has) > 0)
         rows.append(
             LabelInResponses(
                 label=label.value,

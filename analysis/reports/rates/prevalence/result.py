@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import DecisionsLeftOut, Figure, Record, Result
+from analysis.figures.results import Figure, Record, RunAgainstReference
 
 
 class Mean(Figure):
@@ -67,14 +67,7 @@ class QuestionPrevalence(JudgedCounts):
     responses: Responses | None
 
 
-class Prevalence(Result):
-    run: str
-    checker: str
-    version: str
-    reference: str
-    reference_title: str
-    touched: bool
-    decisions_left_out: DecisionsLeftOut | None
+class Prevalence(RunAgainstReference):
     n_units: int
     unit_words: str
     n_responses_without: int

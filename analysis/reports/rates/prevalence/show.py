@@ -111,11 +111,11 @@ def _columns(means, with_label, by_people: Filter, of: str = "") -> list[Column]
         return lambda row: getattr(means(row), side)
 
     return [
-        Column("Label", lambda row: row.title),
+        Column("Label", "title"),
         Column("Together", mean("powered"), interval=True),
         Column("Reliance", lambda row: means(row).powered.power),
         Column("People alone", mean("people"), interval=True),
-        Column("By people", lambda row: row.n_by_people, items=with_label, counts=of),
+        Column("By people", "n_by_people", items=with_label, counts=of),
         Column("of", lambda row: means(row).people.n, items=lambda row: by_people, counts=of),
         Column("Checker alone", mean("checker"), interval=True),
     ]
@@ -255,22 +255,22 @@ def methods(result: Prevalence) -> str:
 
 def listed_results(result: Prevalence) -> str:
     """The results, for the paragraph that is pasted whole."""
-    said = [
+    texts = [
         f"{question.title.lower()} {listed([f'{row.title} {row.powered.written()}' for row in question.labels])}"
         for question in result.dimensions
         if all(row.powered.is_defined for row in question.labels)
     ]
-    return f"Estimated shares [95 % intervals] were: {'; '.join(said)}." if said else ""
+    return f"Estimated shares [95 % intervals] were: {'; '.join(texts)}." if texts else ""
 
 
 def _over_responses(result: Prevalence) -> str:
-    found = [question.responses for question in result.dimensions if question.responses]
-    if not found:
+    responses = [question.responses for question in result.dimensions if question.responses]
+    if not responses:
         return ""
     words, without = result.unit_words, result.n_responses_without
-    both, partly = (max(getattr(one, name) for one in found) for name in ("n_both", "n_partly"))
+    both, partly = (max(getattr(one, name) for one in responses) for name in ("n_both", "n_partly"))
     return sentences(
-        f"The mean over {n_of(found[0].n, 'responses')} of the share of their {words} with each label, and the "
+        f"The mean over {n_of(responses[0].n, 'responses')} of the share of their {words} with each label, and the "
         "share of responses with any such, were estimated in the same way with the response as the unit, of which "
         f"people's value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",

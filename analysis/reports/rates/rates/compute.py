@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import Figure, NamedLabel
+from analysis.figures.results import Figure, NamedLabel, ReferenceCounts
+from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import to_figure, unknown_figure
-from analysis.reports.labels.derived import with_derived, with_derived_labels
-from analysis.reports.labels.judgements import add_judgements
-from analysis.reports.labels.reference import REFERENCES, references
-from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting, Votes
-from analysis.reports.rates.rates.show import refuses
-from analysis.sources import Source
+from analysis.reports.labels.derived import with_derived
+from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.judgements import add_judgements, add_names
+from analysis.reports.labels.reference import references
+from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting
+from analysis.sources.base import Source
 from analysis.sources.links import ORIGINS
 from analysis.stats import Estimate, label_rates
 from analysis.stats.generation.rates import NO_RESPONSE
@@ -34,8 +35,6 @@ def compute(source: Source, *, reference: str = "majority", quick: bool = False)
     Raises ValueError for a project whose items are not responses, and for an unknown reference.
     """
     kind = with_derived(source.type)
-    if reason := refuses(kind):
-        raise ValueError(reason)
     units = source.unit_frame(kind.unit_kind)
     labels = with_derived_labels(kind, source.label_frame(units))
     decided = references(kind, source, reference, units, labels)
@@ -73,7 +72,7 @@ def compute(source: Source, *, reference: str = "majority", quick: bool = False)
         abstained_unknown=unknown if has_pieces else "",
         dimension=first.slug,
         title=first.title,
-        votes=Votes(**decided[first.slug].counts()),
+        votes=ReferenceCounts(**decided[first.slug].counts()),
         settings=settings,
     ), items
 
@@ -92,17 +91,12 @@ def _items(
     items = Items([*units["unit"].tolist(), *without["unit"].tolist()], decisions=decisions)
     rows = pd.concat([units[["setting", "group", "response"]], without[["setting", "group", "response"]]])
     known = rows["group"].notna().to_numpy()
-    for name, column, title in (("setting", "setting", "Setting"), ("model", "group", "Model"), ("answer",) * 3):
-        column = "response" if name == "answer" else column
-        codes, values = pd.factorize(rows[column].astype(str).where(known, None))
-        titles = [value or "no name" for value in values]
-        items.add(name, title.capitalize(), codes, list(values), titles)
-    n_pieces = np.arange(len(items.units)) < len(units)
-    items.add("abstained", "Answers without pieces", np.where(n_pieces, -1, 0), ["yes"], [""])
+    for name, column in (("setting", "setting"), ("model", "group"), ("answer", "response")):
+        add_names(items, name, name.capitalize(), rows[column].astype(str).where(known, None))
+    items.add_flag("abstained", "Answers without pieces", np.arange(len(items.units)) >= len(units))
     for dimension in measured:
         code = np.append(decided[dimension.slug].code, np.full(len(without), -1))
-        titles = [label.title for label in dimension.labels]
-        items.add(f"label.{dimension.slug}", dimension.title, code, dimension.values, titles)
+        items.add_labels(f"label.{dimension.slug}", dimension.title, code, dimension)
     return items
 
 
@@ -124,15 +118,15 @@ def _response_frame(source: Source) -> pd.DataFrame:
     """Columns response, model, method, setting, n_units, item, question (or claim), group; one row per response,
     abstained ones included."""
     items = source.item_frame()
-    found = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
-    parents = found["question"].where(found["question"].notna(), found["claim"])
-    found = found.rename(columns={"context_setting": "setting"})[["response", "model", "method", "setting"]]
-    found["n_units"] = items["n_units"].to_numpy()
-    found["item"] = items["item"].to_numpy()
-    found["question"] = parents.where(parents.notna(), found["response"])
-    both = found["model"] + AND + found["method"]
-    found["group"] = both.where((found["model"] != "") & (found["method"] != ""), found["model"] + found["method"])
-    return found
+    frame = source.content("response").set_index("key").reindex(items["item_key"]).reset_index(names="response")
+    parents = frame["question"].where(frame["question"].notna(), frame["claim"])
+    frame = frame.rename(columns={"context_setting": "setting"})[["response", "model", "method", "setting"]]
+    frame["n_units"] = items["n_units"].to_numpy()
+    frame["item"] = items["item"].to_numpy()
+    frame["question"] = parents.where(parents.notna(), frame["response"])
+    both = frame["model"] + AND + frame["method"]
+    frame["group"] = both.where((frame["model"] != "") & (frame["method"] != ""), frame["model"] + frame["method"])
+    return frame
 
 
 def _part(

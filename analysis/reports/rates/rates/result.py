@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from analysis.figures.results import Figure, NamedLabel, Record, Result
+from analysis.figures.results import AgainstReference, Figure, NamedLabel, Record, ReferenceCounts
 
 
 class Rates(Record):
@@ -56,23 +56,13 @@ class Setting(RatesInSetting):
     derived: list[DerivedPart]
 
 
-class Votes(Record):
-    decided: int
-    tied: int
-    single: int
-    not_asked: int
-    unlabelled: int
-
-
-class RatesOfModels(Result):
-    reference: str
-    reference_title: str
+class RatesOfModels(AgainstReference):
     response_words: str
     unit_words: str
     has_abstained: bool
     abstained_unknown: str
     dimension: str
     title: str
-    votes: Votes
+    votes: ReferenceCounts
     settings: list[Setting]
     notes: list[str] | UnsetType = UNSET

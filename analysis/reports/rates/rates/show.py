@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import REFERENCE
 from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesInSetting, RatesOfModels, Setting
@@ -155,14 +154,7 @@ def _of_label(result: RatesOfModels, setting: Setting, model: Model, label: str)
 
 
 def _shares(part: RatesInSetting, rates: Rates) -> str:
-    return listed([f"{label.title} {_said(rates.shares[label.label])}" for label in part.labels])
-
-
-def _said(figure: Figure) -> str:
-    if not figure.is_defined:
-        return "undefined"
-    ends = "" if figure.low is None else f" [{figure.low:.3f}, {figure.high:.3f}]"
-    return f"{figure.estimate:.3f}{ends}"
+    return listed([f"{label.title} {rates.shares[label.label].written()}" for label in part.labels])
 
 
 # ---- what the page begins with ----
@@ -183,8 +175,9 @@ def _of_extremes(setting: Setting) -> str:
     title = next(one.title for one in setting.labels if one.label == label)
     where = f"{setting.setting}: " if setting.setting else ""
     return (
-        f"{where}{title} is most common in the answers of {most.name or 'no name'} ({_said(most.shares[label])}) and "
-        f"least in those of {least.name or 'no name'} ({_said(least.shares[label])}; mean shares, 95 % intervals)."
+        f"{where}{title} is most common in the answers of {most.name or 'no name'} ({most.shares[label].written()}) "
+        f"and least in those of {least.name or 'no name'} ({least.shares[label].written()}; mean shares, 95 % "
+        "intervals)."
     )
 
 

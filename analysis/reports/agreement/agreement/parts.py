@@ -1,23 +1,31 @@
-"""Coefficients of a set of labels: over everybody, per label, per pair of people, against chance, of two parts."""
+"""Agreement of parts of the labels: per label, pair of people, source, arm, version and group; and against chance."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
-from analysis.figures.results import PENDING, Figure, number
+from analysis.figures.results import PENDING, number
 from analysis.reports.agreement.agreement.result import (
     AgreementOfPart,
+    BetweenArms,
+    BetweenVersions,
     Chance,
     ClosedForm,
-    Coefficient,
     Difference,
     LabelAgreement,
+    Members,
+    OfArm,
+    OfSource,
+    OfVersion,
     RaterPair,
     WithClosedForm,
 )
 from analysis.reports.estimates import to_figure, unknown_figure
+from analysis.sources.outline import MEMBER
 from analysis.stats import (
     Estimate,
     Labels,
@@ -30,53 +38,23 @@ from analysis.stats import (
     gwet_ac,
     krippendorff_alpha,
     percent_agreement,
-    pooled_percent_agreement,
     scott_pi,
 )
+from annotation.models import Project
 from annotation.task_types import Dimension
 
 # Pairs of annotators are quadratic in their number; beyond this only those who share most units are listed.
 MAX_PAIRS = 200
+MAX_SOURCES = 50
 # Labels permuted in one test, so that a large project does not wait for the last digit of p.
 PERMUTED_LABELS = 20_000_000
 PERMUTATIONS = (99, 999)
 
 
-def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
-    found = {
-        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
-        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
-        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
-    }
-    if level != "nominal":
-        ordinal = krippendorff_alpha(coded, "ordinal")
-        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
-    if level == "interval":
-        found["krippendorff_alpha_interval"] = ("Krippendorff's alpha, interval", krippendorff_alpha(coded, "interval"))
-    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
-    found["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
-    if level != "nominal":
-        found["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
-    found["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
-    if level != "nominal":
-        weighted = brennan_prediger(coded, "ordinal")
-        found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
-    return [
-        Coefficient(name=name, title=title, **_with_closed_form(estimate, quick))
-        for name, (title, estimate) in found.items()
-    ]
-
-
-def _with_closed_form(estimate: Estimate, quick: bool) -> dict:
-    """Fields of a figure with the interval in closed form for independent units, beside the bootstrap."""
-    interval = estimate.analytic_interval()
-    ends = {"low": number(interval.low), "high": number(interval.high)}
-    closed = ClosedForm(**ends, method=interval.method, note=interval.note)
-    return _fields(to_figure(estimate, quick=quick)) | {"analytic": closed}
-
-
-def _fields(figure: Figure) -> dict:
-    return {name: getattr(figure, name) for name in figure.__struct_fields__}
+def with_closed_form(estimate: Estimate, quick: bool) -> WithClosedForm:
+    """A figure with the interval in closed form for independent units, beside the bootstrap."""
+    closed = ClosedForm.taking(estimate.analytic_interval())
+    return WithClosedForm.extending(to_figure(estimate, quick=quick), analytic=closed)
 
 
 def per_label(coded: Labels, dimension: Dimension, *, quick: bool) -> list[LabelAgreement]:
@@ -112,25 +90,14 @@ def against_chance(coded: Labels, level: str, *, quick: bool) -> Chance:
         return Chance(level=level, **unknown, n_permutations=0, null="", n_labels=0, n_movable=0, undefined=PENDING)
     n = min(max(PERMUTED_LABELS // max(coded.n_labels, 1), PERMUTATIONS[0]), PERMUTATIONS[1])
     test = agreement_permutation_test(coded, level, n)
-    return Chance(
-        level=test.level,
-        statistic=number(test.statistic),
-        p_value=number(test.p_value),
-        n_permutations=test.n_permutations,
-        null=test.null,
-        chance_mean=number(test.chance_mean),
-        chance_high=number(test.chance_high),
-        n_labels=test.n_labels,
-        n_movable=test.n_movable,
-        undefined=test.undefined,
-    )
+    return Chance.taking(test)
 
 
 def difference(a: Labels, b: Labels, level: str, /, *, quick: bool, kind: type[Difference] = Difference, **more):
     """Alpha of a minus alpha of b, at the level of the scale, as a record of `kind`."""
     found = agreement_difference(lambda labels: krippendorff_alpha(labels, level), a, b)
     of_both = {"of_a": number(found.estimate_a), "of_b": number(found.estimate_b), "n_shared": found.n_shared}
-    return kind(**_fields(to_figure(found, quick=quick)), **of_both, **more)
+    return kind.extending(to_figure(found, quick=quick), **of_both, **more)
 
 
 def rows_of(coded: Labels, keep: np.ndarray) -> Labels:
@@ -167,26 +134,111 @@ def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool) -> t
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
         n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
 
-        def figure(estimate: Estimate) -> WithClosedForm:
-            return WithClosedForm(**_with_closed_form(estimate, quick))
-
         weighted = {
-            weights: figure(cohen_kappa(coded, *people, weights)) if level != "nominal" else None
+            weights: with_closed_form(cohen_kappa(coded, *people, weights), quick) if level != "nominal" else None
             for weights in ("linear", "quadratic")
         }
         rows.append(
-            RaterPair(
+            RaterPair.extending(
+                with_closed_form(plain, quick),
                 a=a,
                 b=b,
                 a_id=a_id,
                 b_id=b_id,
                 n_agree=n_agree,
                 n_differ=kappa.n_pairable - n_agree,
-                percent_agreement=figure(kappa.percent_agreement()),
+                percent_agreement=with_closed_form(kappa.percent_agreement(), quick),
                 counts=(plain.table if plain.rater_a == a_id else plain.table.T).tolist(),
-                scott_pi=figure(scott_pi(coded, *people)),
+                scott_pi=with_closed_form(scott_pi(coded, *people), quick),
                 **weighted,
-                **_with_closed_form(plain, quick),
             )
         )
     return rows, len(table) - len(listed)
+
+
+def by_source(coded: Labels, units: pd.DataFrame, level: str, quick: bool) -> dict:
+    """Figures of each source's units, the sources with most units first; nothing where all come from one, or where
+    nobody has labelled any."""
+    if not coded.n_labels:
+        return {"by_source": [], "n_sources_not_listed": 0}
+    sources = units["source"].to_numpy()
+    sizes = units["source"].value_counts()
+    sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
+    listed = sizes.index[:MAX_SOURCES] if len(sizes) > 1 else []
+    rows = []
+    for name in listed:
+        here = sources == name
+        inside = here[coded.unit]
+        against = difference(rows_of(coded, inside), rows_of(coded, ~inside), level, quick=quick)
+        more = {"source": name, "n_units": int(sizes[name]), "against_the_rest": against}
+        rows.append(figures_of_part(coded.select_units(here), level, quick=quick, kind=OfSource, **more))
+    return {"by_source": rows, "n_sources_not_listed": len(sizes) - len(listed) if len(sizes) > 1 else 0}
+
+
+def by_arm(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
+    """Figures of the labels given in each arm, over pairs of labels of one arm; nothing where there is only one."""
+    of_label = labels["arm"].to_numpy()
+    arms = [arm for arm in Project.Prefill if (of_label == arm.value).any()]
+    if len(arms) < 2:
+        return {"by_arm": [], "arm_differences": []}
+    parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}
+    return {
+        "by_arm": [
+            figures_of_part(part, level, quick=quick, kind=OfArm, arm=arm.value, title=arm.label, **_sizes(part))
+            for arm, part in parts.items()
+        ],
+        "arm_differences": [
+            difference(parts[a], parts[b], level, quick=quick, kind=BetweenArms, a=a.value, b=b.value)
+            for place, a in enumerate(arms)
+            for b in arms[place + 1 :]
+        ],
+    }
+
+
+def _sizes(part: Labels) -> dict[str, int]:
+    return {"n_units": len(set(part.unit.tolist())), "n_labels": part.n_labels}
+
+
+def by_version(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
+    """Figures of the labels given under each version of the guidelines, over pairs of labels of one version, and what
+    each version changed; nothing where there is only one, nor in a first pass."""
+    nothing = {"by_version": [], "version_differences": [], "n_labels_without_version": 0}
+    if quick:
+        return nothing
+    of_label = pd.to_numeric(labels["guideline_version"]).to_numpy(dtype=float, na_value=float("nan"))
+    known = of_label[of_label == of_label]
+    versions = sorted({int(version) for version in known})
+    if len(versions) < 2:
+        return nothing
+    parts = {version: rows_of(coded, of_label == version) for version in versions}
+    return {
+        "by_version": [
+            figures_of_part(part, level, quick=quick, kind=OfVersion, version=version, **_sizes(part))
+            for version, part in parts.items()
+        ],
+        "version_differences": [
+            difference(
+                parts[version], parts[before], level, quick=quick, kind=BetweenVersions, version=version, before=before
+            )
+            for before, version in pairwise(versions)
+        ],
+        "n_labels_without_version": len(labels) - len(known),
+    }
+
+
+def members_against_imported(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> Members | None:
+    """The agreement among members minus that among raters of files, on the same units where they share some."""
+    is_member = (labels["rater_kind"] == MEMBER).to_numpy()
+    if not is_member.any() or is_member.all():
+        return None
+    members, imported = rows_of(coded, is_member), rows_of(coded, ~is_member)
+    n = {
+        f"n_paired_{name}": int((labels_per_unit(part) > 1).sum())
+        for name, part in (("members", members), ("imported", imported))
+    }
+    return difference(members, imported, level, quick=quick, kind=Members, **n)
+
+
+def labels_per_unit(coded: Labels) -> np.ndarray:
+    """How many labels each unit has."""
+    return np.bincount(coded.unit, minlength=coded.n_units)

@@ -1,0 +1,39 @@
+"""Releases that are kept with their project: asked for on its page, and found by their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import Max
+
+from analysis.models import Release
+from analysis.releases.files import ReleaseError
+from annotation.exports.releasing import artifact_path
+from annotation.jobs.lifecycle import SameJob, create_job
+from annotation.models import Job, Project
+
+
+def start_freezing(project: Project, user, note: str = "") -> Release:
+    """A release with the next number; its job freezes the labels when a worker comes to it. SameJob where one with the
+    same note waits for that already: it will hold the same labels."""
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
+        if waiting := project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job").first():
+            raise SameJob(waiting.job)
+        number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
+        job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
+        return Release.objects.create(project=project, number=number, note=note, job=job, created_by=user)
+
+
+def file_stem(release: Release) -> str:
+    return f"{release.project.slug}-release-{release.number}"
+
+
+def archive_path(release: Release) -> Path:
+    """Where the release's zip lies. ReleaseError where it is gone or not written yet."""
+    artifact = release.job.artifacts.filter(file_name__endswith=".zip").first()
+    path = artifact_path(artifact) if artifact else None
+    if path is None or not path.is_file():
+        raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
+    return path

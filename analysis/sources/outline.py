@@ -1,0 +1,108 @@
+"""What pages may ask of a project before anything is computed: all that needs no frames."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from annotation.task_types import TaskType
+
+MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished checker run. `gives` is labels or scores; `scores` are the names of its scores, `support` first."""
+
+    uuid: str
+    checker: str
+    version: str
+    parameters: dict = field(default_factory=dict, compare=False)
+    provenance: dict = field(default_factory=dict, compare=False)
+    gives: str = "labels"
+    scores: tuple[str, ...] = ()
+    created_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.checker} {self.version}".strip()
+
+
+class Outline(ABC):
+    """One project as pages know it.
+
+    Attributes
+    ----------
+    slug, title, task_type : the project's; `task_type` is the identifier
+    type : TaskType
+        As the project asks it.
+    overlap, multiple_share, prefill
+        The plan: labels per item, the share of items that get so many, and whether suggestions are shown.
+    """
+
+    slug: str
+    title: str
+    task_type: str
+    type: TaskType
+    overlap: int
+    multiple_share: float
+    prefill: str
+
+    def described(self) -> dict:
+        """What figures made from this are said to be made from: plain data, the same for the same labels."""
+        return {"kind": "database"}
+
+    @abstractmethod
+    def has_labels(self) -> bool:
+        """Whether anybody labelled something."""
+
+    @abstractmethod
+    def has_people(self) -> bool:
+        """Whether somebody who labelled has a name, and is no slot of a file."""
+
+    @abstractmethod
+    def decision_methods(self) -> list[str]: ...
+
+    @abstractmethod
+    def runs(self) -> list[Run]:
+        """Finished runs, the newest first; those that give scores only after the others."""
+
+    @abstractmethod
+    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
+        """What the metadata of a kind of content hold under a name, by key."""
+
+    def sibling(self, slug: str) -> Outline:
+        """Another project on the same data set, by its slug. ValueError where there is none."""
+        raise ValueError(f"{self.slug} stands alone: there is no project {slug!r} beside it")
+
+    def siblings(self) -> dict[str, str]:
+        """Projects on the same data set: slug -> title."""
+        return {}
+
+    # What follows is made from the above.
+
+    def run(self, uuid: str) -> Run:
+        for run in self.runs():
+            if run.uuid == str(uuid):
+                return run
+        raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}")
+
+    def how_to_have_runs(self) -> str:
+        """What to do where a report needs a run and there is none, if that is something else than to start one."""
+        return ""
+
+    def labelling_runs(self) -> list[Run]:
+        return [run for run in self.runs() if run.gives == "labels"]
+
+    def newest_labelling_runs(self) -> list[Run]:
+        """Of each checker that gives labels, its newest run; the newest first."""
+        found: dict[str, Run] = {}
+        for run in self.labelling_runs():
+            found.setdefault(run.checker, run)
+        return list(found.values())
+
+    def references(self) -> list[str]:
+        """What can stand as the reference: the majority always, decisions of each method that there are."""
+        return ["majority", *(name for name in ("imported", "adjudicated") if name in self.decision_methods())]

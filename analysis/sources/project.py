@@ -1,0 +1,102 @@
+"""A project as pages know it, from the database."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from analysis.sources.outline import SLOT, Outline, Run
+from annotation.access import sees_labels
+from annotation.datasets.kinds import KIND_NAMED
+from annotation.models import (
+    Annotation,
+    CheckerRun,
+    Decision,
+    Item,
+    Job,
+    Project,
+    Rater,
+    Score,
+    User,
+)
+from annotation.projects.prefill import scorers
+
+AT_ONCE = 10_000
+
+
+def published(dataset_id: int, kind: str) -> QuerySet:
+    return KIND_NAMED[kind].model.objects.published().filter(dataset_id=dataset_id)
+
+
+class ProjectOutline(Outline):
+    """`reader` sees only those projects beside this one whose labels they may see; without one all are there."""
+
+    def __init__(self, project: Project, reader: User | None = None):
+        self.project, self.reader = project, reader
+        self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
+        self.overlap, self.multiple_share, self.prefill = (
+            project.planned_overlap,
+            project.multiple_share,
+            project.prefill,
+        )
+
+    def has_labels(self) -> bool:
+        return Annotation.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED).exists()
+
+    def has_people(self) -> bool:
+        return self._labelling().exclude(kind=SLOT).exists()
+
+    def _labelling(self) -> QuerySet[Rater]:
+        rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
+        return Rater.objects.filter(Exists(rows), project=self.project)
+
+    def decision_methods(self) -> list[str]:
+        rows = Decision.objects.in_force().filter(project=self.project).order_by("method")
+        return list(rows.values_list("method", flat=True).distinct())
+
+    def runs(self) -> list[Run]:
+        return list(self._runs)
+
+    @cached_property
+    def _runs(self) -> dict[Run, int]:
+        rows = CheckerRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
+        without_labels = scorers()
+        found = {_run(row, without_labels): row.pk for row in rows.order_by("-created_at")}
+        return dict(sorted(found.items(), key=lambda row: row[0].gives == "scores"))
+
+    def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
+        rows = published(self.project.dataset_id, kind).filter(metadata__has_key=name)
+        return dict(rows.values_list("key", f"metadata__{name}").iterator(chunk_size=AT_ONCE))
+
+    def sibling(self, slug: str) -> Self:
+        if slug not in self._siblings:
+            known = ", ".join(self._siblings) or "none"
+            raise ValueError(f"there is no project {slug!r} on the data set of {self.slug}; there are: {known}")
+        return type(self)(self._siblings[slug], self.reader)
+
+    def siblings(self) -> dict[str, str]:
+        return {slug: project.title for slug, project in self._siblings.items()}
+
+    @cached_property
+    def _siblings(self) -> dict[str, Project]:
+        rows = Project.objects.filter(dataset_id=self.project.dataset_id).exclude(pk=self.project.pk).order_by("slug")
+        return {row.slug: row for row in rows if self.reader is None or sees_labels(self.reader, row)}
+
+
+def _run(row: CheckerRun, without_labels: tuple[str, ...]) -> Run:
+    """A finished run's job knows the names of its scores; otherwise all of them are read."""
+    names = row.job.result.get("scores")
+    if names is None:
+        names = Score.objects.filter(run=row).values_list("name", flat=True).distinct()
+    return Run(
+        uuid=str(row.uuid),
+        checker=row.checker,
+        version=row.version,
+        parameters=row.parameters,
+        provenance=row.provenance,
+        gives=row.origin.get("gives") or ("scores" if row.checker in without_labels else "labels"),
+        scores=tuple(sorted(names, key=lambda name: (name != "support", name))),
+        created_at=row.created_at,
+    )
