@@ -11,11 +11,12 @@ from annotation.machines.retrieval import views as retrieval
 from annotation.machines.runs.views import checkers, runs, shared
 from annotation.machines.training import views as training
 from annotation.projects.views import projects
-from annotation.work.views import labelling, options
+from annotation.work.views import label_sets, labelling, options
 
 urlpatterns = [
     *projects.urlpatterns,
     *options.urlpatterns,
+    *label_sets.urlpatterns,
     *items.urlpatterns,
     *datasets.urlpatterns,
     *imports.urlpatterns,

@@ -19,6 +19,7 @@ from annotation.machines.runs.checker_inputs import READERS
 from annotation.models import Judgement, Project, Span, UnitKind
 from annotation.projects.item_making import UNITS_OF
 from annotation.task_types import Dimension, Label, TaskType
+from annotation.task_types.label_sets import LEVELS, VALUE, fits_level
 from annotation.work.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from models_runtime.contracts import ROLES
 from models_runtime.registry import list_infos
@@ -26,7 +27,6 @@ from models_runtime.registry import list_infos
 # Keys that the labelling page has for itself (KEYS in static/js/work/shell.js), and the digits.
 PAGE_KEYS = frozenset("sfgcazhtpo?") | frozenset("0123456789")
 DIGITS = 9  # labels that a digit can pick
-LEVELS = ("nominal", "ordinal")
 PICKS = ("labels", "units")
 PARENTS = ("", "question", "claim")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -157,6 +157,8 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
             yield f"{slug!r} is no name of a dimension: letters, digits, - and _, not too many"
         if dimension.level not in LEVELS:
             yield f"{slug} has the level {dimension.level!r}, not one of {', '.join(LEVELS)}"
+        elif wrong := [value for value in dimension.values if not fits_level(value, dimension.level)]:
+            yield f"{slug} has the level {dimension.level}, and {wrong[0]!r} is no number of it"
         if condition and condition.dimension not in before:
             yield f"{slug} is asked depending on {condition.dimension!r}, which is no dimension before it"
         elif condition and not condition.labels:
@@ -197,7 +199,7 @@ def _of_labels(labels: tuple[Label, ...]) -> Iterator[str]:
     yield from (f"has the label {value} twice" for value in _repeated([label.value for label in labels]))
     yield from (f"has two labels “{title}”" for title in _repeated([label.title for label in labels]))
     for label in labels:
-        if not NAME.fullmatch(label.value) or len(label.value) > _longest(Judgement, "label"):
+        if not VALUE.fullmatch(label.value) or len(label.value) > _longest(Judgement, "label"):
             yield f"has the label {label.value!r}, which is no name of letters, digits, -, . and _, not too many"
         if label.polarity is not None and not -1 <= label.polarity <= 1:
             yield f"has {label.value} at the polarity {label.polarity}, which is not between -1 and 1"
@@ -225,8 +227,8 @@ def _metrics(kind: TaskType) -> Iterator[str]:
         dimension = known[metric.dimension]
         if metric.level not in LEVELS:
             yield f"the measure {metric.name!r} has the level {metric.level!r}, not one of {', '.join(LEVELS)}"
-        elif metric.level == "ordinal" and dimension.level != "ordinal":
-            yield f"the measure {metric.name!r} is ordinal; the labels of {dimension.slug} have no order"
+        elif metric.level != "nominal" and dimension.level == "nominal":
+            yield f"the measure {metric.name!r} is {metric.level}; the labels of {dimension.slug} have no order"
         if metric.derived and metric.derived not in [one.slug for one in dimension.derived]:
             yield f"the measure {metric.name!r} is of {metric.derived!r}, which {dimension.slug} does not have"
         if metric.missing_as in dimension.values or (metric.missing_as and dimension.asked_when is None):

@@ -30,6 +30,30 @@ PASSWORD = "correct horse battery"
 _number = itertools.count(1)
 
 
+# Questions made without code: a claim's tone, and how strong it is where it is loaded.
+LABEL_SET = {
+    "name": "Tone of claims",
+    "version": 1,
+    "page": "claim",
+    "summary": "How a claim is worded.",
+    "questions": [
+        {
+            "slug": "tone",
+            "title": "Tone",
+            "labels": [{"value": "neutral", "title": "Neutral"}, {"value": "loaded", "title": "Loaded"}],
+            "spans": {"title": "Loaded words", "fields": ["claim"], "labels": ["loaded"]},
+        },
+        {
+            "slug": "strength",
+            "title": "Strength",
+            "level": "interval",
+            "labels": [{"value": str(n), "title": str(n)} for n in (1, 2, 5)],
+            "asked_when": {"question": "tone", "labels": ["loaded"]},
+        },
+    ],
+}
+
+
 def make_user(name: str = "", *, is_superuser: bool = False, is_staff: bool = False) -> User:
     name = name or f"person{next(_number)}"
     email = f"{name}@example.org"

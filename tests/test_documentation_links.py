@@ -1,4 +1,4 @@
-"""Links from one page of the documentation to another lead to a file."""
+"""Links from one page of the documentation to another lead to a file, and tests that it names are there."""
 
 import re
 from pathlib import Path
@@ -20,3 +20,18 @@ def test_every_link_leads_to_a_file():
 def test_every_page_of_statistics_is_listed():
     index = ROOT / "docs" / "statistics.md"
     assert {page.name for page in (ROOT / "docs/statistics").iterdir()} == {Path(to).name for to in links(index)}
+
+
+def test_every_test_that_a_page_names_is_there():
+    named = {(page.name, path) for page in PAGES for path in re.findall(r"`(tests/[\w/.]+)`", page.read_text("utf-8"))}
+    assert len(named) > 20
+    assert sorted(one for one in named if not (ROOT / one[1]).exists()) == []
+
+
+def test_every_class_of_attack_has_its_test():
+    """A row of the table begins with a class, and ends with what shows that Assay is safe from it."""
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8").partition("## Hostile values")[0]
+    lines = [line.strip("|") for line in text.splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines]
+    classes = [row for row in rows[1:] if row[0] != "**What people may start**"]
+    assert len(classes) > 25 and [row[0] for row in classes if not row[2].startswith("`tests/")] == []

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Job, Membership
-from annotation.projects import guidelines, invitations
+from annotation.projects import guidelines, invitations, label_sets
 
 from . import factories
 from .drafts.world import extract, make_answers
@@ -20,6 +20,7 @@ PAGES = (
     "/datasets/harbour/",
     "/datasets/harbour/pairs/",
     "/invitations/",
+    "/label-sets/",
     "/projects/ports/",
     "/projects/ports/items/",
     "/projects/ports/items/?filter=open",
@@ -64,6 +65,7 @@ def grow(world) -> None:
         member = factories.join(project, factories.make_user(f"late-{number}"), Membership.Role.ANNOTATOR)
         label_one(project, member)
         guidelines.publish(project, admin, f"Version {number}")
+        label_sets.save_label_set(admin, factories.LABEL_SET | {"name": f"Tone {number}"})
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
         ranked(project)

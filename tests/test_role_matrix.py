@@ -22,6 +22,7 @@ PLACES = (
     ("projects/<slug:slug>/drafts/", "slug:slug", lambda world: world.drafting.slug),
     ("projects/<slug:slug>/drafts/", "uuid:uuid", lambda world: world.draft.uuid),
     ("projects/<slug:slug>/drafts/", "int:pk", lambda world: world.draft.response_id),
+    ("label-sets/", "int:pk", lambda world: world.label_set.pk),
     ("extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
@@ -274,6 +275,26 @@ TABLE = {
     "projects/<slug:slug>/settings/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "label-sets/": (
+        (302, 403, 403, 403, 200, 200, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "label-sets/new/": (
+        (302, 403, 403, 403, 200, 200, 200),
+        (302, 403, 403, 403, 422, 422, 422),
+    ),
+    "label-sets/<int:pk>/": (
+        (302, 403, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "label-sets/<int:pk>/next/": (
+        (302, 403, 403, 403, 200, 404, 200),
+        (302, 403, 403, 403, 422, 404, 422),
+    ),
+    "label-sets/<int:pk>/file/": (
+        (302, 403, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
     ),
     "projects/<slug:slug>/questions/": (
         (302, 404, 403, 403, 200, 404, 200),

@@ -75,7 +75,7 @@ def _names(record: type) -> tuple[str, ...]:
 
 # Parents before children.
 KINDS: tuple[Kind, ...] = (
-    Kind("claim", ClaimRecord, Claim),
+    Kind("claim", ClaimRecord, Claim, UnitKind.CLAIM),
     Kind("question", QuestionRecord, Question, UnitKind.QUESTION),
     Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("response", ResponseRecord, Response, UnitKind.RESPONSE),

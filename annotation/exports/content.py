@@ -36,6 +36,7 @@ PIECES = {UnitKind.TRIPLET: "triplets", UnitKind.SUB_SENTENCE: "sub_sentences", 
 # Kind of anchor -> what its line holds, each by its path from the anchor unit. Below evidence and responses, the claim
 # or question follows.
 HOLDS: dict[str, dict[str, str]] = {
+    UnitKind.CLAIM: {"claim": "claim"},
     UnitKind.QUESTION: {"question": "question"},
     UnitKind.ASPECT: {"question": "aspect__question"},
     UnitKind.EVIDENCE: {"evidence": "evidence"},
@@ -71,9 +72,9 @@ class _Batch:
             self.aspect_of = dict(Unit.objects.filter(pk__in=units).values_list("id", "aspect__key"))
 
     def _root(self, anchor: int, content: str) -> Root | None:
-        """What the content of an item hangs below; the question itself where that is the content."""
+        """What the content of an item hangs below; the claim or question itself where that is the content."""
         path, on_unit = self.holds.get(content), self.on_unit[anchor]
-        places = {"question": path} if content == "question" else {name: f"{path}__{name}" for name in ROOTS}
+        places = {content: path} if content in ROOTS else {name: f"{path}__{name}" for name in ROOTS}
         return next((Root(name, *on_unit[place]) for name, place in places.items() if place in on_unit), None)
 
     def _record(self, anchor: int, content: str) -> Record | None:
@@ -82,7 +83,8 @@ class _Batch:
 
     def lines(self, item: ExportedItem) -> Iterator[dict]:
         of_response = self._root(item.anchor, "response")
-        root = self._root(item.anchor, "question") or self._root(item.anchor, "evidence") or of_response
+        roots = (self._root(item.anchor, content) for content in (*ROOTS, "evidence"))
+        root = next(filter(None, roots), of_response)
         response, pair = self._record(item.anchor, "response"), self._record(item.anchor, "pair")
         responses = [self._response(item, response)] if response else []
         if of_response != root and responses:

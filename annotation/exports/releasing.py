@@ -25,6 +25,7 @@ from annotation.formats.files.spreadsheets import write_json_lines
 from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.projects.carried_settings import settings_of
+from annotation.projects.label_sets import find_description
 from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
@@ -94,6 +95,7 @@ def write_export(
         "project": project.slug,
         "task_type": project.task_type,
         "labels": _label_set(task_type(project.task_type)),  # as it is stored, whatever the project calls it
+        **_description(project),
         **_options(project),
         "settings": settings_of(project),
         "counts": dict(sorted(counts.items())),
@@ -102,6 +104,12 @@ def write_export(
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
     return manifest
+
+
+def _description(project: Project) -> dict:
+    """The label set that the project asks, where it is not a task type that Assay ships."""
+    description = find_description(project.task_type)
+    return {} if description is None else {"label_set": description}
 
 
 def _options(project: Project) -> dict:

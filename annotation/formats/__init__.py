@@ -74,6 +74,14 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.tables.format",
         needs_mapping=True,
     ),
+    "ratings": Format(
+        slug="ratings",
+        title="Table of texts with labels, ratings and scores",
+        extensions=TEXT_TABLES,
+        reads="Texts with the labels of several raters and the scores of checkers elsewhere, in columns that you name.",
+        module="annotation.formats.tables.ratings",
+        needs_mapping=True,
+    ),
     "content": Format(
         slug="content",
         title="Assay content (questions, claims, passages, answers)",

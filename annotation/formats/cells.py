@@ -88,6 +88,15 @@ class BadCell(Exception):
         self.column, self.value, self.reason = column, value, reason
 
 
+def number_in(text: str) -> float | None:
+    """The finite number that a text is; None where it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def shorten(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"

@@ -184,6 +184,25 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """A number that a checker elsewhere gave a unit."""
+
+    unit: str
+    checker: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionRecord:
+    """A label that a checker elsewhere gave a unit."""
+
+    unit: str
+    checker: str
+    dimension: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class RowError:
     """A row that cannot be taken, and why. `line` counts lines of text, or rows where the format has no lines."""
 
@@ -206,6 +225,8 @@ Record = (
     | PairRecord
     | AnnotationRecord
     | DecisionRecord
+    | ScoreRecord
+    | SuggestionRecord
     | RowError
 )
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, guess_mapping
+from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping
+from annotation.formats.tables.ratings import guess_roles
 from annotation.models import ColumnMapping, User
 
 
@@ -24,9 +25,28 @@ def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, val
     )
 
 
+def likely_layout(user: User, seen: Preview) -> str:
+    """The layout to begin with: as this person said last for such a header; ratings where the columns name raters, or
+    scores beside labels; "" where the layouts of `mapping` should be looked at."""
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(seen.columns))
+    last = known.order_by("-updated_at").first()
+    if last is not None:
+        return last.layout
+    roles = guess_roles(seen.columns, seen.rows)
+    kinds = {role.partition("/")[0] for role in roles}
+    has_raters = "rater" in roles or any(role.count("/") == 2 for role in roles)
+    return "ratings" if "label" in kinds and (has_raters or "score" in kinds) else ""
+
+
+def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[dict[str, str], bool]:
+    """Role -> column of a table of ratings, and whether this person said so."""
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout="ratings").first()
+    return (known.mapping["mapping"], True) if known else (guess_roles(columns, rows), False)
+
+
 def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
     """What the columns mean: as this person said last for such a header, else guessed. Tells which of the two."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns))
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns)).exclude(layout="ratings")
     if layout:
         known = known.filter(layout=layout)
     last = known.order_by("-updated_at").first()

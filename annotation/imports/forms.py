@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import forms
 
-from annotation.formats import FORMATS
+from annotation.formats import FORMATS, FormatError
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
+from annotation.formats.tables.ratings import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import Project
@@ -14,7 +17,7 @@ from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import PlainRadio
 from annotation.projects.managing import free_slug
 from annotation.projects.queries.carried_settings import judgements
-from annotation.task_types import current_task_types, task_type
+from annotation.task_types import task_type
 
 GUESS = ""
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
@@ -113,6 +116,61 @@ class ColumnsForm(forms.Form):
         return found
 
 
+class RatingsForm(forms.Form):
+    """What each column of a table of ratings is: a role, and the names that go with it."""
+
+    def __init__(self, *args, roles: Mapping[str, str], columns: list[str], examples: Mapping[str, str], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.columns, self.examples = columns, examples
+        role_of = {column: role.split("/") for role, column in roles.items()}
+        for number, column in enumerate(columns):
+            role, *names = role_of.get(column, [""])
+            names += [""] * (2 - len(names))
+            self.fields[f"role-{number}"] = forms.ChoiceField(
+                label=f"Role of {column}", choices=list(ROLE_TITLES.items()), required=False, initial=role
+            )
+            for part, name, initial in (("name", "Name", names[0]), ("rater", "Rater or question", names[1])):
+                self.fields[f"{part}-{number}"] = forms.CharField(
+                    label=f"{name} of {column}", required=False, max_length=80, initial=initial
+                )
+
+    def rows(self) -> list[dict]:
+        return [
+            {"column": column, "example": self.examples[column]}
+            | {part: self[f"{part}-{number}"] for part in ("role", "name", "rater")}
+            for number, column in enumerate(self.columns)
+        ]
+
+    def clean(self):
+        cleaned = super().clean()
+        if not self.errors:
+            self.mapping = self._mapping(cleaned)
+            try:
+                check_roles(self.mapping)
+            except FormatError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+    def _mapping(self, said: dict) -> dict[str, str]:
+        """Role -> column. A question or checker that nobody names is called as its column."""
+        found: dict[str, str] = {}
+        names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.columns)))
+        for number, column in enumerate(self.columns):
+            role, name, rater = (said.get(f"{part}-{number}", "").strip() for part in ("role", "name", "rater"))
+            names = [part.replace("/", "-") for part in (name, rater)]
+            if role == "label" and not names_questions:
+                role = "/".join(["label", name_of(names[0] or column), *([names[1]] if rater else [])])
+            elif role == "score":
+                role = f"score/{names[0] or column.replace('/', '-')}"
+            elif role == "prediction":
+                role = f"prediction/{names[0] or column.replace('/', '-')}/{name_of(names[1])}"
+            if role in found:
+                self.add_error(f"role-{number}", f"The column {found[role]} has this role already")
+            elif role:
+                found[role] = column
+        return found
+
+
 def _column(target: Target) -> str:
     return f"column-{target.slug}"
 
@@ -135,6 +193,7 @@ class ImportNowForm(forms.Form):
             (KEEP, "Keep them as they are and import the rest"),
         ],
     )
+    leave_out = forms.BooleanField(required=False)
     with_project = forms.BooleanField(
         label="Create a project with the labels in the file",
         required=False,
@@ -157,6 +216,9 @@ class ImportNowForm(forms.Form):
         makes_project: bool,
         fitting: str,
         title: str,
+        choices: list[tuple] = (),
+        with_project: bool = False,
+        bad: int = 0,
         settings: CarriedSettings | None = None,
         **kwargs,
     ):
@@ -164,6 +226,14 @@ class ImportNowForm(forms.Form):
         self.settings = settings
         if not judged:
             del self.fields["on_judged"]
+        if bad:
+            words = "the bad row" if bad == 1 else f"the {bad:,} bad rows"
+            self.fields["leave_out"].label = f"Leave out {words} and import the rest"
+            self.fields[
+                "leave_out"
+            ].help_text = "Rows that depend on them are left out, too. The list of bad rows stays with the import."
+        else:
+            del self.fields["leave_out"]
         if settings is None:
             del self.fields["with_settings"]
         if settings is None or not settings.overlap:
@@ -172,15 +242,18 @@ class ImportNowForm(forms.Form):
             number = judgements(settings)
             self.fields["with_people"].help_text = f"Judgements per item: {number}, besides those in the file."
         if makes_project:
-            self.fields["task_type"].choices = [(kind.identifier, kind.title) for kind in current_task_types()]
+            self.fields["task_type"].choices = choices
             self.fields["task_type"].initial = fitting
             self.fields["project_title"].initial = title
+            self.fields["with_project"].initial = with_project
         else:
             for name in ("with_project", "project_title", "task_type", "with_settings", "with_people"):
                 self.fields.pop(name, None)
 
     def clean(self):
         cleaned = super().clean()
+        if "leave_out" in self.fields and not cleaned.get("leave_out"):
+            self.add_error("leave_out", "Nothing can be imported with bad rows: leave them out, or correct the file")
         if cleaned.get("with_project"):
             for name, what in (("project_title", "a title"), ("task_type", "a task")):
                 if not cleaned.get(name):
@@ -199,6 +272,10 @@ class ImportNowForm(forms.Form):
     @property
     def choice(self) -> str:
         return self.cleaned_data.get("on_judged") or REFUSE
+
+    @property
+    def leaves_out(self) -> bool:
+        return bool(self.cleaned_data.get("leave_out"))
 
     def wish(self) -> ProjectWish | None:
         if not self.cleaned_data.get("with_project"):

@@ -16,8 +16,9 @@ from annotation.imports.rows import Findings
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
 from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
-from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse
-from annotation.task_types import TaskType, current_task_types, task_type
+from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
+from annotation.task_types import TaskType, current_task_types, learn, task_type
+from annotation.task_types.label_sets import identifier_of
 
 # What may be bringing content into a data set, in words.
 UNDER_WAY = {
@@ -42,6 +43,8 @@ class FileChoices:
     model: str = ""
     dataset: str = ""
     per_file: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Of a table of ratings: the description of its questions, once the file was read for it.
+    label_set: Mapping | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class ImportRequest:
     choices: FileChoices = field(default_factory=FileChoices)
     on_judged: str = REFUSE
     project: ProjectWish | None = None
+    leaves_out: bool = False  # bad rows, instead of refusing the file for them
 
     def as_json(self) -> dict:
         return asdict(self)
@@ -75,6 +79,7 @@ class ImportRequest:
             choices=FileChoices(**stored.get("choices", {})),
             on_judged=stored.get("on_judged", REFUSE),
             project=ProjectWish(**wish) if wish else None,
+            leaves_out=bool(stored.get("leaves_out")),
         )
 
 
@@ -144,7 +149,9 @@ def options_of(
 ) -> Options:
     labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
     unit_kind = wanted.unit_kind if wanted else ""
-    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **asdict(request.choices))
+    choices = asdict(request.choices)
+    choices.pop("label_set")
+    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **choices)
 
 
 def records_of(
@@ -169,12 +176,33 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
             raise ImportProblem(f"The project {wish.slug} has the task type {project.task_type}, not {wish.task_type}")
         return task_type(project.task_type)  # as it is: what a project hides may still come in a file
     identifier = wish.task_type or fitting_task_type(request)
+    brought = label_set_in(request)
     try:
-        return task_type(identifier)
+        return learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
     except KeyError:
         raise ImportProblem(
             f"There is no task type {identifier!r}" if identifier else "Name the project's task type"
         ) from None
+
+
+def label_set_in(request: ImportRequest) -> dict | None:
+    """The label set that an export brings along, or that a table of ratings gives; None where the task type is one that
+    Assay ships."""
+    if request.format == "ratings":
+        return request.choices.label_set or _label_set_of_ratings(request)
+    if request.format != "assay":
+        return None
+    manifest = read_manifest(sources_of(request)) or {}
+    try:
+        return manifest["label_set"] if "label_set" in manifest and task_type_of(manifest) else None
+    except SettingsProblem as error:
+        raise ImportProblem(str(error)) from None
+
+
+def _label_set_of_ratings(request: ImportRequest) -> dict | None:
+    sources = sources_of(request)
+    name = Path(sources[0].label).name.partition(".")[0]
+    return FORMATS["ratings"].load().label_set_of(sources, options_of(request, None), name.replace("_", " ").strip())
 
 
 def fitting_task_type(request: ImportRequest) -> str:
@@ -183,6 +211,9 @@ def fitting_task_type(request: ImportRequest) -> str:
         return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
     if request.format == "content":
         return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
+    if request.format == "ratings":
+        brought = label_set_in(request)
+        return identifier_of(brought) if brought else ""
     if request.format == "assay":
         return FORMATS["assay"].load().task_type_of(sources_of(request))
     return get_format(request.format).task_type

@@ -5,13 +5,14 @@ The project's part comes after publishing and can be repeated.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 
 from django.db import transaction
 from django.db.models import F
 
 from annotation.formats import FormatError
-from annotation.imports import external_labels, importing, release_frames
+from annotation.imports import external_labels, importing, outside_runs, release_frames
 from annotation.imports.importing import ImportProblem, ImportRequest
 from annotation.imports.labels import LabelCheck
 from annotation.imports.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
@@ -19,8 +20,10 @@ from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
 from annotation.projects import carried_settings, managing
+from annotation.projects.label_sets import save_label_set
 from annotation.projects.removal import remove_project
 from annotation.task_types import TaskType
+from annotation.task_types.label_sets import identifier_of
 
 
 class ImportHandler:
@@ -28,6 +31,7 @@ class ImportHandler:
         job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
         request = ImportRequest.from_json(job.parameters)
         try:
+            request = _with_label_set(job, request)
             if job.parameters.get("is_dry_run"):
                 findings = importing.dry_run(request, job.dataset, progress_of(lease, "Reading the file"), lease.beat)
                 result = findings.as_json()
@@ -72,13 +76,25 @@ def progress_of(lease: Lease, message: str):
     return lambda done, total: lease.progress(done, total, message)
 
 
+def _with_label_set(job: Job, request: ImportRequest) -> ImportRequest:
+    """With the label set of a table of ratings, which is read for it once."""
+    if request.format != "ratings" or request.choices.label_set is not None:
+        return request
+    request = replace(request, choices=replace(request.choices, label_set=importing.label_set_in(request)))
+    job.parameters = job.parameters | {"choices": asdict(request.choices)}
+    Job.objects.filter(pk=job.pk).update(parameters=job.parameters)
+    return request
+
+
 def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
     batch = open_batch(job, lease)
     wanted = importing.wanted_task_type(request, job.dataset)
-    content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease), labels=LabelCheck(wanted))
+    content = ContentPass(
+        job.dataset, batch=batch, guard=guard_of(lease), labels=LabelCheck(wanted), leaves_out=request.leaves_out
+    )
     records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
     findings = read_all(records, content, lease.beat)
-    return found_in(job, findings, request.on_judged, "imported")
+    return found_in(job, findings, request.on_judged, "imported", leaves_out=request.leaves_out)
 
 
 # --- the project's part ---------------------------------------------------------------------------------------------
@@ -105,10 +121,21 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
     if job.result["annotations"] or job.result["decisions"]:
         done = external_labels.bring_in(
             project,
-            importing.records_of(request, wanted, progress_of(lease, "Importing labels")),
+            _sound(job, request, wanted, progress_of(lease, "Importing labels")),
             names_are_pseudonyms=request.format == "assay",
             guard=guard_of(lease),
             beat=lease.beat,
+        )
+    if job.result.get("from_checkers"):
+        job.result["outside_runs"] = asdict(
+            outside_runs.bring_in(
+                project,
+                importing.records_of(request, wanted),
+                job.created_by,
+                guard_of(lease),
+                lease.beat,
+                leaves_out=request.leaves_out,
+            )
         )
     frames = importing.frames_of(request)
     if frames is not None and job.result["project"]["is_new"]:
@@ -117,9 +144,18 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
     return asdict(done) | {"items": made.items}
 
 
+def _sound(job: Job, request: ImportRequest, wanted: TaskType, progress) -> Iterator:
+    """The file's records, without labels that do not fit where such are left out."""
+    records = importing.records_of(request, wanted, progress)
+    return LabelCheck(wanted).sound(records, job.dataset) if request.leaves_out else records
+
+
 def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project:
     wish = request.project
     if not wish.with_settings:
+        brought = importing.label_set_in(request)
+        if brought is not None and wanted.identifier == identifier_of(brought):
+            save_label_set(job.created_by, brought)
         return managing.create_project(
             job.created_by,
             title=wish.title or wish.slug,

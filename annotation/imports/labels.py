@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from annotation.datasets.kinds import KIND_NAMED, Kind
 from annotation.formats.records import (
@@ -22,6 +23,7 @@ from annotation.task_types import TaskType
 
 Problem = tuple[str, object, str]  # column, value, reason
 
+PART = 500
 RATER_CHARS = Rater._meta.get_field("name").max_length
 
 
@@ -89,6 +91,19 @@ class LabelCheck:
             if not found:
                 sound.append(record)
         yield from self._absent(sound, dataset, batch)
+
+    def sound(self, records: Iterable, dataset: Dataset) -> Iterator:
+        """The records without annotations and decisions that have a problem; the content must be published by now."""
+        for part in _parts(records):
+            said = [one for one in part if isinstance(one, AnnotationRecord | DecisionRecord)]
+            is_sound = not any(True for _ in self.problems(said, dataset, None))
+            yield from (
+                one
+                for one in part
+                if is_sound
+                or not isinstance(one, AnnotationRecord | DecisionRecord)
+                or not any(True for _ in self.problems([one], dataset, None))
+            )
 
     def _of_annotation(self, record: AnnotationRecord) -> Iterator[Problem]:
         if record.task_type and record.task_type != self.task_type.identifier:
@@ -233,3 +248,9 @@ class LabelCheck:
 
 def _not_there(unit: str, span: SpanRecord) -> str:
     return f"is not what stands at {span.start}-{span.end} in the {span.field} of {unit}"
+
+
+def _parts(records: Iterable) -> Iterator[list]:
+    records = iter(records)
+    while part := list(islice(records, PART)):
+        yield part

@@ -40,6 +40,7 @@ class ImportResult:
     annotations: int = 0
     decisions: int = 0
     raters: int = 0
+    from_checkers: dict[str, int] = field(default_factory=dict)
     error_count: int = 0
     errors: list[dict] = field(default_factory=list)
     judged_count: int = 0
@@ -51,7 +52,7 @@ class ImportResult:
 
     @property
     def has_labels(self) -> bool:
-        return bool(self.annotations or self.decisions)
+        return bool(self.annotations or self.decisions or self.from_checkers)
 
     @property
     def is_sound_dry_run(self) -> bool:
@@ -59,7 +60,8 @@ class ImportResult:
 
     @property
     def may_import(self) -> bool:
-        return self.is_sound_dry_run and (not self.is_unchanged or self.has_labels)
+        """Whether there is something to import, maybe without the bad rows."""
+        return self.is_dry_run and self.is_done and (not self.is_unchanged or self.has_labels)
 
     @property
     def unlisted_errors(self) -> int:
@@ -76,7 +78,8 @@ def import_result(job: Job) -> ImportResult:
         # A database may store the keys of JSON in an order of its own.
         for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
     ]
-    names = ("labels", "annotations", "decisions", "raters", "error_count", "errors", "judged_count", "judged")
+    names = ("labels", "annotations", "decisions", "raters", "from_checkers")
+    names += ("error_count", "errors", "judged_count", "judged")
     if "judged" in found:
         judged = [
             row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]

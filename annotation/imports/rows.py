@@ -23,6 +23,7 @@ class Findings:
     annotations: int = 0
     decisions: int = 0
     raters: set[str] = field(default_factory=set)
+    from_checkers: Counter = field(default_factory=Counter)  # checker elsewhere -> scores and labels of it
     error_count: int = 0
     errors: list[RowError] = field(default_factory=list)
     judged_count: int = 0
@@ -54,10 +55,11 @@ class Findings:
     def as_json(self) -> dict:
         return {
             "content": {kind: dict(counts) for kind, counts in self.content.items()},
-            "labels": {dimension: dict(counts) for dimension, counts in self.labels.items()},
+            "labels": {dimension: dict(sorted(counts.items())) for dimension, counts in self.labels.items()},
             "annotations": self.annotations,
             "decisions": self.decisions,
             "raters": len(self.raters),
+            "from_checkers": dict(self.from_checkers),
             "error_count": self.error_count,
             "errors": [
                 {"file": e.file, "line": e.line, "column": e.column, "value": e.value, "reason": e.reason}

@@ -17,6 +17,7 @@ from annotation.work.queries.contents import PASSAGE, PASSAGES
 
 # Kind of anchor -> field -> column, seen from the anchor's row.
 FIELDS = {
+    "claim": {"claim": "text"},
     "evidence": {"evidence": "text", "claim": "claim__text"},
     "response": {"response": "text"},
     "question": {"question": "text"},

@@ -59,13 +59,15 @@ def open_batch(job: Job, lease: Lease) -> ContentBatch:
         raise
 
 
-def found_in(job: Job, findings: Findings, on_judged: str, done: str) -> dict:
-    """What was found, as the job's result; JobError where it may not be published. `done` says what was not done."""
+def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_out: bool = False) -> dict:
+    """What was found, as the job's result; JobError where it may not be published. `done` says what was not done; with
+    `leaves_out` bad rows are no reason."""
     result = findings.as_json()
     refused = findings.judged_count if on_judged == REFUSE else 0
-    if findings.error_count or refused:
+    is_bad = findings.error_count and not leaves_out
+    if is_bad or refused:
         Job.objects.filter(pk=job.pk).update(result=result)
-        if findings.error_count:
+        if is_bad:
             raise JobError(f"{counted(findings.error_count, 'bad row')}; nothing was {done}")
         raise JobError(
             f"{counted(refused, 'changed row')} already judged; nothing was {done}. Say whether such rows are "

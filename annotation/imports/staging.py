@@ -26,7 +26,7 @@ from annotation.datasets.kinds import (
     uses_of,
 )
 from annotation.datasets.response_aspects import SIDES, KeyLengths, insert_response_aspects
-from annotation.formats.records import AnnotationRecord, DecisionRecord, RowError
+from annotation.formats.records import AnnotationRecord, DecisionRecord, RowError, ScoreRecord, SuggestionRecord
 from annotation.imports.labels import LabelCheck
 from annotation.imports.rows import CHANGED, CREATED, UNCHANGED, Findings
 from annotation.jobs.lifecycle import JobError
@@ -42,7 +42,8 @@ NEW = -1  # stands for the id of a row that a dry run would create
 class ContentPass:
     """Feed it records, then call `finish`. With a batch it stages; without one it only counts.
 
-    `guard` is called inside every writing transaction and raises when the writer must not write any more.
+    `guard` is called inside every writing transaction and raises when the writer must not write any more. With
+    `leaves_out` bad rows are left out, and what hangs on them; else nothing is staged after the first of them.
     """
 
     def __init__(
@@ -52,11 +53,12 @@ class ContentPass:
         batch: ContentBatch | None = None,
         guard: Callable[[], None] | None = None,
         labels: LabelCheck | None = None,
+        leaves_out: bool = False,
     ):
         self.dataset, self.batch, self.guard = dataset, batch, guard
         self.findings = Findings()
         self.labels = labels or LabelCheck(None)
-        self.writes = batch is not None
+        self.writes, self.leaves_out = batch is not None, leaves_out
         self.readers = {kind.name: RecordReader(kind) for kind in KINDS}
         self.has_stored = {kind.name: dataset is not None and _has_rows(kind, dataset) for kind in KINDS}
         self.can_be_judged = dataset is not None and dataset.projects.exists()
@@ -73,6 +75,9 @@ class ContentPass:
     def add(self, record) -> None:
         if isinstance(record, RowError):
             self.findings.add_error(record)
+            return
+        if isinstance(record, ScoreRecord | SuggestionRecord):
+            self.findings.from_checkers[record.checker] += 1
             return
         kind = KIND_OF_RECORD.get(type(record))
         if kind is None:
@@ -113,8 +118,8 @@ class ContentPass:
     def flush(self) -> None:
         """Compare what has gathered with what is stored, and stage the difference unless something was wrong."""
         if self.waiting_records:
-            # After the first bad row nothing can be imported, so reading goes on only to find the other bad rows.
-            stages = self.writes and not self.findings.error_count
+            # Where one bad row refuses the file, reading goes on after it only to find the others.
+            stages = self.writes and (self.leaves_out or not self.findings.error_count)
             if stages:
                 try:
                     with transaction.atomic():

@@ -1,6 +1,7 @@
 """Importing in the browser: send files, say what columns mean, look at the dry run, import."""
 
 import csv
+from dataclasses import replace
 from functools import wraps
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import urlencode
+from django.utils.text import Truncator
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,16 +21,20 @@ from annotation import incoming
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
 from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
-from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, preview
+from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.imports import column_mappings, importing, uploads
-from annotation.imports.forms import ColumnsForm, ImportNowForm, UploadForm
+from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import progress_of
 from annotation.models import Job, Upload
 from annotation.projects.carried_settings import CarriedSettings
+from annotation.projects.forms.projects import task_choices
 from annotation.projects.queries.carried_settings import in_words
+from annotation.task_types.label_sets import identifier_of
 
+RATINGS = "ratings"
+EXAMPLES = 3
 ROWS_SHOWN = 8
 FORM_SLACK = 1024 * 1024  # what a form adds to the files in it
 
@@ -110,7 +116,9 @@ def import_columns(request, slug):
     except FormatError as error:
         messages.error(request, str(error))
         return redirect("import_new", slug=slug)
-    layout = request.GET.get("layout", "")
+    layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
+    if layout == RATINGS:
+        return _rating_columns(request, dataset, stored, seen)
     guess, is_remembered = column_mappings.recall(
         request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
     )
@@ -122,23 +130,67 @@ def import_columns(request, slug):
             files=importing.files_of_uploads(stored),
             choices=FileChoices(mapping=form.mapping, values=form.values),
         )
-        try:
-            job = importing.start(request.user, dataset, wanted, is_dry_run=True)
-            return redirect("import_detail", uuid=job.uuid)
-        except ImportProblem as error:
-            form.add_error(None, str(error))
+        if (started := _dry_run(request, dataset, wanted, form)) is not None:
+            return started
     context = {
         "dataset": dataset,
         "form": form,
+        "guess": guess,
+        "layout": guess.layout,
+        "is_remembered": is_remembered,
+        **_of_columns_page(stored, seen),
+    }
+    return render(request, "annotation/imports/columns.html", context)
+
+
+def _dry_run(request, dataset, wanted: ImportRequest, form):
+    """Start it and go to its page; None where it cannot be started, which the form then says."""
+    try:
+        job = importing.start(request.user, dataset, wanted, is_dry_run=True)
+    except ImportProblem as error:
+        form.add_error(None, str(error))
+        return None
+    return redirect("import_detail", uuid=job.uuid)
+
+
+def _of_columns_page(stored: list[Upload], seen: Preview) -> dict:
+    return {
         "preview": seen,
         "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
-        "guess": guess,
-        "is_remembered": is_remembered,
-        "layouts": LAYOUT_TITLES,
+        "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
         "files": stored,
         "query": urlencode([("file", upload.uuid) for upload in stored]),
     }
-    return render(request, "annotation/imports/columns.html", context)
+
+
+def _rating_columns(request, dataset, stored: list[Upload], seen: Preview):
+    roles, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows)
+    form = RatingsForm(
+        request.POST or None,
+        roles=roles,
+        columns=list(seen.columns),
+        examples={column: _examples(seen, column) for column in seen.columns},
+    )
+    if request.method == "POST" and form.is_valid():
+        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, {})
+        wanted = ImportRequest(
+            format=RATINGS, files=importing.files_of_uploads(stored), choices=FileChoices(mapping=form.mapping)
+        )
+        if (started := _dry_run(request, dataset, wanted, form)) is not None:
+            return started
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "is_remembered": is_remembered,
+        "layout": RATINGS,
+        **_of_columns_page(stored, seen),
+    }
+    return render(request, "annotation/imports/ratings.html", context)
+
+
+def _examples(seen: Preview, column: str) -> str:
+    different = dict.fromkeys(str(row[column]) for row in seen.rows if row.get(column) not in (None, ""))
+    return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
 
 
 def _chosen_uploads(request, dataset) -> list[Upload]:
@@ -178,18 +230,30 @@ def _now_form(
         return None
     if not (result.may_import or (result.is_sound_dry_run and makes_project)):
         return None
+    asked = ImportRequest.from_json(job.parameters)
     try:
-        fitting = importing.fitting_task_type(ImportRequest.from_json(job.parameters))
+        fitting, brought = importing.fitting_task_type(asked), importing.label_set_in(asked)
     except (FormatError, ImportProblem):
         return None
     return ImportNowForm(
         data,
         judged=result.judged_count,
+        bad=result.error_count,
         makes_project=makes_project,
         fitting=fitting,
+        choices=_task_choices(request, brought),
+        with_project=asked.format == "ratings",
         title=settings.title if settings and settings.title else job.dataset.title,
         settings=settings,
     )
+
+
+def _task_choices(request, brought: dict | None) -> list[tuple]:
+    """What the project can ask: what the person has, and the label set that the file brings."""
+    choices = task_choices(request.user)
+    if brought is None:
+        return choices
+    return [("Label set of the file", [(identifier_of(brought), brought["name"])]), *choices]
 
 
 def _settings(job: Job) -> tuple[CarriedSettings | None, str]:
@@ -229,7 +293,7 @@ def import_start(request, uuid):
     if form.is_valid():
         looked_at = ImportRequest.from_json(job.parameters)
         wish = form.wish()
-        wanted = ImportRequest(looked_at.format, looked_at.files, looked_at.choices, form.choice, wish)
+        wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
         try:
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:

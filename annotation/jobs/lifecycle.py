@@ -52,7 +52,7 @@ HANDLERS = {
     Job.Kind.RETRIEVAL: "annotation.machines.retrieval.job.HANDLER",
     Job.Kind.PASSAGES: "annotation.machines.retrieval.publishing.HANDLER",
     Job.Kind.EXPORT: "annotation.exports.releasing.HANDLER",
-    Job.Kind.REPORT: "analysis.reports.stored.HANDLER",
+    Job.Kind.REPORT: "analysis.reports.handler.HANDLER",
     Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
 }
 

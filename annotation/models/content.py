@@ -202,6 +202,7 @@ class StagedChange(models.Model):
 
 
 class UnitKind(models.TextChoices):
+    CLAIM = "claim"
     EVIDENCE = "evidence"
     PAIR = "pair"
     QUESTION = "question"
@@ -215,6 +216,7 @@ class UnitKind(models.TextChoices):
 
 # Which of a unit's links are set, by kind; everything else is null.
 UNIT_LINKS = {
+    UnitKind.CLAIM: ("claim",),
     UnitKind.EVIDENCE: ("evidence",),
     UnitKind.PAIR: ("pair",),
     UnitKind.QUESTION: ("question",),
@@ -225,7 +227,7 @@ UNIT_LINKS = {
     UnitKind.ASPECT: ("aspect",),
     UnitKind.RESPONSE_ASPECT: ("response", "aspect"),
 }
-_ALL_LINKS = ("evidence", "pair", "question", "response", "triplet", "sub_sentence", "atomic_claim", "aspect")
+_ALL_LINKS = ("claim", "evidence", "pair", "question", "response", "triplet", "sub_sentence", "atomic_claim", "aspect")
 
 
 def _links_fit_kind() -> Q:
@@ -244,6 +246,7 @@ class Unit(models.Model):
     key = models.CharField(max_length=400)
     version = models.PositiveSmallIntegerField(default=1)
     superseded_at = models.DateTimeField(null=True)
+    claim = models.ForeignKey(Claim, on_delete=models.PROTECT, null=True, related_name="units")
     evidence = models.ForeignKey(Evidence, on_delete=models.PROTECT, null=True, related_name="units")
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, null=True, related_name="units")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, null=True, related_name="units")

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.task_types import TaskType, configured, task_type
+from annotation.task_types import TaskType, configured, look_up_in, task_type
 
 from .content import Dataset
 
@@ -78,6 +78,33 @@ class Project(models.Model):
     def type(self) -> TaskType:
         """The task type as this project asks it."""
         return configured(task_type(self.task_type), self.options)
+
+
+class LabelSet(models.Model):
+    """Questions that somebody made (task_types/label_sets.py), frozen: a change is a row of its own. The same content
+    is once for each person who has it; what the identifier means is the same in all of these rows."""
+
+    identifier = models.CharField(max_length=80, db_index=True)  # TaskType.identifier
+    title = models.CharField(max_length=220)  # the description's name, numbered where another of theirs is called so
+    description = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_sets")
+    created_at = models.DateTimeField(auto_now_add=True)
+    # The version that this one was made from; the newest is what new projects are offered.
+    follows = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="followed_by")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["created_by", "identifier"], name="label_set_once_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.title}, version {self.description['version']}"
+
+    @classmethod
+    def description_of(cls, identifier: str) -> dict | None:
+        """The description that is stored under an identifier; None where there is none."""
+        return cls.objects.filter(identifier=identifier).values_list("description", flat=True).first()
+
+
+look_up_in(LabelSet.description_of)
 
 
 class Guideline(models.Model):

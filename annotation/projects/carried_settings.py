@@ -13,9 +13,10 @@ from django.db import transaction
 
 from annotation.models import Dataset, Project, User
 from annotation.projects import guidelines as guideline_service
+from annotation.projects.label_sets import save_label_set
 from annotation.projects.managing import ProjectError, create_project
 from annotation.projects.options import set_options
-from annotation.task_types import OptionsError, options_of, task_type
+from annotation.task_types import LabelSetError, OptionsError, TaskType, learn, options_of, task_type
 
 # Settings that are numbers, with what is believed of them whoever wrote the file.
 NUMBERS = {"overlap": (0, 1000), "seed": (0, 2**63 - 1), "lease_minutes": (1, 525_600), "minimum_seconds": (0, 86_400)}
@@ -33,6 +34,7 @@ class CarriedSettings:
     first."""
 
     task_type: str
+    label_set: Mapping | None = None  # the description, where the task type is not one that Assay ships
     title: str = ""
     description: str = ""
     overlap: int = 0
@@ -57,11 +59,7 @@ def parse(manifest: Mapping) -> CarriedSettings:
     if not isinstance(release, Mapping) or not isinstance(settings, Mapping):
         raise SettingsProblem("settings: is not a JSON object")
     said = {**release, **settings}
-    identifier = manifest.get("task_type")
-    try:
-        kind = task_type(identifier)
-    except KeyError:
-        raise SettingsProblem(f"task_type: this Assay has no task type {identifier!r}") from None
+    kind = task_type_of(manifest)
     plain = {name: _number(name, said[name]) for name in NUMBERS if name in said}
     plain |= {name: _choice(name, said[name]) for name in CHOICES if name in said}
     if "multiple_share" in said:
@@ -71,6 +69,7 @@ def parse(manifest: Mapping) -> CarriedSettings:
         raise SettingsProblem("guidelines: is not a list")
     return CarriedSettings(
         task_type=kind.identifier,
+        label_set=manifest.get("label_set"),
         title=_text("title", said.get("title", ""))[:TITLE_CHARS],
         description=_text("description", said.get("description", "")),
         overlap=plain.pop("overlap", 0),
@@ -80,11 +79,27 @@ def parse(manifest: Mapping) -> CarriedSettings:
     )
 
 
+def task_type_of(manifest: Mapping) -> TaskType:
+    """The task type that a manifest names, or whose label set it brings. SettingsProblem where neither is known."""
+    identifier, description = manifest.get("task_type"), manifest.get("label_set")
+    try:
+        kind = task_type(identifier) if description is None else learn(description)
+    except KeyError:
+        raise SettingsProblem(f"task_type: this Assay has no task type {identifier!r}") from None
+    except LabelSetError as error:
+        raise SettingsProblem(f"label_set: {error}") from None
+    if kind.identifier != identifier:
+        raise SettingsProblem(f"label_set: is {kind.identifier}, and task_type says {identifier!r}")
+    return kind
+
+
 def make_project(
     user: User, settings: CarriedSettings, dataset: Dataset, *, slug: str, title: str, overlap: int
 ) -> Project:
     """A new project that is set up like that: all of it or, with a ProjectError, nothing."""
     with transaction.atomic():
+        if settings.label_set is not None:
+            save_label_set(user, settings.label_set)
         project = create_project(
             user,
             title=title or settings.title or slug,

@@ -9,6 +9,7 @@ from django.utils.text import slugify
 from annotation.models import Assignment, Dataset, Membership, Project, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
+from annotation.projects.label_sets import keep_label_set
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers
 from annotation.projects.raters import rater_of
@@ -84,6 +85,7 @@ def create_project(
                 if slug or attempt == SLUG_ATTEMPTS - 1:
                     raise
                 # Another of this title was made at the same moment: the next address is free.
+        keep_label_set(user, task_type)
         guideline_service.publish(project, user, guidelines)
         if options:
             set_options(project, user, options)

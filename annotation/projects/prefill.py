@@ -12,4 +12,6 @@ def scorers() -> tuple[str, ...]:
 
 
 def prefill_runs(project: Project) -> QuerySet[CheckerRun]:
-    return project.checker_runs.exclude(checker__in=scorers())
+    # By their ids: where a run has no origin, "not scores" is unknown to a database, and not true.
+    brought = project.checker_runs.filter(origin__gives="scores").values("pk")
+    return project.checker_runs.exclude(checker__in=scorers()).exclude(pk__in=brought)

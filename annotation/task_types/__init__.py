@@ -1,10 +1,17 @@
-"""Every task type there is. To add one: a file beside this one, a line in `TASK_TYPES`, a template."""
+"""Every task type there is. To add one: a file beside this one, a line in `TASK_TYPES`, a template.
+
+Label sets that people make (`label_sets`) are task types, too: those that this process was told of, and those that a
+lookup finds, which the database's rows are.
+"""
+
+from collections.abc import Callable, Mapping
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
 from .base import Condition, Derived, Dimension, FreeText, Label, Metric, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
+from .label_sets import LabelSetError, task_type_of
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE, NLI_TWO
 from .options import OptionsError, configured, options_of
 from .sufficient_context import SUFFICIENT_CONTEXT
@@ -32,6 +39,7 @@ __all__ = [
     "Dimension",
     "FreeText",
     "Label",
+    "LabelSetError",
     "Metric",
     "OptionsError",
     "SpanRule",
@@ -39,6 +47,9 @@ __all__ = [
     "configured",
     "current_task_types",
     "every_task_type",
+    "is_shipped",
+    "learn",
+    "look_up_in",
     "options_of",
     "task_type",
 ]
@@ -49,11 +60,38 @@ def every_task_type() -> tuple[TaskType, ...]:
     return TASK_TYPES
 
 
+def is_shipped(identifier: str) -> bool:
+    """Whether Assay brings the task type itself."""
+    return any(candidate.identifier == identifier for candidate in every_task_type())
+
+
+# Label sets by identifier. What an identifier means never changes, since it holds the hash of it.
+_LEARNT: dict[str, TaskType] = {}
+_LOOKUPS: list[Callable[[str], Mapping | None]] = []
+
+
+def look_up_in(find: Callable[[str], Mapping | None]) -> None:
+    """Ask `find` for the description of identifiers that nothing here knows; None where it has none."""
+    _LOOKUPS.append(find)
+
+
+def learn(description: Mapping) -> TaskType:
+    """The task type of a label set, known by its identifier from now on. LabelSetError where it is none."""
+    kind = task_type_of(description)
+    return _LEARNT.setdefault(kind.identifier, kind)
+
+
 def task_type(identifier: str) -> TaskType:
     """The task type stored as `slug/variant/version`. Unknown identifiers raise KeyError."""
     for candidate in every_task_type():
         if candidate.identifier == identifier:
             return candidate
+    if identifier in _LEARNT:
+        return _LEARNT[identifier]
+    for find in _LOOKUPS:
+        description = find(identifier)
+        if description is not None:
+            return learn(description)
     raise KeyError(f"There is no task type {identifier!r}")
 
 

@@ -198,7 +198,7 @@ def _caption_problems(place: str, dimension: Dimension, captions: object) -> lis
         elif name == "spans" and dimension.spans is None:
             problems.append((f"{place}.spans", "is a caption of a dimension without highlights"))
         else:
-            problems += _text_problems(f"{place}.{name}", text, CAPTION_CHARS)
+            problems += text_problems(f"{place}.{name}", text, CAPTION_CHARS)
     labels = captions.get("labels", {})
     if not isinstance(labels, Mapping):
         return [*problems, (f"{place}.labels", "is a JSON object with a label as each key")]
@@ -209,8 +209,8 @@ def _caption_problems(place: str, dimension: Dimension, captions: object) -> lis
         elif not isinstance(texts, Mapping) or set(texts) - {"title", "hint"}:
             problems.append((at, "is a JSON object with title and hint"))
         else:
-            problems += _text_problems(f"{at}.title", texts.get("title", ""), CAPTION_CHARS)
-            problems += _text_problems(f"{at}.hint", texts.get("hint", ""), HINT_CHARS)
+            problems += text_problems(f"{at}.title", texts.get("title", ""), CAPTION_CHARS)
+            problems += text_problems(f"{at}.hint", texts.get("hint", ""), HINT_CHARS)
     return problems
 
 
@@ -226,8 +226,8 @@ def _free_text_problems(asked: object) -> list[tuple[str, str]]:
         return []
     if not isinstance(asked, Mapping) or set(asked) - {field.name for field in fields(FreeText)}:
         return [("free_text", "is a JSON object with title, hint and required")]
-    problems = _text_problems("free_text.title", asked.get("title", ""), CAPTION_CHARS)
-    problems += _text_problems("free_text.hint", asked.get("hint", ""), HINT_CHARS)
+    problems = text_problems("free_text.title", asked.get("title", ""), CAPTION_CHARS)
+    problems += text_problems("free_text.hint", asked.get("hint", ""), HINT_CHARS)
     if not problems and not asked.get("title", ""):
         problems.append(("free_text.title", "is empty: say what is asked"))
     if not isinstance(asked.get("required", False), bool):
@@ -235,7 +235,7 @@ def _free_text_problems(asked: object) -> list[tuple[str, str]]:
     return problems
 
 
-def _text_problems(place: str, text: object, limit: int) -> list[tuple[str, str]]:
+def text_problems(place: str, text: object, limit: int) -> list[tuple[str, str]]:
     if not isinstance(text, str) or "\0" in text or not _is_unicode(text):
         return [(place, "is not a text")]
     if text and not text.strip():

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from analysis.models import StoredReport
-from analysis.releases.freezing import start_freezing
+from analysis.releases.kept import start_freezing
 from annotation.exports import releasing
 from annotation.jobs import lifecycle
 from annotation.models import Artifact, Job, LabelAccess, Membership, Project, Rater, Revision

@@ -104,7 +104,7 @@ def test_bad_rows_are_listed_and_can_be_downloaded(client, dataset, tmp_path):
     rows = [*druid_rows(2), druid_row(2, claim_date="=1+1"), druid_row(3, is_gold="<b>|perhaps</b>")]
     job, page = looked_at(client, send(client, dataset, "d.tsv", druid(tmp_path, rows)))
     assert "2 bad rows" in page
-    assert "Import now" not in page
+    assert "Leave out the 2 bad rows and import the rest" in page
     assert "&lt;b&gt;|perhaps" in page
     table = list(csv.reader(io.StringIO(client.get(f"/imports/{job.uuid}/errors.csv").content.decode())))
     assert table[0] == ["file", "line", "column", "value", "reason"]
@@ -112,8 +112,8 @@ def test_bad_rows_are_listed_and_can_be_downloaded(client, dataset, tmp_path):
     response = client.get(f"/imports/{job.uuid}/errors.md")
     assert "attachment" in response["Content-Disposition"]
     assert "\\<b\\>\\|perhaps\\</b\\>" in response.content.decode()
-    refused = client.post(f"/imports/{job.uuid}/start/", follow=True).content.decode()
-    assert "There is nothing to import here" in refused
+    refused = client.post(f"/imports/{job.uuid}/start/", follow=True)
+    assert refused.status_code == 422 and "Nothing can be imported with bad rows" in refused.content.decode()
     assert not Evidence.objects.exists()
 
 
@@ -303,4 +303,4 @@ def test_a_bad_line_of_content_is_listed_with_its_place(client, dataset):
         client, send(client, dataset, "c.jsonl", CONTENT + '{"aspects": ["the year"], "pairs": []}\n', format="content")
     )
     assert "<td>aspects[0]</td>" in page and "has no question: the line lacks it" in page
-    assert "Import now" not in page
+    assert "Leave out the bad row and import the rest" in page

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.imports import external_labels, staging
 from annotation.imports.importing import ImportProblem
 from annotation.jobs import lifecycle
-from annotation.models import Annotation, Chunk, ContentBatch, Evidence, Item, Job, Project, Rater, Unit
+from annotation.models import Annotation, Chunk, Claim, ContentBatch, Evidence, Item, Job, Project, Rater, Unit
 from tests.factories import make_dataset
 from tests.importing.files import druid_row, druid_rows, run, start, texts, write_druid
 
@@ -110,7 +110,8 @@ def test_a_killed_import_starts_again_cleanly(dataset, file, monkeypatch):
     lease_runs_out(job)
     assert lifecycle.run_here(job).state == "done"
     assert len(texts(dataset)) == Evidence.objects.count() == ROWS
-    assert Unit.objects.count() == ROWS
+    assert Unit.objects.filter(kind="evidence").count() == ROWS
+    assert Unit.objects.filter(kind="claim").count() == Claim.objects.count()
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing_more(dataset, file, monkeypatch):

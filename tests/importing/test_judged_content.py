@@ -248,6 +248,7 @@ def test_a_cancelled_import_leaves_no_units_of_any_kind(tmp_path):
     lifecycle.work_on_chunk(job, lease)
     staged = Unit.objects.filter(dataset=dataset)
     assert set(staged.values_list("kind", flat=True)) == {
+        "claim",
         "question",
         "evidence",
         "response",

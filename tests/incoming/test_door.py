@@ -42,6 +42,10 @@ def test_what_a_view_refuses_is_said_on_the_page(researcher):
     data = {"search": "a\0", "priority": "1"}
     refused = researcher.post("/projects/ports/items/priority/", data)
     assert refused.status_code == 400 and "search" in refused.content.decode()
+    for path, machine in (("ports/runs", "checker"), ("drafting/drafts/extract", "extractor")):
+        for name in ("a\0", "no-such"):
+            refused = researcher.post(f"/projects/{path}/", {machine: name})
+            assert refused.status_code == 400 and f"{machine}: this project has none" in refused.content.decode()
 
 
 def test_a_cookie_with_nul_is_refused(client):

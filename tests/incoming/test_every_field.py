@@ -1,5 +1,7 @@
 """Every parameter that a page asks for and every field of every form, one at a time, with the sharpest values."""
 
+import re
+
 import pytest
 from django.db import connection, transaction
 
@@ -19,7 +21,7 @@ def driver(settings, monkeypatch):
     return Driver(make_world(), "researcher", Asked(monkeypatch))
 
 
-def ask(driver: Driver, verb: str, address: str, data: dict) -> None:
+def ask(driver: Driver, verb: str, address: str, data: dict):
     with transaction.atomic():
         answer = getattr(driver.client, verb)(address, data)
         if answer.streaming:
@@ -29,6 +31,13 @@ def ask(driver: Driver, verb: str, address: str, data: dict) -> None:
             driver.faults.append(f"{verb.upper()} {address} {str(data)[:300]}: {raised!r}"[:600])
         driver.count[verb] += 1
         transaction.set_rollback(True)
+    return answer
+
+
+def is_marked(page: str, name: str) -> bool:
+    """Whether the form says of this field that it is wrong. Whatever is sent ticks a box, and buttons are no fields."""
+    tags = [tag for tag in re.findall(r"<(?:input|select|textarea)\b[^>]*>", page) if f'name="{name}"' in tag]
+    return not tags or any('aria-invalid="true"' in tag or 'type="checkbox"' in tag for tag in tags)
 
 
 def test_every_parameter_of_every_page(driver):
@@ -56,6 +65,10 @@ def test_every_field_of_every_form(driver):
                     continue
                 sent.add((address, name))
                 for value in SHARP[:3]:
-                    ask(driver, "post", address, base | {name: value})
+                    answer = ask(driver, "post", address, base | {name: value})
+                    # A form that is shown again says which field it is that cannot be taken.
+                    is_refused = "\0" in value and answer.status_code in (200, 422)
+                    if is_refused and not is_marked(answer.content.decode(), name):
+                        driver.faults.append(f"POST {address}: {name} is not marked")
     print(f"forms: {dict(driver.count)}, {len(sent)} fields of {len(driver.forms)} forms on {connection.vendor}")
     assert not driver.faults, "\n".join(driver.faults)

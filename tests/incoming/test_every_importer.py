@@ -82,6 +82,10 @@ CLAIMS = {"claim_id": "k", "claim": "A claim", "claimant": "Ann", "claim_date": 
 CLAIMS |= {"evidence": "It is", "evidence_date": "2024-06-01", "is_gold": "true", "stance": "supports", "more": "x"}
 RESPONSES = {"question": "Who?", "response": "Me.", "passages": '["a", "b"]', "head": "a", "relation": "b", "tail": "c"}
 RESPONSES |= {"label": "entailment", "model": "m", "setting": "s", "more": 1.5}
+RATINGS = {"id": "1", "system": "s", "article": "Long.", "text": "Short.", "rater": "ann", "tone": "2", "other": "good"}
+RATINGS |= {"metric": 0.5, "judge": "2", "comment": "c", "more": "x"}
+ROLES = {"id": "id", "system": "system", "context": "article", "text": "text", "rater": "rater", "comment": "comment"}
+ROLES |= {"label/tone": "tone", "label/other": "other", "score/m": "metric", "prediction/j/tone": "judge"}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -97,6 +101,7 @@ SAMPLES = {
     "icat results": sample("icat", icat_samples.result(), model="m"),
     "icat queries": sample("icat", icat_samples.QUERIES[0]),
     "content": sample("content", CONTENT),
+    "ratings": sample("ratings", RATINGS, mapping=ROLES),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
         f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})

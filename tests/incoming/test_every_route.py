@@ -21,7 +21,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from analysis.releases import freezing
+from analysis.releases.kept import start_freezing
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
 from annotation.exports import releasing
@@ -219,7 +219,7 @@ class Driver:
             return
         admin = self.world.people["admin"]
         Job.objects.filter(finished_at=None).update(state=Job.State.CANCELLED, finished_at=datetime.now(UTC))
-        for made in (releasing.start_export(project, admin), freezing.start_freezing(project, admin).job):
+        for made in (releasing.start_export(project, admin), start_freezing(project, admin).job):
             done = lifecycle.run_here(made)
             if done.state != Job.State.DONE:
                 self.faults.append(f"after {self.role} on {pattern}: {done.kind} {done.state}: {done.message}")

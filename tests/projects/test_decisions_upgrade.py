@@ -1,4 +1,4 @@
-"""Decisions that were made when there was one row per method: the upgrade keeps them, and their people as raters."""
+"""Rows of earlier versions outlive the upgrade: decisions with their people as raters, and claims, which get units."""
 
 import json
 import os
@@ -39,7 +39,7 @@ for unit, person, method in ((0, judge, "adjudicated"), (1, other, "adjudicated"
     make("Decision", project=project, unit=units[unit], dimension="stance", label="supports", method=method,
          note="n", decided_by=person)
 call_command("migrate", verbosity=0)
-from annotation.models import Decision
+from annotation.models import Decision, Unit
 rows = Decision.objects.order_by("pk")
 print(json.dumps([
     [row.unit.key, row.method, row.label, row.note, row.number, row.is_latest, row.is_withdrawn, row.seen,
@@ -48,6 +48,7 @@ print(json.dumps([
     for row in rows
 ]))
 print(rows[1].decided_by.pseudonym)
+print(json.dumps([[unit.key, unit.claim.text, unit.batch.state] for unit in Unit.objects.filter(kind="claim")]))
 """
 
 
@@ -63,7 +64,8 @@ def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_pat
         command = [sys.executable, "-c", UPGRADE]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    rows, pseudonym = done.stdout.splitlines()
+    rows, pseudonym, claims = done.stdout.splitlines()
+    assert json.loads(claims) == [["c", "c", "published"]]
     said = ["supports", "n", 1, True, False, None]  # what anybody had been shown is not known
     assert json.loads(rows) == [
         ["1", "adjudicated", *said, ["judge", "member", "p"], True],

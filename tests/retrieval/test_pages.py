@@ -141,7 +141,8 @@ def test_the_same_run_is_shown_and_wrong_values_are_told_on_the_form(project, cl
     ):
         assert message in client.post(where, filled(**changed)).content.decode()
     assert RetrievalRun.objects.count() == 2
-    assert client.post(where, {"retriever": "nothing"}).status_code == 200
+    refused = client.post(where, {"retriever": "nothing"})
+    assert refused.status_code == 400 and "retriever: this project has none of that name" in refused.content.decode()
 
 
 def test_nothing_to_search_for_and_nowhere_to_search(tmp_path):

@@ -37,8 +37,8 @@ OF_PROJECT = (
     "project_alternative_annotator",
     "project_prevalence",
 )
-OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "account", "mfa_index",
-           "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
+OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list", "label_set_new",
+           "account", "mfa_index", "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
@@ -55,6 +55,8 @@ OF_ONE_THING = {
     "training_detail": lambda world: [world.trained_model.uuid],
     "retrieval_detail": lambda world: [world.retrieval.uuid],
     "item_detail": lambda world: [world.project.slug, world.item.uuid],
+    "label_set_detail": lambda world: [world.label_set.pk],
+    "label_set_next": lambda world: [world.label_set.pk],
 }
 WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
@@ -68,7 +70,7 @@ ELSEWHERE = {
     "run_estimate", "run_retry", "run_show", "training_run", "artifact_download", "retrieval_progress",
     "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
-    "drafts_publish", "draft_add", "drafts_accept", "draft_decide", "extraction_retry",
+    "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
 }  # fmt: skip
 
 

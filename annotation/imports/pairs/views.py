@@ -64,7 +64,7 @@ def _detail(request, job: Job, form: ImportNowForm | None, status: int = 200):
 def _now_form(request, job: Job, data=None) -> ImportNowForm | None:
     """What is asked before pairs are made; None where there is nothing to make."""
     result = pairs_result(job)
-    if not (result.found.may_import and may_edit_dataset(request.user, job.dataset)):
+    if not (result.found.may_import and not result.found.error_count and may_edit_dataset(request.user, job.dataset)):
         return None
     judged = result.found.judged_count
     return ImportNowForm(data, judged=judged, makes_project=False, fitting="", title="")

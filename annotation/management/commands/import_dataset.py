@@ -14,6 +14,7 @@ from django.db.models import Q
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import guess_mapping, preview
+from annotation.formats.tables.ratings import guess_roles
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -44,8 +45,18 @@ class Command(BaseCommand):
             help="use the settings in the export's manifest.json for a new project",
         )
         parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
-        parser.add_argument("--mapping", type=Path, metavar="FILE.json", help="field -> column, for the format table")
+        parser.add_argument(
+            "--mapping",
+            type=Path,
+            metavar="FILE.json",
+            help="field or role -> column, for the formats table and ratings",
+        )
         parser.add_argument("--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed rows that carry judgements")
+        parser.add_argument(
+            "--leave-out",
+            action="store_true",
+            help="leave out bad rows and rows that depend on them, and import the rest",
+        )
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
         parser.add_argument("--title", default="", help="title of the data set, if it is created")
         parser.add_argument("--model", default="", help="for refchecker and icat, if the path does not say")
@@ -65,6 +76,7 @@ class Command(BaseCommand):
             choices=self._choices(options),
             on_judged=options["on_judged"],
             project=_wish(options),
+            leaves_out=options["leave_out"],
         )
         dataset = Dataset.objects.filter(slug=options["dataset"]).first()
         try:
@@ -75,7 +87,7 @@ class Command(BaseCommand):
                 self._print_result(result, "Would be")
                 if result["judged_count"] and request.on_judged == REFUSE:
                     raise CommandError("Judged rows would change; choose --on-judged supersede or keep")
-                if result["error_count"]:
+                if result["error_count"] and not request.leaves_out:
                     raise CommandError(counted(result["error_count"], "bad row"))
                 return
             self._import(request, dataset, options)
@@ -100,6 +112,10 @@ class Command(BaseCommand):
             seen = preview(SourceFile(first))
         except FormatError as error:
             raise CommandError(str(error)) from error
+        if options["format"] == "ratings":
+            roles = guess_roles(seen.columns, seen.rows)
+            self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
+            return FileChoices(mapping=roles, **said)
         guess = guess_mapping(seen.columns, seen.rows)
         if guess.missing:
             raise CommandError(

@@ -2,8 +2,9 @@
 
 from django import forms
 
-from annotation.models import Dataset, Project, Unit
+from annotation.models import Dataset, Project, Unit, User
 from annotation.projects.draft_kinds import drafted_for, sources_in
+from annotation.projects.label_sets import newest_for
 from annotation.projects.prefill import prefill_runs
 from annotation.task_types import current_task_types, task_type
 
@@ -61,10 +62,10 @@ class ProjectForm(forms.Form):
         help_text="Markdown. Every label records the version that its annotator had acknowledged.",
     )
 
-    def __init__(self, *args, datasets, **kwargs):
+    def __init__(self, *args, datasets, user, **kwargs):
         super().__init__(*args, **kwargs)
         self.fields["dataset"].queryset = datasets
-        self.fields["task_type"].choices = [(kind.identifier, kind.title) for kind in current_task_types()]
+        self.fields["task_type"].choices = task_choices(user)
         self.fields["task_type"].initial = current_task_types()[0].identifier
 
     def clean(self):
@@ -84,6 +85,13 @@ class ProjectForm(forms.Form):
         values = dict(self.cleaned_data)
         values["multiple_share"] = values.pop("multiple_percent") / 100
         return values
+
+
+def task_choices(user: User) -> list[tuple]:
+    """What a project of this person can ask: what Assay ships, and the label sets that they have."""
+    shipped = [(kind.identifier, kind.title) for kind in current_task_types()]
+    own = [(row.identifier, str(row)) for row in newest_for(user).order_by("title", "pk")]
+    return [("Task types", shipped), ("Your label sets", own)] if own else shipped
 
 
 def _can_be_drafted(dataset: Dataset, identifier: str) -> bool:

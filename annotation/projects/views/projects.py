@@ -64,7 +64,7 @@ def project_new(request):
         raise PermissionDenied("Your account may not create projects; ask a site administrator")
     datasets = visible_datasets(request.user).order_by("title")
     wanted = {name: request.GET[name] for name in ("dataset", "task_type") if name in request.GET}
-    form = ProjectForm(request.POST or None, datasets=datasets, initial=wanted)
+    form = ProjectForm(request.POST or None, datasets=datasets, user=request.user, initial=wanted)
     if request.method == "POST" and form.is_valid():
         project = service.create_project(request.user, **form.arguments())
         start_item_job(project, request.user)

@@ -139,6 +139,11 @@ def _pair(row: dict) -> Contents:
     return Contents(dict(texts), texts)
 
 
+def _claim(row: dict) -> Contents:
+    texts = {"claim": row["claim__text"]}
+    return Contents(texts | {"claim_date": row["claim__date"]}, texts)
+
+
 def _atomic_claim(row: dict) -> Contents:
     texts = {"claim": row["atomic_claim__text"]}
     return Contents(dict(texts), texts)
@@ -160,6 +165,7 @@ CONTENTS: dict[str, ContentColumns] = {
         QUESTION, partial(_question, passages=PASSAGES["question"]), ("question", f"{PASSAGE}*")
     ),
     "question-alone": ContentColumns(QUESTION, partial(_question, passages=None), ("question",)),
+    "claim": ContentColumns(("claim__text", "claim__date"), _claim, ("claim",)),
     "pair": ContentColumns(("pair__premise", "pair__hypothesis"), _pair, ("premise", "hypothesis")),
     "atomic-claim": ContentColumns(("atomic_claim__text",), _atomic_claim, ("claim",)),
 }

@@ -125,7 +125,9 @@ def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str
     """Labels in the order of the screen, each with its key."""
     has_own_keys = description.keys_pick == "units"
     return [
-        (label, label.key if has_own_keys else str(number)) for number, label in enumerate(dimension.shown_labels, 1)
+        # Beyond nine there is no digit: such labels are reached by mouse and arrow keys.
+        (label, label.key if has_own_keys else str(number) if number < 10 else "")
+        for number, label in enumerate(dimension.shown_labels, 1)
     ]
 
 
@@ -196,6 +198,12 @@ def template_context(page: LabellingPage, payload: dict) -> dict:
 
 
 PREVIEW_UNITS = 3
+
+
+def panel_context(description: TaskType) -> dict:
+    """What shows the panel of a task type that no project asks, without words."""
+    page = LabellingPage(Item(), description, [Unit(key="preview")], Contents({}, {}), "", UUID(int=0))
+    return template_context(page, {"assignment": ""})
 
 
 def preview_context(project: Project, description: TaskType) -> dict:

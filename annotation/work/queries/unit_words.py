@@ -52,6 +52,7 @@ def _below(name: str) -> tuple[str, ...]:
 
 
 WORDS: dict[str, Words] = {
+    "claim": Words(("claim",), ("claim__text",), lambda unit: (unit.claim.text, "")),
     "evidence": Words(("evidence__claim", "evidence__question"), _below("evidence"), _of_evidence),
     "question": Words(("question",), ("question__text",), lambda unit: (unit.question.text, "")),
     "response": Words(("response__claim", "response__question"), _below("response"), _of_response),

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
@@ -31,6 +32,8 @@ def start_chosen(
     `choices` are what forms of this kind are made with besides.
     """
     form_class, chosen = RUN_KINDS[machine].form_class, request.POST.get(machine)
+    if chosen is not None and chosen not in infos:
+        raise BadRequest(f"{machine}: this project has none of that name")
     given = {chosen: request.POST}
     forms = {slug: form_class(info, given.get(slug), **choices) for slug, info in infos.items()}
     same = None

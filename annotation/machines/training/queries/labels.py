@@ -35,6 +35,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "pair__evidence__question__key",
         "key",
     ),
+    UnitKind.CLAIM: ("claim__key",),
     UnitKind.QUESTION: ("question__key",),
     UnitKind.ASPECT: ("aspect__question__key",),
     UnitKind.RESPONSE: tuple(f"response__{name}" for name in _OF_RESPONSE),

@@ -1,0 +1,422 @@
+"""A table of texts with labels, ratings and scores: each column has a role that the user names.
+
+`options.mapping` is role -> column:
+
+    text, context         what was judged, and what it is judged against (an article, a question, a premise)
+    id, document, system  what identifies a text: its own id, or the document that it is of and the system that wrote it
+    rater, group          who gave the labels of the row, and the group that they belong to (experts, crowd)
+    question              the question that the row's label answers, where there is one row per label
+    label/QUESTION        labels of a question, by the row's rater; `label` alone where the row names the question
+    label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
+    score/NAME            a number that a checker elsewhere gave
+    prediction/NAME/QUESTION   a label that a checker elsewhere gave
+    comment               words of the rater
+
+Other columns are kept with the text. A text with a system is an answer of a model to its context; with a context alone,
+a pair of premise and hypothesis; alone, a claim. One text may stand on several rows. What one rater says twice is once
+where it is the same, and else a revision; rows of no named rater are exchangeable places where a text has several, and
+decisions where every text has one. Empty cells are missing labels. Numbers are the same however they are written: 1 and
+1.0; labels that differ in case, spaces and hyphens alone are one label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+
+from annotation.formats.cells import BadCell, number_in, required_text, row_error, to_key, to_text
+from annotation.formats.files.tables import listed, open_tables
+from annotation.formats.records import (
+    AnnotationRecord,
+    ClaimRecord,
+    DecisionRecord,
+    FormatError,
+    JudgementRecord,
+    PairRecord,
+    QuestionRecord,
+    Record,
+    ResponseRecord,
+    RowError,
+    ScoreRecord,
+    SuggestionRecord,
+)
+from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.rows import hashed, plain
+
+SINGLE = ("text", "context", "id", "document", "system", "rater", "group", "question", "label", "comment")
+ROLE_TITLES = {
+    "": "Keep with the text",
+    "text": "Text that was judged",
+    "context": "Context: article, question or premise",
+    "id": "Id of the text",
+    "document": "Id of the document or question",
+    "system": "System that wrote the text",
+    "rater": "Rater",
+    "group": "Group of the rater",
+    "question": "Name of the question",
+    "label": "Label or rating",
+    "score": "Score of a checker",
+    "prediction": "Label of a checker",
+    "comment": "Comment of the rater",
+}
+# Column names that mean a role, in small letters without separators.
+_SPELLINGS = {
+    "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
+    "modeloutput systemoutput",
+    "context": "context article source document prompt question reference premise input src",
+    "id": "id textid itemid unitid instanceid exampleid segmentid segid",
+    "document": "docid documentid articleid questionid promptid sourceid",
+    "system": "system systemid systemname model modelid modelname",
+    "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
+    "group": "group ratergroup annotatortype ratertype",
+    "question": "criterion dimension aspect questionname",
+    "label": "label rating annotation judgement judgment score value",
+    "comment": "comment comments note notes justification rationale",
+}
+NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
+SCORE_NAMES = re.compile(
+    r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
+)
+# `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
+_RATER = r"(?:(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
+WIDE = (
+    re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
+    re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
+)
+LOOKED_AT = 200
+MOST_LABELS = 40
+MOST_GUESSED = 12  # different values of a column that is taken for labels
+
+
+def value_of(text: str) -> str:
+    """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
+    number = number_in(text)
+    if number is not None:
+        return str(int(number)) if number.is_integer() else repr(number)
+    return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
+
+
+def name_of(title: str) -> str:
+    """A question's column name from its title."""
+    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_").lstrip("0123456789_")[:40]
+    return name or "label"
+
+
+# --- what columns mean ----------------------------------------------------------------------------------------------
+
+
+def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = ()) -> dict[str, str]:
+    """Role -> column, from names and the first rows. A role that two columns could have goes to the first of them."""
+    rows = list(rows)[:LOOKED_AT]
+    found: dict[str, str] = {}
+    free = list(columns)
+
+    def take(role: str, column: str) -> None:
+        found[role] = column
+        free.remove(column)
+
+    for role in ("rater", "group", "system", "document", "id", "question", "comment", "text", "context"):
+        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
+        if column is not None:
+            take(role, column)
+    if "text" not in found and "context" in found and "system" not in found:
+        found["text"] = found.pop("context")
+    for column in list(free):
+        wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
+        if wide and _is_label(column, rows):
+            take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
+    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+    if "question" in found:
+        column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
+        if column is not None:
+            take("label", column)
+    has_wide = any(role.count("/") == 2 for role in found)
+    for column in list(free):
+        is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
+        if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
+            take(f"score/{column[:80]}", column)
+        elif not has_wide and "label" not in found and _is_label(column, rows):
+            take(f"label/{name_of(column)}", column)
+        elif _are_numbers(column, rows) and not _are_whole(column, rows):
+            take(f"score/{column[:80]}", column)
+    return found
+
+
+def _values(column: str, rows: list) -> list[str]:
+    return [text for row in rows if (text := to_text(row.get(column), column).strip())]
+
+
+def _are_numbers(column: str, rows: list) -> bool:
+    values = _values(column, rows)
+    return bool(values) and all(number_in(value) is not None for value in values)
+
+
+def _are_whole(column: str, rows: list) -> bool:
+    return all(number_in(value).is_integer() for value in _values(column, rows))
+
+
+def _is_label(column: str, rows: list) -> bool:
+    """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
+    values = _values(column, rows)
+    different = {value_of(value) for value in values}
+    if not different or len(different) > MOST_GUESSED or any(len(value) > 40 for value in different):
+        return False
+    if _are_numbers(column, rows):
+        return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
+    return len(different) < len(values) or len(values) < 3
+
+
+def check_roles(mapping: Mapping[str, str]) -> None:
+    """FormatError for roles that there are not, or that do not go together."""
+    for role, column in mapping.items():
+        kind, *names = role.split("/")
+        most = {"label": 2, "score": 1, "prediction": 2}.get(kind, 0)
+        least = {"score": 1, "prediction": 2}.get(kind, 0)
+        if kind not in ROLE_TITLES or not least <= len(names) <= most or not all(names):
+            raise FormatError(
+                f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
+            )
+    labels = [role for role in mapping if role.split("/")[0] == "label"]
+    if "text" not in mapping and "id" not in mapping and not {"document", "system"} <= mapping.keys():
+        raise FormatError("Say which column holds the text that was judged, or its id")
+    if ("label" in mapping) != ("question" in mapping):
+        raise FormatError("One row per label needs the column of the label and that of the question's name")
+    if "label" in mapping and len(labels) > 1:
+        raise FormatError(
+            "Labels stand in one column with the question's name beside it, or in one per question, not in both"
+        )
+    if "rater" in mapping and any(role.count("/") == 2 for role in labels):
+        raise FormatError("The rater stands either in a column of its own or in the names of columns, not in both")
+    if len(set(mapping.values())) < len(mapping):
+        [(column, _)] = Counter(mapping.values()).most_common(1)
+        raise FormatError(f"The column {column} has two roles")
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    """Content as it comes, then what raters and checkers said. FormatError for roles that do not fit the file."""
+    check_roles(options.mapping)
+    rows = RatingRows(options)
+    for file, line, cells in _rows(sources, options, rows):
+        if isinstance(cells, RowError):
+            yield cells
+            continue
+        try:
+            yield from rows.records_of(line, cells)
+        except BadCell as problem:
+            yield row_error(file, line, problem)
+    yield from rows.said()
+
+
+def _rows(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[tuple]:
+    with closing(open_tables(sources, options)) as tables:
+        for table in tables:
+            absent = [column for column in options.mapping.values() if column not in (table.columns or (column,))]
+            if absent:
+                raise FormatError(f"{table.name}: missing columns: {', '.join(absent)}. Found: {listed(table.columns)}")
+            for row in table.rows:
+                yield (table.name, None, row) if isinstance(row, RowError) else (table.name, *row)
+
+
+class RatingRows:
+    """Texts by key, and what was said of each, gathered until the end: a text may stand on many rows."""
+
+    def __init__(self, options: Options):
+        self.mapping, self.limit = dict(options.mapping), options.limits.key_chars
+        self.mapped = frozenset(self.mapping.values())
+        self.texts: dict[str, tuple[int, int]] = {}  # key -> hash of what the text is, and its first line
+        self.contexts: dict[str, str] = {}
+        # (key, rater) -> revisions: question -> label, and a comment
+        self.labels: dict[tuple[str, str], list[tuple[dict[str, str], str]]] = {}
+        self.n_unnamed: Counter = Counter()
+        self.scores: dict[tuple[str, str], tuple[float, int]] = {}
+        self.predictions: dict[tuple[str, str, str], tuple[str, int]] = {}
+        parts = [(role.split("/"), column) for role, column in self.mapping.items()]
+        self.of_label = [(names, column) for (kind, *names), column in parts if kind == "label"]
+        self.of_score = [(names[0], column) for (kind, *names), column in parts if kind == "score"]
+        self.of_prediction = [(names, column) for (kind, *names), column in parts if kind == "prediction"]
+
+    def cell(self, cells: dict, role: str) -> str:
+        column = self.mapping.get(role)
+        return to_text(cells.get(column), column).strip() if column else ""
+
+    def records_of(self, line: int, cells: dict) -> list[Record]:
+        if not self.texts:
+            # Questions stand in the order of the columns: a database may store the mapping in another.
+            place = {column: number for number, column in enumerate(cells)}
+            self.of_label.sort(key=lambda one: place.get(one[1], len(place)))
+        key, content = self._content(cells)
+        words = hash(_said_by(content[-1]))
+        known = self.texts.get(key)
+        if known is not None and known[0] != words:
+            raise BadCell(
+                self.mapping.get("id") or self.mapping.get("text") or self.mapping["document"],
+                key,
+                f"stands for another text on line {known[1]}",
+            )
+        self._checked(key, line, cells)
+        self._say(key, cells)
+        if known is not None:
+            return []
+        self.texts[key] = words, line
+        return content
+
+    def _content(self, cells: dict) -> tuple[str, list[Record]]:
+        """The key of the judged text, and its records; parents that came before are left out."""
+        own = to_key(cells.get(self.mapping["id"]), self.mapping["id"], self.limit) if "id" in self.mapping else ""
+        context, system, document = (self.cell(cells, role) for role in ("context", "system", "document"))
+        has_text = "text" in self.mapping
+        text = (
+            required_text(cells.get(self.mapping["text"]), self.mapping["text"])
+            if has_text
+            else own or f"{document} {system}"
+        )
+        kept = {
+            name: plain(value)
+            for name, value in cells.items()
+            if name not in self.mapped and value is not None and value != ""
+        }
+        if "system" in self.mapping:
+            if not system:
+                raise BadCell(self.mapping["system"], system, "is empty, and says which system wrote the text")
+            parent = document or (hashed("q", context) if context else own)
+            if not parent:
+                raise BadCell(
+                    self.mapping.get("document", self.mapping["system"]), "", "says nothing of what the text is about"
+                )
+            records: list[Record] = []
+            if parent not in self.contexts:
+                self.contexts[parent] = context
+                records.append(QuestionRecord(parent, context))
+            elif context and self.contexts[parent] != context:
+                raise BadCell(self.mapping["context"], parent, "is the id of another context above")
+            key = own or f"{parent}/{system}"
+            return key, [*records, ResponseRecord(key, text, question=parent, model=system, metadata=kept)]
+        if "context" in self.mapping:
+            key = own or hashed("p", context, text)
+            return key, [PairRecord(key, context, text, metadata=kept)]
+        key = own or document or hashed("c", text)
+        return key, [ClaimRecord(key, text, metadata=kept)]
+
+    def _say(self, key: str, cells: dict) -> None:
+        by_rater: dict[str, dict[str, str]] = {}
+        rater = "/".join(filter(None, (self.cell(cells, "group"), self.cell(cells, "rater"))))
+        for names, column in self.of_label:
+            text = to_text(cells.get(column), column).strip()
+            if not text:
+                continue
+            question = names[0] if names else name_of(self.cell(cells, "question"))
+            who = names[1] if len(names) == 2 else rater
+            by_rater.setdefault(who, {})[question] = value_of(text)
+        if not by_rater and rater and (comment := self.cell(cells, "comment")):
+            by_rater[rater] = {}
+        for who, labels in by_rater.items():
+            comment = self.cell(cells, "comment")
+            if not who:  # nobody is named: the row is a place of its own
+                self.n_unnamed[key] += 1
+                self.labels[key, f"\0{self.n_unnamed[key]}"] = [(labels, comment)]
+                continue
+            revisions = self.labels.setdefault((key, who), [({}, "")])
+            newest, said = revisions[-1]
+            if all(newest.get(question, label) == label for question, label in labels.items()):
+                newest.update(labels)
+                revisions[-1] = (newest, comment or said)
+            else:
+                revisions.append((newest | labels, comment))
+
+    def _checked(self, key: str, line: int, cells: dict) -> None:
+        """What checkers say on the row, stored where nothing on it is wrong."""
+        scores, predictions = {}, {}
+        for name, column in self.of_score:
+            text = to_text(cells.get(column), column).strip()
+            if not text or text.casefold() in ("nan", "na", "none", "null"):
+                continue
+            number = number_in(text)
+            if number is None:
+                raise BadCell(column, text, "is no number, as a score must be")
+            value, before = self.scores.get((key, name), (number, line))
+            if value != number:
+                raise BadCell(column, text, f"is another score than on line {before} for the same text")
+            scores[key, name] = value, before
+        for (checker, question), column in self.of_prediction:
+            text = to_text(cells.get(column), column).strip()
+            if not text:
+                continue
+            label, before = self.predictions.get((key, checker, question), (value_of(text), line))
+            if label != value_of(text):
+                raise BadCell(column, text, f"is another label than on line {before} for the same text")
+            predictions[key, checker, question] = label, before
+        self.scores.update(scores)
+        self.predictions.update(predictions)
+
+    def said(self) -> Iterator[Record]:
+        has_several = any(number > 1 for number in self.n_unnamed.values())
+        for (key, who), revisions in self.labels.items():
+            if who.startswith("\0") and not has_several:
+                for question, label in revisions[0][0].items():
+                    yield DecisionRecord(key, question, label)
+                continue
+            name, kind = (f"place {who[1:]}", "slot") if who.startswith("\0") else (who, "person")
+            for number, (labels, comment) in enumerate(revisions, 1):
+                judgements = tuple(JudgementRecord(key, question, label) for question, label in labels.items())
+                yield AnnotationRecord(key, name, judgements, rater_kind=kind, revision=number, comment=comment)
+        for (key, name), (value, _) in self.scores.items():
+            yield ScoreRecord(key, name, value)
+        for (key, checker, question), (label, _) in self.predictions.items():
+            yield SuggestionRecord(key, checker, question, label)
+
+
+def _said_by(record: Record) -> tuple:
+    return (getattr(record, "text", ""), getattr(record, "premise", ""), getattr(record, "hypothesis", ""))
+
+
+# --- the questions of the file --------------------------------------------------------------------------------------
+
+
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict | None:
+    """The label set of the file's labels: a question for each that it names, with the values that occur. Numbers are at
+    the interval level, in their order; others are nominal. None where the file has no labels.
+
+    Raises FormatError where a question has more than 40 different values.
+    """
+    check_roles(options.mapping)
+    rows = RatingRows(options)
+    for _, line, cells in _rows(sources, options, rows):
+        if not isinstance(cells, RowError):
+            try:
+                rows.records_of(line, cells)
+            except BadCell:
+                continue  # the dry run lists it
+    values: dict[str, Counter] = {}
+    for revisions in rows.labels.values():
+        for labels, _ in revisions:
+            for question, label in labels.items():
+                values.setdefault(question, Counter())[label] += 1
+    if not values:
+        return None
+    for (_, _, question), (label, _) in rows.predictions.items():
+        values.setdefault(question, Counter())[label] += 1
+    questions = [_question(question, list(found)) for question, found in values.items()]
+    page = "response" if "system" in options.mapping else "pair" if "context" in options.mapping else "claim"
+    return {"name": name[:150], "version": 1, "page": page, "summary": "", "questions": questions}
+
+
+def _question(slug: str, values: list[str]) -> dict:
+    if len(values) > MOST_LABELS:
+        raise FormatError(
+            f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
+            f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
+        )
+    numbers = [number_in(value) for value in values]
+    are_numbers = None not in numbers
+    values = sorted(values, key=float) if are_numbers else sorted(values)
+    if len(values) == 1:  # a question has two labels at least; the other one did not occur
+        values.append("1" if values == ["0"] else "0" if are_numbers else f"not_{values[0]}")
+    labels = [{"value": value, "title": value.replace("_", " ")} for value in values]
+    level = "interval" if are_numbers and len(values) > 2 else "nominal"
+    return {"slug": slug, "title": slug.replace("_", " ").capitalize(), "level": level, "labels": labels}

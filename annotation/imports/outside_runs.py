@@ -1,0 +1,117 @@
+"""Scores and labels that checkers gave elsewhere: each checker of a file becomes a run that never ran here.
+
+Its checker is called `outside:NAME`, which no checker of Assay can be. The same content twice is one run; other content
+under the same name is a new run, with the next version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.bulk import bulk_insert
+from annotation.formats.records import ScoreRecord, SuggestionRecord
+from annotation.jobs.lifecycle import JobError
+from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggestion, User
+
+OUTSIDE = "outside:"
+BATCH = 5_000
+NAME_CHARS = CheckerRun._meta.get_field("checker").max_length - len(OUTSIDE)
+
+
+@dataclass(slots=True)
+class OutsideDone:
+    runs: int = 0  # new
+    runs_unchanged: int = 0
+
+
+def bring_in(
+    project: Project,
+    records: Iterable,
+    user: User,
+    guard: Callable[[], None] = lambda: None,
+    beat: Callable[[], None] = lambda: None,
+    leaves_out: bool = False,
+) -> OutsideDone:
+    """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
+    that the project does not have and for labels that its questions do not have, unless these are left out."""
+    said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
+    for record in records:
+        if isinstance(record, ScoreRecord):
+            said[record.checker, "scores"][record.unit, ""] = record.value
+        elif isinstance(record, SuggestionRecord):
+            said[record.checker, "labels"][record.unit, record.dimension] = record.label
+    if not said:
+        return OutsideDone()
+    rows = ItemUnit.objects.filter(item__project=project).values_list("unit__key", "unit_id")
+    units = dict(rows.iterator(chunk_size=10_000))
+    known = {dimension.slug: dimension.values for dimension in project.type.dimensions}
+    if leaves_out:
+        for values in said.values():
+            for place in [place for place, value in values.items() if _problem(place, value, units, known)]:
+                del values[place]
+    for (checker, _), values in said.items():
+        if len(checker) > NAME_CHARS:
+            raise JobError(f"{checker}: the name of a checker has at most {NAME_CHARS} characters")
+        for place, value in values.items():
+            if problem := _problem(place, value, units, known):
+                raise JobError(f"{checker} says {value} of {place[0]}: {problem}")
+    done = OutsideDone()
+    for (checker, gives), values in sorted(said.items()):
+        beat()
+        with transaction.atomic():
+            guard()
+            if _store(project, user, checker, gives, values, units):
+                done.runs += 1
+            else:
+                done.runs_unchanged += 1
+    return done
+
+
+def _problem(place: tuple[str, str], value: object, units: dict[str, int], known: dict[str, tuple[str, ...]]) -> str:
+    unit, dimension = place
+    if unit not in units:
+        return "the project has no such unit"
+    return f"{dimension} has no such label" if dimension and value not in known.get(dimension, ()) else ""
+
+
+def _store(project: Project, user: User, checker: str, gives: str, values: dict, units: dict[str, int]) -> bool:
+    content = json.dumps([gives, sorted([*place, value] for place, value in values.items())])
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    name = f"{OUTSIDE}{checker}"
+    earlier = project.checker_runs.filter(checker=name)
+    if earlier.filter(origin__sha256=digest).exists():
+        return False
+    run = CheckerRun.objects.create(
+        project=project,
+        job=Job.objects.create(
+            kind=Job.Kind.CHECKER_RUN,
+            state=Job.State.DONE,
+            project=project,
+            created_by=user,
+            result={"scores": [checker]} if gives == "scores" else {},
+            finished_at=timezone.now(),
+        ),
+        checker=name,
+        version=str(earlier.count() + 1),
+        parameters_hash="",  # so that no other run is taken for the same
+        origin={"outside": checker, "sha256": digest, "gives": gives},
+        created_by=user,
+    )
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values)]
+    model, columns = (Score, ["name", "value"]) if gives == "scores" else (Suggestion, ["dimension", "label"])
+    for start in range(0, len(rows), BATCH):
+        bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
+    return True
+
+
+def _columns(checker: str, gives: str, values: dict) -> list[tuple]:
+    if gives == "scores":
+        return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
+    return [(unit, dimension, label) for (unit, dimension), label in sorted(values.items())]

@@ -1,0 +1,262 @@
+"""The draft of a label set as its form holds it: field names are the places in the description
+(`questions.2.labels.1.title`), so that whatever is wrong stands at its field, and every button that adds, removes or
+moves something sends the whole form and gets it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.http import QueryDict
+
+from annotation.formats.tables.ratings import name_of, value_of
+from annotation.task_types import TaskType
+from annotation.task_types.label_sets import (
+    LEVELS,
+    MAX_LABELS,
+    MAX_QUESTIONS,
+    PAGES,
+    TEXTS,
+    LabelSetError,
+    task_type_of,
+)
+
+EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": ""}
+LEVEL_TITLES = {
+    "nominal": "Nominal: labels without an order",
+    "ordinal": "Ordinal: labels in the order below, from low to high",
+    "interval": "Interval: labels are numbers whose distances count (a rating from 1 to 5)",
+    "ratio": "Ratio: numbers with a true zero",
+}
+ROLE_TITLES = {
+    "": "None: no checker answers it",
+    "relevance": "Relevance: how much the text bears on the claim or question",
+    "coverage": "Coverage: whether the text contains what is asked for",
+    "stance": "Stance: what the evidence says about the claim",
+    "entailment": "Entailment: what the premise says about the hypothesis",
+    "correctness": "Correctness: whether the answer agrees with the true answers",
+}
+TEXT_TITLES = {
+    "claim": "Claim",
+    "evidence": "Evidence",
+    "premise": "Premise",
+    "hypothesis": "Hypothesis",
+    "question": "Question or claim",
+    "response": "Answer",
+    "passage-*": "Passages",
+    "answer-*": "True answers",
+}
+BUTTON = re.compile(r"(add-question|add-label|remove-question|remove-label|up|down)(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?")
+
+
+@dataclass
+class LabelSetDraft:
+    """`said` is a description that may be wrong; `errors` are by place, filled by `check`."""
+
+    said: dict
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def check(self) -> TaskType | None:
+        """The task type, or None with `errors` filled. Rows of labels that nobody filled in go first, so that places in
+        the description are those of the form."""
+        for question in self.said["questions"]:
+            question["labels"] = [one for one in question["labels"] if _is_filled(one)] or [EMPTY_LABEL, EMPTY_LABEL]
+        try:
+            return task_type_of(self.description)
+        except LabelSetError as error:
+            for place, reason in error.problems:
+                self.errors.setdefault(place, []).append(f"This {reason}")
+            return None
+
+    def kind(self) -> TaskType | None:
+        """The task type as far as it can be shown now; None while something is wrong."""
+        try:
+            return task_type_of(self.description)
+        except LabelSetError:
+            return None
+
+    @property
+    def description(self) -> dict:
+        """The draft with what is left to Assay filled in: values from titles, names of columns, numbers."""
+        questions = []
+        for said in self.said["questions"]:
+            labels = [_label(one) for one in said["labels"] if _is_filled(one)]
+            question = {"slug": said["slug"] or name_of(said["title"]), "title": said["title"]}
+            question |= {"level": said["level"], "labels": labels}
+            question |= {name: said[name] for name in ("question", "role") if said[name]}
+            if said["when"]:
+                asked = said["when"][0].partition(" ")[0]
+                # Places of two questions are refused as labels that the first one does not have.
+                given = [one.partition(" ") for one in said["when"]]
+                question["asked_when"] = {
+                    "question": asked,
+                    "labels": [value if slug == asked else f"{slug} {value}" for slug, _, value in given],
+                }
+            if said["spans"]["fields"]:
+                question["spans"] = {name: part for name, part in said["spans"].items() if part or name == "title"}
+            questions.append(question)
+        found = {name: self.said[name] for name in ("name", "version", "page", "summary")}
+        words = self.said["free_text"]
+        return found | {"questions": questions} | ({"free_text": words} if any(words.values()) else {})
+
+    def questions(self) -> list[dict]:
+        """What the form shows of each question: its fields, and what it can choose from."""
+        page, known = TEXTS.get(self.said["page"], ()), self.description["questions"]
+        shown = []
+        for number, said in enumerate(self.said["questions"]):
+            place = f"questions.{number + 1}"
+            before = [
+                (f"{other['slug']} {label['value']}", f"{other['title']}: {label['title']}")
+                for other in known[:number]
+                for label in other["labels"]
+                if isinstance(label.get("value"), str)
+            ]
+            shown.append(
+                said
+                | {
+                    "place": place,
+                    "number": number + 1,
+                    "choices": {
+                        "level": [(level, LEVEL_TITLES[level]) for level in LEVELS],
+                        "role": list(ROLE_TITLES.items()),
+                        "when": before,
+                        "texts": [(text, TEXT_TITLES[text]) for text in page],
+                        "carry": [
+                            (label["value"], label["title"]) for label in known[number]["labels"] if label["value"]
+                        ],
+                    },
+                    "labels": [
+                        one | {"place": f"{place}.labels.{row}", "error": self.error_at(f"{place}.labels.{row}")}
+                        for row, one in enumerate(said["labels"], 1)
+                    ],
+                    "errors": {
+                        part: self.error_at(f"{place}.{part}")
+                        for part in ("title", "slug", "question", "level", "role", "asked_when", "spans")
+                    }
+                    | {"labels": "; ".join(self.errors.get(f"{place}.labels", ()))},
+                }
+            )
+        return shown
+
+    def error_at(self, place: str) -> str:
+        """What is wrong at a place and below it, to be read after the field's name."""
+        found = (reasons for at, reasons in self.errors.items() if at == place or at.startswith(f"{place}."))
+        return "; ".join(reason for reasons in found for reason in reasons)
+
+
+def _is_filled(label: Mapping) -> bool:
+    return any(str(part).strip() for part in label.values())
+
+
+def _label(said: Mapping) -> dict:
+    label = {"value": said["value"] or value_of(said["title"]), "title": said["title"]}
+    if said["hint"]:
+        label["hint"] = said["hint"]
+    if str(said["polarity"]).strip():
+        try:
+            label["polarity"] = float(said["polarity"])
+        except ValueError:
+            label["polarity"] = said["polarity"]
+    return label
+
+
+def blank(page: str = "claim") -> LabelSetDraft:
+    return LabelSetDraft(
+        {"name": "", "version": 1, "page": page, "summary": "", "questions": [_question({})], "free_text": _words({})}
+    )
+
+
+def draft_from(description: Mapping, version: int) -> LabelSetDraft:
+    """A draft to go on from: a new version of the description, or a copy with version 1."""
+    said = {"name": description["name"], "version": version, "page": description["page"]}
+    said |= {"summary": description.get("summary", ""), "free_text": _words(description.get("free_text") or {})}
+    return LabelSetDraft(said | {"questions": [_question(one) for one in description["questions"]]})
+
+
+def _question(one: Mapping) -> dict:
+    condition, spans = one.get("asked_when"), one.get("spans") or {}
+    return {
+        "slug": one.get("slug", ""),
+        "title": one.get("title", ""),
+        "question": one.get("question", ""),
+        "level": one.get("level", "nominal"),
+        "role": one.get("role", ""),
+        "labels": [EMPTY_LABEL | label for label in one.get("labels", ())] or [EMPTY_LABEL, EMPTY_LABEL],
+        "when": [f"{condition['question']} {value}" for value in condition["labels"]] if condition else [],
+        "spans": {
+            "title": spans.get("title", ""),
+            "fields": list(spans.get("fields", ())),
+            "required": spans.get("required", False),
+            "labels": list(spans.get("labels", ())),
+        },
+    }
+
+
+def _words(one: Mapping) -> dict:
+    return {"title": one.get("title", ""), "hint": one.get("hint", ""), "required": one.get("required", False)}
+
+
+def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
+    """What a form says. Places that are not there count as empty."""
+
+    def text(name: str) -> str:
+        return data.get(name, "").strip()
+
+    questions = []
+    while len(questions) <= MAX_QUESTIONS and f"questions.{len(questions) + 1}.title" in data:
+        place, labels = f"questions.{len(questions) + 1}", []
+        while len(labels) <= MAX_LABELS and f"{place}.labels.{len(labels) + 1}.title" in data:
+            at = f"{place}.labels.{len(labels) + 1}"
+            labels.append({name: text(f"{at}.{name}") for name in EMPTY_LABEL})
+        questions.append(
+            {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "role")}
+            | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
+            | {
+                "spans": {
+                    "title": text(f"{place}.spans.title"),
+                    "fields": data.getlist(f"{place}.spans.fields"),
+                    "required": f"{place}.spans.required" in data,
+                    "labels": data.getlist(f"{place}.spans.labels"),
+                }
+            }
+        )
+    words = {"title": text("free_text.title"), "hint": text("free_text.hint")}
+    said = {"name": text("name"), "version": version, "page": text("page"), "summary": text("summary")}
+    return LabelSetDraft(
+        said
+        | {
+            "questions": questions or [_question({})],
+            "free_text": words | {"required": "free_text.required" in data},
+        }
+    )
+
+
+def pressed(draft: LabelSetDraft, button: str) -> bool:
+    """Do what a button of the form says; whether it is one that changes the draft."""
+    match = BUTTON.fullmatch(button)
+    if match is None:
+        return False
+    what, questions = match[1], draft.said["questions"]
+    if what == "add-question":
+        if len(questions) < MAX_QUESTIONS:
+            questions.append(_question({}))
+        return True
+    number = int(match[2] or 0) - 1
+    if not 0 <= number < len(questions):
+        return True
+    place, rows = (int(match[3]) - 1, questions[number]["labels"]) if match[3] else (number, questions)
+    if what == "add-label":
+        if len(questions[number]["labels"]) < MAX_LABELS:
+            questions[number]["labels"] = [*questions[number]["labels"], EMPTY_LABEL]
+    elif what.startswith("remove"):
+        if 0 <= place < len(rows) > 1:
+            del rows[place]
+    else:
+        there = place + (1 if what == "down" else -1)
+        if 0 <= place < len(rows) and 0 <= there < len(rows):
+            rows[place], rows[there] = rows[there], rows[place]
+    return True
+
+
+PAGE_CHOICES = [(name, page.title) for name, page in PAGES.items()]

@@ -1,0 +1,379 @@
+"""Label sets that people make: a frozen description in JSON, and the task type that it gives.
+
+    {"name": "Tone of claims", "version": 1, "page": "claim", "summary": "…",
+     "questions": [{"slug": "tone", "title": "Tone", "question": "…", "level": "nominal",
+                    "labels": [{"value": "neutral", "title": "Neutral", "hint": "…", "polarity": 0.0}, …],
+                    "asked_when": {"question": "topic", "labels": ["politics"]},
+                    "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"]},
+                    "role": "stance"}],
+     "free_text": {"title": "Note", "hint": "…", "required": false}}
+
+`asked_when`, `spans`, `role`, `polarity`, `hint`, `question`, `summary` and `free_text` may be left out. The identifier
+of a label set is `name/hash/version`, with twelve hexadecimal digits of the SHA-256 of the description, so that the
+same questions are the same task type on every Assay, and others never are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from .answer_grade import ANSWER_GRADE
+from .aspect_coverage import ASPECT_COVERAGE
+from .base import Condition, Dimension, FreeText, Label, Metric, SpanRule, TaskType
+from .claim_evidence import CLAIM_EVIDENCE_THREE
+from .evidence_inclusion import EVIDENCE_INCLUSION
+from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
+from .options import CAPTION_CHARS, HINT_CHARS, text_problems
+from .sufficient_context import SUFFICIENT_CONTEXT
+from .triplets import SUB_SENTENCES, TRIPLETS
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
+MAX_QUESTIONS, MAX_LABELS = 12, 40
+VALUE_CHARS, SLUG_CHARS = 80, 40
+MAX_VERSION = 32_767
+
+VALUE = re.compile(r"[\w+-][\w.+-]*")
+_SLUG = re.compile(rf"[a-z][a-z0-9_-]{{0,{SLUG_CHARS - 1}}}")
+_CHECKERS = ("lexical", "embedding", "trained", "nli", "llm", "fake")
+_CLAIM = TaskType(
+    slug="",
+    variant="",
+    version=1,
+    title="A claim",
+    summary="",
+    anchor_kind="claim",
+    unit_kind="claim",
+    contents="claim",
+    dimensions=(),
+    template="annotation/tasks/claim.html",
+    export_layout="content",
+    checkers=_CHECKERS,
+)
+
+
+def _page(title: str, of: TaskType, **changes: object) -> TaskType:
+    # Digits pick a row only where each label has a key of its own, which nobody is asked for.
+    plain = {"dimensions": (), "metrics": (), "free_text": None, "export_layout": "content", "keys_pick": "labels"}
+    return replace(of, title=title, **(plain | changes))
+
+
+_RESPONSE = replace(ANSWER_GRADE, anchor_parent="", template="annotation/tasks/response.html")
+
+# What an item shows and which of its texts are judged, by the name that descriptions give.
+PAGES: dict[str, TaskType] = {
+    "claim": _CLAIM,
+    "evidence": _page("A claim and a piece of evidence", CLAIM_EVIDENCE_THREE),
+    "pair": _page("A pair of texts: premise and hypothesis", NLI_THREE),
+    "question": _page("A question with its passages", SUFFICIENT_CONTEXT),
+    "response": _page("A question and an answer of a model", _RESPONSE, contents="response-alone"),
+    "graded-response": _page("An answer of a model beside the true answers", ANSWER_GRADE),
+    "response-with-passages": _page("An answer of a model with its passages", _RESPONSE, contents="response"),
+    "document": _page("A generated document beside gold evidence", EVIDENCE_INCLUSION),
+    "triplets": _page("The claim-triplets of an answer", TRIPLETS),
+    "sub-sentences": _page("The sub-sentences of an answer", SUB_SENTENCES),
+    "atomic-claim": _page("An atomic claim by itself", ATOMIC_CLAIM),
+    "aspects": _page("The aspects of a question", ASPECT_RELEVANCE),
+    "response-aspects": _page("The aspects of a question, in an answer", ASPECT_COVERAGE),
+}
+
+
+class LabelSetError(ValueError):
+    """A description that is no label set. `problems` pairs the place (`questions.1.labels`) with the reason."""
+
+    def __init__(self, problems: list[tuple[str, str]]):
+        super().__init__("; ".join(f"{place}: {reason}" if place else reason for place, reason in problems))
+        self.problems = problems
+
+
+def canonical(description: Mapping) -> str:
+    """What is hashed. That a part is empty or left out is the same, and so are 1 and 1.0."""
+    return json.dumps(_normal(description), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _normal(value: object, name: str = "") -> object:
+    if isinstance(value, Mapping):
+        parts = {key: _normal(part, key) for key, part in value.items()}
+        return {key: part for key, part in parts.items() if part not in ("", None, []) and part is not False}
+    if isinstance(value, list):
+        return [_normal(part) for part in value]
+    return float(value) if name == "polarity" and value is not None else value
+
+
+def slug_of(name: str) -> str:
+    """The first part of the identifier, from the name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:50].strip("-") or "label-set"
+
+
+def identifier_of(description: Mapping) -> str:
+    digest = hashlib.sha256(canonical(description).encode()).hexdigest()
+    return f"{slug_of(description['name'])}/{digest[:12]}/{description['version']}"
+
+
+def task_type_of(description: object) -> TaskType:
+    """The task type that a description gives; LabelSetError with everything that is wrong with it."""
+    problems = problems_of(description)
+    if problems:
+        raise LabelSetError(problems)
+    page = PAGES[description["page"]]
+    slug, digest, version = identifier_of(description).split("/")
+    dimensions = tuple(_dimension(question) for question in description["questions"])
+    words = description.get("free_text")
+    return replace(
+        page,
+        slug=slug,
+        variant=digest,
+        version=int(version),
+        title=description["name"],
+        summary=description.get("summary", ""),
+        dimensions=dimensions,
+        free_text=FreeText(**words) if words else None,
+        checkers=_CHECKERS if any(dimension.role for dimension in dimensions) else (),
+        metrics=tuple(Metric(each.title.lower(), each.slug, each.level) for each in dimensions),
+    )
+
+
+def description_of(kind: TaskType, page: str, name: str) -> dict:
+    """The description to begin with where a label set starts from a task type: its questions on `page`."""
+    questions = []
+    for dimension in kind.asked_dimensions:
+        labels = [
+            {"value": label.value, "title": label.title}
+            | ({"hint": label.hint} if label.hint else {})
+            | ({"polarity": label.polarity} if label.polarity is not None else {})
+            for label in dimension.shown_labels
+        ]
+        question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
+        if dimension.question:
+            question["question"] = dimension.question
+        if condition := dimension.asked_when:
+            question["asked_when"] = {"question": condition.dimension, "labels": list(condition.labels)}
+        if rule := dimension.spans:
+            question["spans"] = {"title": rule.title, "fields": list(rule.fields), "required": rule.required}
+            question["spans"] |= {"labels": list(rule.labels)} if rule.labels else {}
+        if dimension.role:
+            question["role"] = dimension.role
+        questions.append(question)
+    words = kind.free_text
+    return {"name": name, "version": 1, "page": page, "summary": kind.summary, "questions": questions} | (
+        {"free_text": {"title": words.title, "hint": words.hint, "required": words.required}} if words else {}
+    )
+
+
+def page_of(kind: TaskType) -> str | None:
+    """The page that shows what `kind` shows; None where no label set can be asked on such a page."""
+    for name, page in PAGES.items():
+        if (page.template, page.contents, page.unit_kind) == (kind.template, kind.contents, kind.unit_kind):
+            return name
+    return None
+
+
+def _dimension(question: Mapping) -> Dimension:
+    condition, spans = question.get("asked_when"), question.get("spans")
+    return Dimension(
+        slug=question["slug"],
+        title=question["title"],
+        question=question.get("question", ""),
+        level=question.get("level", "nominal"),
+        labels=tuple(
+            Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"))
+            for label in question["labels"]
+        ),
+        asked_when=Condition(condition["question"], tuple(condition["labels"])) if condition else None,
+        spans=SpanRule(
+            tuple(spans["fields"]), spans["title"], spans.get("required", False), tuple(spans.get("labels", ()))
+        )
+        if spans
+        else None,
+        role=question.get("role", ""),
+    )
+
+
+# --- what does not fit ----------------------------------------------------------------------------------------------
+
+Problems = list[tuple[str, str]]
+
+_TOP = {"name", "version", "page", "summary", "questions", "free_text"}
+_QUESTION = {"slug", "title", "question", "level", "labels", "asked_when", "spans", "role"}
+_LABEL = {"value", "title", "hint", "polarity"}
+_SPANS = {"title", "fields", "required", "labels"}
+_WORDS = {"title", "hint", "required"}
+
+
+def problems_of(description: object) -> Problems:
+    """Everything that keeps a description from being a label set, with places."""
+    if not isinstance(description, Mapping):
+        return [("", "a label set is a JSON object")]
+    problems = _unknown("", description, _TOP)
+    problems += _title("name", description.get("name"), CAPTION_CHARS)
+    version = description.get("version")
+    if type(version) is not int or not 1 <= version <= MAX_VERSION:
+        problems.append(("version", f"is not a whole number from 1 to {MAX_VERSION:,}"))
+    problems += text_problems("summary", description.get("summary", ""), HINT_CHARS)
+    page = description.get("page")
+    if not isinstance(page, str) or page not in PAGES:
+        problems.append(("page", f"is none of {', '.join(PAGES)}"))
+    questions = description.get("questions")
+    if not isinstance(questions, list) or not all(isinstance(question, Mapping) for question in questions):
+        return [*problems, ("questions", "is not a list of objects")]
+    if not 1 <= len(questions) <= MAX_QUESTIONS:
+        problems.append(("questions", f"has {len(questions)} questions; a label set has 1 to {MAX_QUESTIONS}"))
+    before: dict[str, list[str]] = {}
+    for number, question in enumerate(questions, 1):
+        problems += _question_problems(f"questions.{number}", question, page, before)
+        slug = question.get("slug")
+        if isinstance(slug, str):
+            before[slug] = _values(question)
+    titles = [question["title"] for question in questions if isinstance(question.get("title"), str)]
+    problems += [("questions", f"two questions have the title {title!r}") for title in _repeated(titles)]
+    return problems + _words_problems(description.get("free_text"))
+
+
+def _question_problems(place: str, question: Mapping, page: object, before: Mapping[str, list[str]]) -> Problems:
+    problems = _unknown(place, question, _QUESTION)
+    problems += _title(f"{place}.title", question.get("title"), CAPTION_CHARS)
+    problems += text_problems(f"{place}.question", question.get("question", ""), CAPTION_CHARS)
+    slug = question.get("slug")
+    if not isinstance(slug, str) or not _SLUG.fullmatch(slug):
+        problems.append(
+            (
+                f"{place}.slug",
+                f"is no name of a column: a small letter, then up to {SLUG_CHARS - 1} small letters, digits, - and _",
+            )
+        )
+    elif slug in before:
+        problems.append((f"{place}.slug", f"{slug!r} is the name of another question, too"))
+    level = question.get("level", "nominal")
+    if level not in LEVELS:
+        problems.append((f"{place}.level", f"is none of {', '.join(LEVELS)}"))
+    if question.get("role", "") not in ("", *ROLES):
+        problems.append((f"{place}.role", f"is none of {', '.join(ROLES)}"))
+    problems += _label_problems(f"{place}.labels", question.get("labels"), level)
+    if "asked_when" in question:
+        problems += _condition_problems(f"{place}.asked_when", question["asked_when"], before)
+    if "spans" in question:
+        problems += _span_problems(f"{place}.spans", question["spans"], page, _values(question))
+    return problems
+
+
+def _label_problems(place: str, labels: object, level: object) -> Problems:
+    if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
+        return [(place, "is not a list of objects")]
+    problems: Problems = []
+    if not 2 <= len(labels) <= MAX_LABELS:
+        problems.append((place, f"has {len(labels)} labels; a question has 2 to {MAX_LABELS}"))
+    for number, label in enumerate(labels, 1):
+        at = f"{place}.{number}"
+        problems += _unknown(at, label, _LABEL)
+        value = label.get("value")
+        if not isinstance(value, str) or not VALUE.fullmatch(value) or len(value) > VALUE_CHARS:
+            problems.append((f"{at}.value", f"is no name of at most {VALUE_CHARS} letters, digits, -, +, . and _"))
+        problems += _title(f"{at}.title", label.get("title"), CAPTION_CHARS)
+        problems += text_problems(f"{at}.hint", label.get("hint", ""), HINT_CHARS)
+        polarity = label.get("polarity")
+        if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
+            problems.append((f"{at}.polarity", "is not a number from -1 to 1"))
+        if not fits_level(label.get("value"), level):
+            least = " of at least 0" if level == "ratio" else ""
+            problems.append((f"{at}.value", f"is not a number{least}, which the {level} level needs"))
+    for name in ("value", "title"):
+        texts = [label[name] for label in labels if isinstance(label.get(name), str)]
+        problems += [(place, f"two labels have the {name} {text!r}") for text in _repeated(texts)]
+    return problems
+
+
+def _condition_problems(place: str, condition: object, before: Mapping[str, list[str]]) -> Problems:
+    if not isinstance(condition, Mapping) or set(condition) != {"question", "labels"}:
+        return [(place, "is not an object with question and labels")]
+    asked, labels = condition["question"], condition["labels"]
+    if not isinstance(asked, str) or asked not in before:
+        return [(f"{place}.question", "is not the name of a question before this one")]
+    if not isinstance(labels, list) or not labels or any(label not in before[asked] for label in labels):
+        return [(f"{place}.labels", f"does not list labels of {asked}: {', '.join(before[asked])}")]
+    return []
+
+
+def _span_problems(place: str, spans: object, page: object, values: list[str]) -> Problems:
+    if not isinstance(spans, Mapping):
+        return [(place, "is not an object")]
+    problems = _unknown(place, spans, _SPANS) + _title(f"{place}.title", spans.get("title"), CAPTION_CHARS)
+    if not isinstance(spans.get("required", False), bool):
+        problems.append((f"{place}.required", "is neither true nor false"))
+    texts, labels = spans.get("fields"), spans.get("labels", [])
+    known = TEXTS.get(page, ()) if isinstance(page, str) else ()
+    if not isinstance(texts, list) or not texts or any(text not in known for text in texts):
+        problems.append((f"{place}.fields", f"does not list texts of the page: {', '.join(known)}"))
+    if not isinstance(labels, list) or any(label not in values for label in labels):
+        problems.append((f"{place}.labels", f"does not list labels of the question: {', '.join(values)}"))
+    return problems
+
+
+def _words_problems(words: object) -> Problems:
+    if words is None:
+        return []
+    if not isinstance(words, Mapping):
+        return [("free_text", "is not an object")]
+    problems = _unknown("free_text", words, _WORDS) + _title("free_text.title", words.get("title"), CAPTION_CHARS)
+    problems += text_problems("free_text.hint", words.get("hint", ""), HINT_CHARS)
+    if not isinstance(words.get("required", False), bool):
+        problems.append(("free_text.required", "is neither true nor false"))
+    return problems
+
+
+def _unknown(place: str, found: Mapping, known: set[str]) -> Problems:
+    reason = f"is none of {', '.join(sorted(known))}"
+    return [(".".join(filter(None, (place, str(name)))), reason) for name in found if name not in known]
+
+
+def _title(place: str, text: object, limit: int) -> Problems:
+    """A text that something is known by: on one line, with nothing around it that nobody sees."""
+    problems = text_problems(place, text, limit)
+    if not problems and (not text or text != text.strip() or any(not char.isprintable() for char in text)):
+        problems.append((place, "is empty" if not text else "has spaces around it, or characters that nobody sees"))
+    return problems
+
+
+def _values(question: Mapping) -> list[str]:
+    labels = question.get("labels")
+    found = (label.get("value") for label in labels if isinstance(label, Mapping)) if isinstance(labels, list) else ()
+    return [value for value in found if isinstance(value, str)]
+
+
+def fits_level(value: object, level: object) -> bool:
+    """Whether a label's value can be measured at the level: numbers on the interval level, of at least 0 on ratio's."""
+    if level not in ("interval", "ratio"):
+        return True
+    try:
+        number = float(value) if isinstance(value, str) else math.nan
+    except ValueError:
+        return False
+    return math.isfinite(number) and (level != "ratio" or number >= 0)
+
+
+def _repeated(texts: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    return list(dict.fromkeys(text for text in texts if text.casefold() in seen or seen.add(text.casefold())))
+
+
+# Texts that may be highlighted, by page; one that ends in `*` stands for all that begin so. Pages have more texts
+# (annotation.work.queries.contents); these are the ones whose spans an import finds again.
+TEXTS: dict[str, tuple[str, ...]] = {
+    "claim": ("claim",),
+    "evidence": ("claim", "evidence"),
+    "pair": ("premise", "hypothesis"),
+    "question": ("question", "passage-*"),
+    "response": ("response",),
+    "graded-response": ("response",),
+    "response-with-passages": ("response", "passage-*"),
+    "document": ("response", "passage-*"),
+    "triplets": ("response", "passage-*"),
+    "sub-sentences": ("response", "passage-*"),
+    "atomic-claim": ("claim",),
+    "aspects": ("question",),
+    "response-aspects": ("response",),
+}

@@ -1,0 +1,208 @@
+"""Tables of texts with labels, ratings and scores, as people have them."""
+
+import csv
+import json
+
+import pytest
+
+from annotation.formats import FormatError, Options, SourceFile, get_format
+from annotation.formats.records import (
+    AnnotationRecord,
+    ClaimRecord,
+    DecisionRecord,
+    PairRecord,
+    QuestionRecord,
+    ResponseRecord,
+    RowError,
+    ScoreRecord,
+    SuggestionRecord,
+)
+from annotation.formats.tables.ratings import guess_roles, label_set_of, value_of
+from annotation.task_types.label_sets import problems_of
+
+
+def table(tmp_path, text: str, name: str = "table.csv") -> SourceFile:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return SourceFile(path)
+
+
+def roles_of(text: str) -> dict[str, str]:
+    rows = list(csv.DictReader(text.splitlines()))
+    return guess_roles(list(rows[0]), rows)
+
+
+def records(tmp_path, text: str, mapping: dict | None = None) -> list:
+    options = Options(mapping=roles_of(text) if mapping is None else mapping)
+    return list(get_format("ratings").read([table(tmp_path, text)], options))
+
+
+def said(found: list) -> dict[tuple[str, str, int], dict[str, str]]:
+    return {
+        (one.item, one.rater, one.revision): {each.dimension: each.label for each in one.judgements}
+        for one in found
+        if isinstance(one, AnnotationRecord)
+    }
+
+
+SUMMARIES = """\
+doc_id,model,article,summary,expert_1_coherence,expert_2_coherence,expert_1_fluency,expert_2_fluency,rouge
+d1,A,Long text one.,Short one.,5,4,3,3,0.31
+d1,B,Long text one.,Other one.,2,,3,4.0,0.22
+d2,A,Long text two.,Short two.,1,2,5,5,1e-1
+"""
+LONG = """text_id,text,annotator,label
+1,The port froze.,anna,Yes
+1,The port froze.,ben,no
+2,Snow fell.,anna,YES
+2,Snow fell.,anna,yes
+3,It rained.,ben,yes
+3,It rained.,ben,no
+"""
+
+
+def test_a_wide_table_of_summaries(tmp_path):
+    roles = roles_of(SUMMARIES)
+    assert roles == {
+        "system": "model",
+        "document": "doc_id",
+        "text": "summary",
+        "context": "article",
+        "label/coherence/expert_1": "expert_1_coherence",
+        "label/coherence/expert_2": "expert_2_coherence",
+        "label/fluency/expert_1": "expert_1_fluency",
+        "label/fluency/expert_2": "expert_2_fluency",
+        "score/rouge": "rouge",
+    }
+    found = records(tmp_path, SUMMARIES)
+    assert [one for one in found if isinstance(one, QuestionRecord)] == [
+        QuestionRecord("d1", "Long text one."),
+        QuestionRecord("d2", "Long text two."),
+    ]
+    assert [(one.key, one.model, one.text) for one in found if isinstance(one, ResponseRecord)] == [
+        ("d1/A", "A", "Short one."),
+        ("d1/B", "B", "Other one."),
+        ("d2/A", "A", "Short two."),
+    ]
+    assert said(found) == {
+        ("d1/A", "expert_1", 1): {"coherence": "5", "fluency": "3"},
+        ("d1/A", "expert_2", 1): {"coherence": "4", "fluency": "3"},
+        ("d1/B", "expert_1", 1): {"coherence": "2", "fluency": "3"},
+        ("d1/B", "expert_2", 1): {"fluency": "4"},  # an empty cell is a missing label, and 4.0 is 4
+        ("d2/A", "expert_1", 1): {"coherence": "1", "fluency": "5"},
+        ("d2/A", "expert_2", 1): {"coherence": "2", "fluency": "5"},
+    }
+    assert [(one.unit, one.value) for one in found if isinstance(one, ScoreRecord)] == [
+        ("d1/A", 0.31), ("d1/B", 0.22), ("d2/A", 0.1),
+    ]  # fmt: skip
+
+
+def test_a_long_table_with_a_rater_column_and_revisions(tmp_path):
+    found = records(tmp_path, LONG)
+    assert [one for one in found if isinstance(one, ClaimRecord)] == [
+        ClaimRecord("1", "The port froze."),
+        ClaimRecord("2", "Snow fell."),
+        ClaimRecord("3", "It rained."),
+    ]
+    assert said(found) == {
+        ("1", "anna", 1): {"label": "yes"},
+        ("1", "ben", 1): {"label": "no"},
+        ("2", "anna", 1): {"label": "yes"},  # the same row twice, whatever its case
+        ("3", "ben", 1): {"label": "yes"},
+        ("3", "ben", 2): {"label": "no"},  # another label of the same rater: a revision
+    }
+
+
+def test_one_row_per_question(tmp_path):
+    text = "id,sentence,worker,criterion,rating\n1,A b.,w1,Tone,2\n1,A b.,w1,Style,3\n1,A b.,w2,Tone,1\n"
+    assert said(records(tmp_path, text)) == {
+        ("1", "w1", 1): {"tone": "2", "style": "3"},
+        ("1", "w2", 1): {"tone": "1"},
+    }
+
+
+def test_rows_of_nobody_are_places_or_decisions(tmp_path):
+    twice = "text,label\nSnow fell.,good\nSnow fell.,bad\nIt rained.,good\n"
+    found = [one for one in records(tmp_path, twice) if isinstance(one, AnnotationRecord)]
+    assert {one.rater_kind for one in found} == {"slot"}
+    assert [one.rater for one in found] == ["place 1", "place 2", "place 1"]
+    once = "premise,hypothesis,label\nSnow fell.,It was cold.,good\nIt rained.,It was dry.,bad\n"
+    found = records(tmp_path, once, {"context": "premise", "text": "hypothesis", "label/label": "label"})
+    assert [(one.premise, one.hypothesis) for one in found if isinstance(one, PairRecord)] == [
+        ("Snow fell.", "It was cold."), ("It rained.", "It was dry."),
+    ]  # fmt: skip
+    assert [one.label for one in found if isinstance(one, DecisionRecord)] == ["good", "bad"]
+
+
+def test_groups_of_raters_stay_apart(tmp_path):
+    text = "id,text,annotator,group,label\n1,A b.,1,expert,good\n1,A b.,1,crowd,bad\n"
+    assert {rater for _, rater, _ in said(records(tmp_path, text))} == {"expert/1", "crowd/1"}
+
+
+def test_labels_of_a_checker(tmp_path):
+    mapping = {"text": "text", "rater": "who", "label/tone": "tone", "prediction/gpt/tone": "gpt"}
+    text = "text,who,tone,gpt\nA b.,anna,good,Bad\nA b.,ben,bad,bad\nC d.,anna,good,good\n"
+    found = [one for one in records(tmp_path, text, mapping) if isinstance(one, SuggestionRecord)]
+    assert {(one.checker, one.dimension) for one in found} == {("gpt", "tone")}
+    assert [one.label for one in found] == ["bad", "good"]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "reason"),
+    [
+        ("id,text,score\n1,A b.,0.5\n1,C d.,0.5\n", "id", "stands for another text on line 2"),
+        ("id,text,score\n1,A b.,0.5\n1,A b.,0.6\n", "score", "another score than on line 2"),
+        ("id,text,score\n1,A b.,x\n", "score", "no number"),
+        ("id,text,score\n1,A b.,1e400\n", "score", "no number"),
+        ("id,text,score\n1,A b.,inf\n", "score", "no number"),
+        ("id,text,score\n1,,0.1\n", "text", "is empty"),
+    ],
+)
+def test_a_bad_row_is_told_and_the_rest_is_read(tmp_path, text, column, reason):
+    mapping = {"id": "id", "text": "text", "score/m": "score"}
+    found = records(tmp_path, text + "9,Last.,nan\n", mapping)
+    [error] = [one for one in found if isinstance(one, RowError)]
+    assert error.column == column and reason in error.reason and error.line
+    assert "Last." in [one.text for one in found if isinstance(one, ClaimRecord)]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "reason"),
+    [
+        ({"text": "a", "colour": "b"}, "no role 'colour'"),
+        ({"text": "a", "score": "b"}, "no role 'score'"),
+        ({"text": "a", "score/": "b"}, "no role 'score/'"),
+        ({"label/x": "a"}, "which column holds the text"),
+        ({"text": "a", "label": "b"}, "the question's name"),
+        ({"text": "a", "rater": "b", "label/x/y": "c"}, "not in both"),
+        ({"text": "a", "label/x": "a"}, "two roles"),
+        ({"text": "z"}, "missing columns: z"),
+    ],
+)
+def test_roles_that_do_not_fit_are_refused(tmp_path, mapping, reason):
+    with pytest.raises(FormatError, match=reason):
+        records(tmp_path, "a,b,c\n1,2,3\n", mapping)
+
+
+def test_the_label_set_is_what_the_file_says(tmp_path):
+    found = label_set_of([table(tmp_path, SUMMARIES)], Options(mapping=roles_of(SUMMARIES)), "summaries")
+    assert problems_of(found) == [] and found["page"] == "response"
+    assert [(one["slug"], one["level"], [label["value"] for label in one["labels"]]) for one in found["questions"]] == [
+        ("coherence", "interval", ["1", "2", "4", "5"]),
+        ("fluency", "interval", ["3", "4", "5"]),
+    ]
+    many = "text,label\n" + "".join(f"Text {n}.,{n / 7:.3f}\n" for n in range(50))
+    with pytest.raises(FormatError, match="at most 40 labels"):
+        label_set_of([table(tmp_path, many)], Options(mapping={"text": "text", "label/label": "label"}), "many")
+    plain = "text,label\nA b.,only\n"
+    one = label_set_of([table(tmp_path, plain)], Options(mapping={"text": "text", "label/label": "label"}), "x")
+    assert problems_of(json.loads(json.dumps(one))) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("1.0", "1"), ("1", "1"), ("0.50", "0.5"), (" Very Good ", "very_good"), ("not-sure", "not_sure"), ("-1", "-1"),
+     ("Ja", "ja"), ("ليس", "ليس"), ("1e2", "100")],
+)  # fmt: skip
+def test_values_have_one_spelling(cell, value):
+    assert value_of(cell) == value

@@ -1,0 +1,144 @@
+"""A table of ratings and scores becomes a project in one step, in the browser and by command, with its figures."""
+
+import csv
+import io
+import random
+
+import krippendorff
+import numpy as np
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from scipy.stats import kendalltau, pearsonr, spearmanr
+
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from annotation.jobs import lifecycle
+from annotation.models import CheckerRun, Dataset, Job, Judgement, LabelSet, Project, Rater, Response, Score, Suggestion
+from tests.factories import make_dataset, make_user
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+SYSTEMS = {"tower": 4, "mill": 3, "barn": 2, "shed": 1}
+RATERS = ("expert_1", "expert_2", "crowd_1")
+
+
+def summaries(seed: int = 3, documents: int = 6) -> str:
+    """Twenty-four summaries by four systems, three raters on two criteria, three metrics: the better the system, the
+    higher ratings and the first metric."""
+    draw = random.Random(seed)
+    columns = ["doc_id", "model", "article", "summary"]
+    columns += [f"{rater}_{criterion}" for criterion in ("coherence", "fluency") for rater in RATERS]
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow([*columns, "rouge_l", "bertscore", "length_score"])
+    for document in range(documents):
+        for system, good in SYSTEMS.items():
+            ratings = [min(5, max(1, good + draw.choice((-1, 0, 0, 1)))) for _ in range(6)]
+            metrics = [good / 10 + draw.random() / 10, draw.random(), draw.random()]
+            text = f"Summary of {document}\nby no {good}, “quoted”."
+            rows.writerow(
+                [f"d{document}", system, f"Article {document}.", text, *ratings, *(f"{m:.4f}" for m in metrics)]
+            )
+    return out.getvalue()
+
+
+def imported(client, text: str) -> Project:
+    """Upload, columns as they are guessed, dry run, import with a project: what a person clicks."""
+    file = SimpleUploadedFile("summaries.csv", text.encode())
+    columns = client.post("/datasets/summaries/import/", {"files": file}, follow=True)
+    page = columns.content.decode()
+    assert "Texts with labels and scores" in page and columns.context["layout"] == "ratings"
+    data = {field.html_name: field.value() for field in columns.context["form"] if field.value()}
+    address = columns.redirect_chain[-1][0]
+    done = client.post(address, data, follow=True)
+    job = Job.objects.filter(kind="import").latest("pk")
+    lifecycle.run_here(job)
+    page = client.get(f"/imports/{job.uuid}/")
+    assert "rouge_l" in page.content.decode(), done.content.decode()
+    form = page.context["form"]
+    assert form["with_project"].value() is True
+    data = {field.html_name: field.value() for field in form if field.value()}
+    client.post(f"/imports/{job.uuid}/start/", data | {"project_title": "Summaries"})
+    job = Job.objects.filter(kind="import").latest("pk")
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    assert job.state == "done", job.message
+    return Project.objects.get(slug="summaries")
+
+
+def test_a_table_of_ratings_becomes_a_project_with_figures():
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="summaries")
+    text = summaries()
+    project = imported(client_of(rosa), text)
+    assert project.task_type == LabelSet.objects.get().identifier
+    assert [(one.slug, one.level) for one in project.type.dimensions] == [
+        ("coherence", "interval"), ("fluency", "interval"),
+    ]  # fmt: skip
+    assert Response.objects.count() == 24 and Response.objects.filter(text__contains="\n").count() == 24
+    assert set(project.raters.values_list("name", "kind")) == {(name, Rater.Kind.EXTERNAL) for name in RATERS}
+    assert Judgement.objects.count() == 24 * 6
+    runs = CheckerRun.objects.order_by("checker")
+    assert [run.checker for run in runs] == ["outside:bertscore", "outside:length_score", "outside:rouge_l"]
+    assert Score.objects.count() == 72
+    # The figures of the reports are those of the table.
+    rows = list(csv.DictReader(io.StringIO(text)))
+    agreement = get_report("agreement").compute(DatabaseSource(project))["dimensions"][0]
+    alpha = next(one for one in agreement["figures"] if one["name"] == "krippendorff_alpha_interval")
+    table = np.array([[float(row[f"{rater}_coherence"]) for row in rows] for rater in RATERS])
+    expected = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
+    assert alpha["estimate"] == pytest.approx(expected)
+    run = str(runs.get(checker="outside:rouge_l").uuid)
+    found = get_report("comparison").compute(DatabaseSource(project), run=run, other=str(runs[0].uuid))
+    assert found["dimensions"][0]["dimension"] == "coherence"
+    score = np.array([float(row["rouge_l"]) for row in rows])
+    people = table.mean(axis=0)
+    shown = {one["name"]: one["estimate"] for one in found["dimensions"][0]["correlations"]}
+    for name, function in (("pearson", pearsonr), ("spearman", spearmanr), ("kendall_tau_b", kendalltau)):
+        assert shown[name] == pytest.approx(function(score, people).statistic), name
+    model = np.array([row["model"] for row in rows])
+    means = [[side[model == system].mean() for system in SYSTEMS] for side in (score, people)]
+    systems = {
+        one["coefficient"]: one["estimate"]
+        for one in found["dimensions"][0]["associations"]["levels"]
+        if one["level"] == "system"
+    }
+    assert systems["Pearson"] == pytest.approx(pearsonr(*means).statistic)
+    assert systems["Kendall's tau-b"] == pytest.approx(kendalltau(*means).statistic)
+    # Two metrics beside each other: the difference of their correlations with people.
+    other = np.array([float(row["bertscore"]) for row in rows])
+    [difference] = [one for one in found["dimensions"][0]["scores"] if one["name"] == "pearson"]
+    expected = pearsonr(score, people).statistic - pearsonr(other, people).statistic
+    assert difference["estimate"] == pytest.approx(expected)
+    median = get_report("comparison").compute(DatabaseSource(project), run=run, ratings="median")
+    [shown] = [one for one in median["dimensions"][0]["correlations"] if one["name"] == "spearman"]
+    assert shown["estimate"] == pytest.approx(spearmanr(score, np.median(table, axis=0)).statistic)
+
+
+def test_the_same_scores_twice_are_one_run_and_others_a_new_one(tmp_path):
+    rosa = make_user("rosa", is_staff=True)
+    (tmp_path / "one.csv").write_text(summaries())
+    chosen = ["--format", "ratings", "--dataset", "sums", "--project", "sums", "--owner", rosa.email]
+    call_command("import_dataset", str(tmp_path / "one.csv"), *chosen, verbosity=0)
+    assert CheckerRun.objects.count() == 3 and Project.objects.get().state == "open"
+    call_command("import_dataset", str(tmp_path / "one.csv"), *chosen, verbosity=0)
+    assert CheckerRun.objects.count() == 3 and Judgement.objects.count() == 24 * 6
+    lines = (tmp_path / "one.csv").read_text().replace(",0.4", ",0.5").splitlines(keepends=True)
+    (tmp_path / "two.csv").write_text("".join(lines))
+    call_command("import_dataset", str(tmp_path / "two.csv"), *chosen, verbosity=0)
+    again = CheckerRun.objects.filter(checker="outside:rouge_l").order_by("pk")
+    assert [run.version for run in again] == ["1", "2"]
+    assert not Suggestion.objects.exists()
+
+
+def test_a_bad_score_imports_nothing(tmp_path):
+    rosa = make_user("rosa", is_staff=True)
+    (tmp_path / "bad.csv").write_text("id,text,rater,label,score_x\n1,A b.,r1,good,0.5\n1,A b.,r2,bad,1e999\n")
+    mapping = '{"id": "id", "text": "text", "rater": "rater", "label/label": "label", "score/x": "score_x"}'
+    (tmp_path / "mapping.json").write_text(mapping)
+    chosen = ["--format", "ratings", "--dataset", "bad", "--project", "bad", "--owner", rosa.email]
+    with pytest.raises(CommandError):
+        call_command("import_dataset", str(tmp_path / "bad.csv"), *chosen, "--mapping", str(tmp_path / "mapping.json"))
+    assert not Dataset.objects.exists() and not CheckerRun.objects.exists() and not LabelSet.objects.exists()
