@@ -3,6 +3,7 @@
 from django import forms
 
 from annotation.exports.layouts import kinds_for
+from annotation.exports.tools import TOOLS
 
 TITLES = {"jsonl": "JSON Lines", "tsv": "TSV (tab-separated)", "parquet": "Parquet"}
 
@@ -13,5 +14,6 @@ class ExportForm(forms.Form):
     def __init__(self, project, data=None):
         super().__init__(data)
         kinds = kinds_for(project)
-        self.fields["kinds"].choices = [(kind, TITLES[kind]) for kind in kinds]
+        tools = [(name, tool.title) for name, tool in TOOLS.items()]
+        self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds

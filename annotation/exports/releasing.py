@@ -20,6 +20,7 @@ from django.db import transaction
 from annotation.decisions.moments import Moment
 from annotation.exports.layouts import kinds_for, layout_of
 from annotation.exports.queries import exported_decisions, exported_items
+from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
 from annotation.formats.files.spreadsheets import write_json_lines
 from annotation.jobs.lifecycle import JobError, Lease, create_job
@@ -36,6 +37,7 @@ MEDIA_TYPES = {
     ".jsonl": "application/x-ndjson; charset=utf-8",
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
+    ".xml": "application/xml",
 }
 
 
@@ -45,16 +47,19 @@ def write_export(
     kinds: Iterable[str] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict:
-    """Write the project's content (in `kinds`, default all that its layout has), annotations and manifest to `folder`.
+    """Write the project's content (in `kinds`, default all that its layout has), annotations and manifest to `folder`;
+    and files for other tools, where `kinds` names them.
 
     Returns the manifest. Unknown kinds raise JobError.
     """
     kind = project.type
     layout = layout_of(project)
     kinds = tuple(dict.fromkeys(kinds or layout.kinds))
-    unknown = [name for name in kinds if name not in layout.kinds]
+    unknown = [name for name in kinds if name not in layout.kinds and name not in TOOLS]
     if unknown:
-        raise JobError(f"{project.title} is exported as {', '.join(layout.kinds)}, not as {', '.join(unknown)}")
+        known = ", ".join((*layout.kinds, *TOOLS))
+        raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
+    tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
     folder.mkdir(parents=True, exist_ok=True)
     total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
@@ -90,6 +95,8 @@ def write_export(
             progress(total, total)
     if "jsonl" not in kinds:
         lines.unlink()
+    for name in tools:
+        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total))
     manifest = {
         "assay_export": 1,
         "project": project.slug,
@@ -98,6 +105,7 @@ def write_export(
         **_description(project),
         **_options(project),
         "settings": settings_of(project),
+        **({"lost": {name: [list(one) for one in lost_in(project, name)] for name in tools}} if tools else {}),
         "counts": dict(sorted(counts.items())),
         "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
     }

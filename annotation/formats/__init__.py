@@ -23,6 +23,8 @@ class Format:
     module: str
     task_type: str = ""
     needs_mapping: bool = False
+    # Labels in the file make the questions: `label_set_of(sources, options, name)` gives them, {} where there are none.
+    makes_label_set: bool = False
 
     def load(self) -> ModuleType:
         """The module, with `read(sources, options)` and `write(…)`."""
@@ -81,6 +83,15 @@ FORMATS: dict[str, Format] = {
         reads="Texts with the labels of several raters and the scores of checkers elsewhere, in columns that you name.",
         module="annotation.formats.tables.ratings",
         needs_mapping=True,
+        makes_label_set=True,
+    ),
+    "label-studio": Format(
+        slug="label-studio",
+        title="Label Studio JSON",
+        extensions=(".json", ".jsonl", ".xml"),
+        reads="Tasks with choices and ratings of annotators, and predictions; the labelling configuration, too.",
+        module="annotation.formats.tools.label_studio.reading",
+        makes_label_set=True,
     ),
     "content": Format(
         slug="content",

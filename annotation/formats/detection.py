@@ -9,6 +9,7 @@ from annotation.formats.files.containers import open_blobs
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
+from annotation.formats.tools.label_studio.config import is_config
 
 from .records import FormatError, RowError
 from .sources import Options, SourceFile
@@ -17,6 +18,8 @@ from .sources import Options, SourceFile
 SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("assay", frozenset({"item", "annotator", "judgements"})),
     ("assay", frozenset({"unit", "dimension", "method", "number"})),
+    ("label-studio", frozenset({"data", "annotations"})),
+    ("label-studio", frozenset({"data", "predictions"})),
     ("climate-fever", frozenset({"claim_id", "claim", "evidences"})),
     ("druid", frozenset({"id", "claim_id", "claim", "evidence", "evidence_source", "factcheck_verdict"})),
 )
@@ -42,6 +45,8 @@ def slug_of_object(row: dict) -> str:
 
 def detect(source: SourceFile) -> str | None:
     try:
+        if is_config(source):
+            return "label-studio"
         if read_manifest([source]) is not None:
             return "assay"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):

@@ -200,6 +200,16 @@ class SuggestionRecord:
     checker: str
     dimension: str
     label: str
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostRecord:
+    """What a file has and Assay cannot hold: nothing is wrong with it, and it does not come in."""
+
+    what: str
+    number: int
+    first: str  # where it stands first
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +237,7 @@ Record = (
     | DecisionRecord
     | ScoreRecord
     | SuggestionRecord
+    | LostRecord
     | RowError
 )
 

@@ -49,6 +49,7 @@ class Options:
     setting, model, dataset: RefChecker's names (the model ICAT's too) where the path does not say them or says them
         wrongly.
     per_file: source name -> {"setting" | "model" | "dataset": value}, stronger than the three above.
+    label_set: the description of what is asked, for formats that make one from their files.
     passage_separator: what stands between the passages of one text cell.
     progress: called as progress(bytes_done, bytes_total), in bytes on disk, at most once per block read.
     """
@@ -61,6 +62,7 @@ class Options:
     model: str = ""
     dataset: str = ""
     per_file: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    label_set: Mapping | None = None
     passage_separator: str = "\n\n"
     progress: Callable[[int, int], None] | None = None
     limits: Limits = field(default_factory=Limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
@@ -43,7 +43,7 @@ class FileChoices:
     model: str = ""
     dataset: str = ""
     per_file: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    # Of a table of ratings: the description of its questions, once the file was read for it.
+    # Where labels make the questions: their description, once the file was read for it; {} where it has none.
     label_set: Mapping | None = None
 
 
@@ -149,15 +149,14 @@ def options_of(
 ) -> Options:
     labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
     unit_kind = wanted.unit_kind if wanted else ""
-    choices = asdict(request.choices)
-    choices.pop("label_set")
-    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **choices)
+    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **asdict(request.choices))
 
 
 def records_of(
     request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
 ) -> Iterator:
     """Records and row errors, streamed. FormatError where a file as a whole cannot be read."""
+    request = with_label_set(request)
     return get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
 
 
@@ -186,10 +185,10 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
 
 
 def label_set_in(request: ImportRequest) -> dict | None:
-    """The label set that an export brings along, or that a table of ratings gives; None where the task type is one that
-    Assay ships."""
-    if request.format == "ratings":
-        return request.choices.label_set or _label_set_of_ratings(request)
+    """The label set that an export brings along, or that the labels of a file make; None where the task type is one
+    that Assay ships, and where there are no labels."""
+    if get_format(request.format).makes_label_set:
+        return with_label_set(request).choices.label_set or None
     if request.format != "assay":
         return None
     manifest = read_manifest(sources_of(request)) or {}
@@ -199,10 +198,15 @@ def label_set_in(request: ImportRequest) -> dict | None:
         raise ImportProblem(str(error)) from None
 
 
-def _label_set_of_ratings(request: ImportRequest) -> dict | None:
+def with_label_set(request: ImportRequest) -> ImportRequest:
+    """With the label set that the labels of the files make, for which they are read once."""
+    known = get_format(request.format)
+    if not known.makes_label_set or request.choices.label_set is not None:
+        return request
     sources = sources_of(request)
-    name = Path(sources[0].label).name.partition(".")[0]
-    return FORMATS["ratings"].load().label_set_of(sources, options_of(request, None), name.replace("_", " ").strip())
+    name = Path(sources[0].label).name.partition(".")[0].replace("_", " ").strip()
+    made = known.load().label_set_of(sources, options_of(request, None), name)
+    return replace(request, choices=replace(request.choices, label_set=made))
 
 
 def fitting_task_type(request: ImportRequest) -> str:
@@ -211,7 +215,7 @@ def fitting_task_type(request: ImportRequest) -> str:
         return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
     if request.format == "content":
         return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
-    if request.format == "ratings":
+    if get_format(request.format).makes_label_set:
         brought = label_set_in(request)
         return identifier_of(brought) if brought else ""
     if request.format == "assay":

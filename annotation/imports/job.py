@@ -6,7 +6,7 @@ The project's part comes after publishing and can be repeated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from django.db import transaction
 from django.db.models import F
@@ -77,10 +77,11 @@ def progress_of(lease: Lease, message: str):
 
 
 def _with_label_set(job: Job, request: ImportRequest) -> ImportRequest:
-    """With the label set of a table of ratings, which is read for it once."""
-    if request.format != "ratings" or request.choices.label_set is not None:
+    """With the label set of the file, which is kept with the job: the web process never reads a file for it."""
+    known = request
+    request = importing.with_label_set(known)
+    if request is known:
         return request
-    request = replace(request, choices=replace(request.choices, label_set=importing.label_set_in(request)))
     job.parameters = job.parameters | {"choices": asdict(request.choices)}
     Job.objects.filter(pk=job.pk).update(parameters=job.parameters)
     return request

@@ -42,11 +42,14 @@ def bring_in(
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have and for labels that its questions do not have, unless these are left out."""
     said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
+    sure: dict[str, dict] = defaultdict(dict)  # checker -> place -> probability of its label
     for record in records:
         if isinstance(record, ScoreRecord):
             said[record.checker, "scores"][record.unit, ""] = record.value
         elif isinstance(record, SuggestionRecord):
             said[record.checker, "labels"][record.unit, record.dimension] = record.label
+            if record.probability is not None:
+                sure[record.checker][record.unit, record.dimension] = record.probability
     if not said:
         return OutsideDone()
     rows = ItemUnit.objects.filter(item__project=project).values_list("unit__key", "unit_id")
@@ -67,7 +70,7 @@ def bring_in(
         beat()
         with transaction.atomic():
             guard()
-            if _store(project, user, checker, gives, values, units):
+            if _store(project, user, checker, gives, values, units, sure[checker] if gives == "labels" else {}):
                 done.runs += 1
             else:
                 done.runs_unchanged += 1
@@ -81,8 +84,11 @@ def _problem(place: tuple[str, str], value: object, units: dict[str, int], known
     return f"{dimension} has no such label" if dimension and value not in known.get(dimension, ()) else ""
 
 
-def _store(project: Project, user: User, checker: str, gives: str, values: dict, units: dict[str, int]) -> bool:
-    content = json.dumps([gives, sorted([*place, value] for place, value in values.items())])
+def _store(
+    project: Project, user: User, checker: str, gives: str, values: dict, units: dict[str, int], sure: dict
+) -> bool:
+    told = sorted([*place, value, *filter(None, [sure.get(place)])] for place, value in values.items())
+    content = json.dumps([gives, told])
     digest = hashlib.sha256(content.encode()).hexdigest()
     name = f"{OUTSIDE}{checker}"
     earlier = project.checker_runs.filter(checker=name)
@@ -104,14 +110,16 @@ def _store(project: Project, user: User, checker: str, gives: str, values: dict,
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values)]
-    model, columns = (Score, ["name", "value"]) if gives == "scores" else (Suggestion, ["dimension", "label"])
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure)]
+    model, columns = Score, ["name", "value"]
+    if gives == "labels":
+        model, columns = Suggestion, ["dimension", "label", "probability"]
     for start in range(0, len(rows), BATCH):
         bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
     return True
 
 
-def _columns(checker: str, gives: str, values: dict) -> list[tuple]:
+def _columns(checker: str, gives: str, values: dict, sure: dict) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
-    return [(unit, dimension, label) for (unit, dimension), label in sorted(values.items())]
+    return [(*place, label, sure.get(place)) for place, label in sorted(values.items())]

@@ -41,6 +41,7 @@ class ImportResult:
     decisions: int = 0
     raters: int = 0
     from_checkers: dict[str, int] = field(default_factory=dict)
+    lost: list[dict] = field(default_factory=list)
     error_count: int = 0
     errors: list[dict] = field(default_factory=list)
     judged_count: int = 0
@@ -78,7 +79,7 @@ def import_result(job: Job) -> ImportResult:
         # A database may store the keys of JSON in an order of its own.
         for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
     ]
-    names = ("labels", "annotations", "decisions", "raters", "from_checkers")
+    names = ("labels", "annotations", "decisions", "raters", "from_checkers", "lost")
     names += ("error_count", "errors", "judged_count", "judged")
     if "judged" in found:
         judged = [

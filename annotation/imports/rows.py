@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from annotation.formats.cells import shorten
-from annotation.formats.records import RowError
+from annotation.formats.records import LostRecord, RowError
 
 KEPT = 1000  # bad rows that are listed; all of them are counted
 
@@ -24,6 +24,7 @@ class Findings:
     decisions: int = 0
     raters: set[str] = field(default_factory=set)
     from_checkers: Counter = field(default_factory=Counter)  # checker elsewhere -> scores and labels of it
+    lost: list[LostRecord] = field(default_factory=list)  # what the file has and Assay cannot hold
     error_count: int = 0
     errors: list[RowError] = field(default_factory=list)
     judged_count: int = 0
@@ -60,6 +61,7 @@ class Findings:
             "decisions": self.decisions,
             "raters": len(self.raters),
             "from_checkers": dict(self.from_checkers),
+            "lost": [{"what": one.what, "number": one.number, "first": one.first} for one in self.lost[:KEPT]],
             "error_count": self.error_count,
             "errors": [
                 {"file": e.file, "line": e.line, "column": e.column, "value": e.value, "reason": e.reason}

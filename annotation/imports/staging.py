@@ -26,7 +26,14 @@ from annotation.datasets.kinds import (
     uses_of,
 )
 from annotation.datasets.response_aspects import SIDES, KeyLengths, insert_response_aspects
-from annotation.formats.records import AnnotationRecord, DecisionRecord, RowError, ScoreRecord, SuggestionRecord
+from annotation.formats.records import (
+    AnnotationRecord,
+    DecisionRecord,
+    LostRecord,
+    RowError,
+    ScoreRecord,
+    SuggestionRecord,
+)
 from annotation.imports.labels import LabelCheck
 from annotation.imports.rows import CHANGED, CREATED, UNCHANGED, Findings
 from annotation.jobs.lifecycle import JobError
@@ -78,6 +85,9 @@ class ContentPass:
             return
         if isinstance(record, ScoreRecord | SuggestionRecord):
             self.findings.from_checkers[record.checker] += 1
+            return
+        if isinstance(record, LostRecord):
+            self.findings.lost.append(record)
             return
         kind = KIND_OF_RECORD.get(type(record))
         if kind is None:

@@ -242,7 +242,7 @@ def _now_form(
         makes_project=makes_project,
         fitting=fitting,
         choices=_task_choices(request, brought),
-        with_project=asked.format == "ratings",
+        with_project=get_format(asked.format).makes_label_set,
         title=settings.title if settings and settings.title else job.dataset.title,
         settings=settings,
     )

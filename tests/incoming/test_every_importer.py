@@ -86,6 +86,15 @@ RATINGS = {"id": "1", "system": "s", "article": "Long.", "text": "Short.", "rate
 RATINGS |= {"metric": 0.5, "judge": "2", "comment": "c", "more": "x"}
 ROLES = {"id": "id", "system": "system", "context": "article", "text": "text", "rater": "rater", "comment": "comment"}
 ROLES |= {"label/tone": "tone", "label/other": "other", "score/m": "metric", "prediction/j/tone": "judge"}
+CHOICE = {"from_name": "tone", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}
+STARS = {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 3}}
+LABEL_STUDIO = {"id": 1, "data": {"text": "A text 😀", "more": "x"}, "meta": {"a": 1}}
+LABEL_STUDIO |= {
+    "annotations": [
+        {"completed_by": 1, "result": [CHOICE, STARS], "lead_time": 1.5, "updated_at": "2024-05-31T12:00:00Z"}
+    ],
+    "predictions": [{"model_version": "m", "score": 0.5, "result": [CHOICE]}],
+}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -102,6 +111,7 @@ SAMPLES = {
     "icat queries": sample("icat", icat_samples.QUERIES[0]),
     "content": sample("content", CONTENT),
     "ratings": sample("ratings", RATINGS, mapping=ROLES),
+    "label-studio": sample("label-studio", LABEL_STUDIO),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
         f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})
@@ -175,7 +185,8 @@ class Importer:
 
     def one(self, path: Path) -> None:
         files = [path, self.beside] if self.beside else [path]
-        wish = ProjectWish("wished", task_type=self.task_type) if self.task_type else None
+        makes_project = self.task_type or FORMATS[self.format].makes_label_set
+        wish = ProjectWish("wished", task_type=self.task_type) if makes_project else None
         request = ImportRequest(self.format, importing.files_of_paths(files), FileChoices(**self.choices), project=wish)
         dataset = factories.make_dataset(self.owner)
         self.count["cells"] += 1

@@ -378,9 +378,9 @@ def _said_by(record: Record) -> tuple:
 # --- the questions of the file --------------------------------------------------------------------------------------
 
 
-def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict | None:
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
     """The label set of the file's labels: a question for each that it names, with the values that occur. Numbers are at
-    the interval level, in their order; others are nominal. None where the file has no labels.
+    the interval level, in their order; others are nominal. {} where the file has no labels.
 
     Raises FormatError where a question has more than 40 different values.
     """
@@ -398,7 +398,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
             for question, label in labels.items():
                 values.setdefault(question, Counter())[label] += 1
     if not values:
-        return None
+        return {}
     for (_, _, question), (label, _) in rows.predictions.items():
         values.setdefault(question, Counter())[label] += 1
     questions = [_question(question, list(found)) for question, found in values.items()]

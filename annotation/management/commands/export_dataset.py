@@ -5,6 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exports.releasing import retired_items, write_export
+from annotation.exports.tools import TOOLS, lost_in
 from annotation.jobs.lifecycle import JobError
 from annotation.models import Project
 
@@ -17,7 +18,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")
         parser.add_argument("folder", type=Path, help="output folder; created if missing")
-        parser.add_argument("--format", action="append", dest="kinds", metavar="KIND", help="tsv, jsonl or parquet")
+        parser.add_argument(
+            "--format", action="append", dest="kinds", metavar="KIND", help=f"tsv, jsonl, parquet, {', '.join(TOOLS)}"
+        )
 
     def handle(self, *args, project, folder, kinds, **options):
         found = Project.objects.filter(slug=project).first()
@@ -25,6 +28,9 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not an empty folder")
+        for tool in (name for name in kinds or () if name in TOOLS):
+            for what, number in lost_in(found, tool):
+                self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
         try:
             manifest = write_export(found, folder, kinds)
         except JobError as error:

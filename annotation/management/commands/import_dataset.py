@@ -80,6 +80,7 @@ class Command(BaseCommand):
         )
         dataset = Dataset.objects.filter(slug=options["dataset"]).first()
         try:
+            request = importing.with_label_set(request)
             importing.check(request, dataset)
             self._print_settings(request)
             if options["dry_run"]:
@@ -166,6 +167,8 @@ class Command(BaseCommand):
             say(f"In the file: {counted(result['annotations'], 'annotation')} by {counted(result['raters'], 'rater')}")
         if result["decisions"]:
             say(f"In the file: {counted(result['decisions'], 'decision')}")
+        for lost in result["lost"]:
+            say(f"Does not come in: {lost['what']}: {lost['number']:,}, first in {lost['first']}")
         if done := result.get("labels_stored"):
             say(
                 f"Project: {counted(done['items'], 'item')}, {counted(done['annotations'], 'new annotation')}, "

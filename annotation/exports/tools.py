@@ -1,0 +1,143 @@
+"""Exports to the files of other tools: a text per unit with its last answers, and what such files cannot hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from django.db.models import Q
+
+from annotation.decisions.moments import Moment
+from annotation.exports.queries import ExportedItem, exported_items
+from annotation.formats.records import AnnotationRecord
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
+from annotation.models import Decision, Project, Revision, Score, Span, Suggestion, Unit
+from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
+
+# The text that is judged, by what items are made from; it stands last.
+JUDGED = {"evidence": "evidence", "response": "response", "question": "question", "pair": "hypothesis"}
+UNIT = "unit"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExport:
+    """`module` has `write(tasks, questions, folder)` and `LOSES`, what its files never hold; `files` are its files."""
+
+    title: str
+    module: str
+    files: tuple[str, ...]
+    has_suggestions: bool = True
+
+    def write(self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None]) -> None:
+        import_module(self.module).write(
+            _tasks(project, moment, self.has_suggestions, progress), _questions(project), folder
+        )
+
+
+TOOLS: dict[str, ToolExport] = {
+    "label-studio": ToolExport(
+        "Label Studio JSON",
+        "annotation.formats.tools.label_studio.writing",
+        ("label-studio.json", "label-studio.xml"),
+    ),
+}
+
+
+def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
+    """What the tool's files do not hold of this project: in words, and how many there are, where that counts."""
+    export = TOOLS[tool]
+    revisions = Revision.objects.filter(annotation__item__project=project)
+    decisions = Decision.objects.filter(project=project).in_force()
+    suggestions = Suggestion.objects.filter(run__project=project)
+    counts = (
+        ("Earlier revisions of annotations", revisions.filter(is_latest=False)),
+        ("Comments and free texts", revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={}))),
+        ("Highlights", Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))),
+        ("Decisions", decisions),
+        ("Scores of checkers", Score.objects.filter(run__project=project)),
+        *(() if export.has_suggestions else (("Suggestions of checkers", suggestions),)),
+    )
+    found = [(what, rows.count()) for what, rows in counts]
+    told = [(what, number) for what, number in found if number]
+    what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
+    return [*told, (what_people_saw, None), *((what, None) for what in import_module(export.module).LOSES)]
+
+
+def _questions(project: Project) -> list[WrittenQuestion]:
+    return [
+        WrittenQuestion(each.slug, each.title, {label.value: label.title for label in each.labels})
+        for each in project.type.dimensions
+    ]
+
+
+def _tasks(
+    project: Project, moment: Moment, has_suggestions: bool, progress: Callable[[int], None]
+) -> Iterator[WrittenTask]:
+    done = 0
+    for items in exported_items(project, moment):
+        yield from _Batch(project, items, has_suggestions).tasks()
+        done += len(items)
+        progress(done)
+
+
+class _Batch:
+    def __init__(self, project: Project, items: list[ExportedItem], has_suggestions: bool):
+        self.kind, self.items = project.type, items
+        self.titles = {each.slug: {one.value: one.title for one in each.labels} for each in self.kind.dimensions}
+        columns = CONTENTS[self.kind.contents]
+        metadata = f"{self.kind.anchor_kind}__metadata"
+        anchors = [item.anchor for item in items]
+        rows = Unit.objects.filter(pk__in=anchors).values("pk", metadata, *columns.paths)
+        self.metadata, self.texts = {}, {}
+        for row in rows:
+            self.metadata[row["pk"]] = row[metadata] or {}
+            texts = columns.read(row).texts
+            judged = JUDGED.get(self.kind.anchor_kind, "claim")
+            self.texts[row["pk"]] = {name: text for name, text in texts.items() if name != judged} | {
+                judged: texts[judged]
+            }
+        units = [unit for item in items for unit in item.unit_keys]
+        self.unit_texts = {}
+        if self.kind.unit_kind in UNIT_TEXTS:
+            found = Unit.objects.filter(pk__in=units).select_related(UNIT_TEXTS[self.kind.unit_kind][0])
+            self.unit_texts = {unit.pk: unit_text(unit).title for unit in found}
+        self.suggestions = _suggestions(project, units) if has_suggestions else {}
+
+    def tasks(self) -> Iterator[WrittenTask]:
+        for item in self.items:
+            latest = {annotation.rater: annotation for annotation in item.annotations}
+            for unit, key in item.unit_keys.items():
+                more = {UNIT: self.unit_texts[unit]} if unit in self.unit_texts else {}
+                yield WrittenTask(
+                    key,
+                    self.texts[item.anchor] | more,
+                    self.metadata[item.anchor],
+                    [said for one in latest.values() if (said := self._said(one, key)).labels],
+                    [
+                        WrittenAnswers(model, self._titles(labels), sure)
+                        for (model, sure), labels in self.suggestions.get(unit, {}).items()
+                    ],
+                )
+
+    def _said(self, annotation: AnnotationRecord, unit: str) -> WrittenAnswers:
+        labels = {one.dimension: one.label for one in annotation.judgements if one.unit == unit}
+        who = "" if annotation.rater_kind == "slot" else annotation.rater
+        return WrittenAnswers(who, self._titles(labels), None, annotation.active_ms, annotation.submitted_at)
+
+    def _titles(self, labels: dict[str, str]) -> dict[str, list[str]]:
+        return {slug: [self.titles[slug].get(label, label)] for slug, label in labels.items() if slug in self.titles}
+
+
+def _suggestions(project: Project, units: list[int]) -> dict[int, dict[tuple[str, float | None], dict[str, str]]]:
+    """Unit -> (run's name, probability) -> question -> label."""
+    found: dict[int, dict] = defaultdict(lambda: defaultdict(dict))
+    rows = Suggestion.objects.filter(run__project=project, unit__in=units).order_by("run_id", "dimension")
+    columns = ("unit_id", "run__checker", "run__version", "dimension", "label", "probability")
+    for unit, checker, version, dimension, label, sure in rows.values_list(*columns):
+        outside = checker.removeprefix("outside:")
+        name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
+        found[unit][name, sure][dimension] = label
+    return found

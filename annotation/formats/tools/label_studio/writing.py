@@ -1,0 +1,125 @@
+"""Tasks for Label Studio: the JSON that it imports, and a labelling configuration for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+from annotation.formats.cells import digest, number_in
+from annotation.formats.content.assay import instant_text
+from annotation.formats.tools.label_studio.reading import KEPT, KEY
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
+
+FILE, CONFIG = "label-studio.json", "label-studio.xml"
+LOSES = (
+    "Names: annotators are called by their pseudonyms in completed_by",
+    "Ids of annotations, predictions and results are new",
+)
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """The two files, in `folder`."""
+    fields: dict[str, str] = {}
+    controls: dict[str, list[str]] = {}
+    with open(folder / FILE, "w", encoding="utf-8", newline="") as out:
+        mark = "[\n"
+        for task in tasks:
+            kept = task.metadata.get(KEPT)
+            kept = kept if isinstance(kept, dict) else {}
+            names = _fields(task, kept)
+            for name in names:
+                fields.setdefault(name, name)
+            for name, (kind, to) in _controls(kept).items():
+                controls.setdefault(name, [kind, to])
+                fields.setdefault(to, names[-1])
+            out.write(mark + json.dumps(_task(task, questions, kept, names), ensure_ascii=False, allow_nan=False))
+            mark = ",\n"
+        out.write("[]\n" if mark == "[\n" else "\n]\n")
+    (folder / CONFIG).write_text(_config(questions, fields, controls), encoding="utf-8")
+
+
+def _fields(task: WrittenTask, kept: dict) -> list[str]:
+    """The names that the texts have in the task's data: those of the file that they came from."""
+    names = kept.get("fields")
+    is_known = isinstance(names, list) and len(names) == len(task.texts) and all(isinstance(one, str) for one in names)
+    return names if is_known else list(task.texts)
+
+
+def _controls(kept: dict) -> dict[str, tuple[str, str]]:
+    """Question -> type of its results, and the object that they are about."""
+    found = kept.get("controls")
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {
+        name: (one[0], one[1])
+        for name, one in pairs
+        if isinstance(one, list) and len(one) == 2 and all(isinstance(part, str) for part in one)
+    }
+
+
+def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names: list[str]) -> dict:
+    data = {name: value for name, value in task.metadata.items() if name != KEPT}
+    data |= dict(zip(names, task.texts.values(), strict=True))
+    number = int(task.key) if task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 else None
+    if number is None or str(number) != task.key:
+        data[KEY] = task.key
+    found = {} if KEY in data else {"id": number}
+    controls = _controls(kept)
+
+    def results(said: WrittenAnswers) -> list[dict]:
+        return [
+            _result(task, question, said, *controls.get(question.title, ("choices", names[-1])))
+            for question in questions
+            if question.slug in said.labels
+        ]
+
+    found["data"] = data
+    found["annotations"] = [
+        ({"completed_by": {"email": said.who}} if said.who else {})
+        | {"result": results(said)}
+        | ({"lead_time": said.active_ms / 1000} if said.active_ms is not None else {})
+        | ({"updated_at": instant_text(said.submitted_at)} if said.submitted_at else {})
+        for said in task.people
+    ]
+    found["predictions"] = [
+        {"model_version": said.who, "result": results(said)}
+        | ({"score": said.probability} if said.probability is not None else {})
+        for said in task.models
+    ]
+    return found
+
+
+def _result(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers, kind: str, to: str) -> dict:
+    labels = said.labels[question.slug]
+    if kind == "rating" and len(labels) == 1 and (number := number_in(labels[0])) is not None:
+        value: dict = {"rating": int(number) if number.is_integer() else number}
+    elif kind == "pairwise" and len(labels) == 1:
+        value = {"selected": labels[0]}
+    else:
+        kind, value = "choices", {"choices": labels}
+    name = digest(task.key, said.who, question.slug).hex()[:10]
+    return {"id": name, "from_name": question.title, "to_name": to, "type": kind, "value": value}
+
+
+def _config(questions: list[WrittenQuestion], fields: dict[str, str], controls: dict[str, list[str]]) -> str:
+    view = ElementTree.Element("View")
+    shown = {field for name, field in fields.items() if name != field}
+    objects = {name: field for name, field in fields.items() if name != field or field not in shown}
+    for name, field in objects.items():
+        ElementTree.SubElement(view, "Text", name=name, value=f"${field}")
+    last = list(objects)[-1] if objects else "text"
+    for question in questions:
+        kind, to = controls.get(question.title, ["choices", last])
+        if kind == "rating":
+            most = max((int(float(value)) for value in question.labels if number_in(value) is not None), default=5)
+            ElementTree.SubElement(view, "Rating", name=question.title, toName=to, maxRating=str(most))
+            continue
+        if kind == "pairwise":
+            ElementTree.SubElement(view, "Pairwise", name=question.title, toName=to)
+            continue
+        element = ElementTree.SubElement(view, "Choices", name=question.title, toName=to, choice="single")
+        for title in question.labels.values():
+            ElementTree.SubElement(element, "Choice", value=title)
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"

@@ -1,0 +1,278 @@
+"""What files of annotation tools have in common: texts, what people said of each, and what models said.
+
+A tool's module turns its files into `Task`s, one at a time, with the names of questions and labels as its users wrote
+them. Here they become records and a label set. What Assay cannot hold is counted by name and never dropped silently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from annotation import incoming
+from annotation.formats.cells import BadCell, SeenKeys, digest, number_in, row_error
+from annotation.formats.records import (
+    AnnotationRecord,
+    ClaimRecord,
+    FormatError,
+    JudgementRecord,
+    LostRecord,
+    PairRecord,
+    Record,
+    RowError,
+    SuggestionRecord,
+)
+from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.ratings import MOST_LABELS
+
+ONE, SEVERAL, RATING = "one", "several", "rating"
+TITLE_CHARS, MODEL_CHARS = 200, 70
+MOST_QUESTIONS = 12
+MOST_LOST = 500  # different parts that are listed
+
+
+@dataclass(slots=True)
+class Said:
+    """What one person or one model said of a text. `who` is empty where the file does not name them."""
+
+    who: str = ""
+    # Question -> its labels, as the tool's users wrote them
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    probability: float | None = None  # of a model
+    active_ms: int | None = None
+    submitted_at: datetime | None = None
+    comment: str = ""
+
+
+@dataclass(slots=True)
+class Task:
+    """A text with everything that was said of it. `context` is what it was judged against, where that is shown."""
+
+    file: str
+    line: int
+    key: str
+    text: str
+    context: str = ""
+    metadata: dict = field(default_factory=dict)
+    people: list[Said] = field(default_factory=list)
+    models: list[Said] = field(default_factory=list)
+    lost: Counter[str] = field(default_factory=Counter)
+
+
+Tasks = Callable[[list[SourceFile], Options], Iterator[Task | RowError]]
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def question_slug(name: str) -> str:
+    """A question's column name, the same for every file; different questions have different ones."""
+    slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_").lstrip("0123456789_")[:40]
+    if slug and re.fullmatch(r"[a-z][a-z0-9_ -]{0,39}", name.lower()):
+        return slug
+    return f"{slug[:30] or 'question'}_{digest(name.casefold()).hex()[:6]}"
+
+
+def label_value(title: str) -> str:
+    """What is stored for a label: numbers in one spelling, small letters, `_` for spaces and hyphens. Labels that
+    differ in these alone are one."""
+    number = number_in(title)
+    if number is not None and abs(number) < 1e15:
+        return str(int(number)) if number.is_integer() else repr(number)
+    folded = " ".join(title.casefold().split())
+    value = re.sub(r"[ _-]+", "_", folded).strip("_")
+    if re.fullmatch(r"\w[\w.+]*", value) and len(value) <= 80:
+        return value
+    plain = re.sub(r"[^\w.+]+", "_", folded).strip("_.+")[:60]
+    return f"{plain or 'label'}-{digest(folded).hex()[:6]}"
+
+
+def shown(text: str) -> str:
+    """A name as a title: on one line, with nothing that nobody sees."""
+    title = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 8]}… {digest(text).hex()[:6]}"
+
+
+def model_name(name: str) -> str:
+    """The name of a model, as long as a run's may be."""
+    title = shown(name)
+    return title if len(title) <= MODEL_CHARS else f"{title[: MODEL_CHARS - 8]}… {digest(name).hex()[:6]}"
+
+
+# --- records --------------------------------------------------------------------------------------------------------
+
+
+def records_of(tasks: Iterable[Task | RowError], options: Options) -> Iterator[Record]:
+    """Content and what was said of it, task by task, then what was lost. `options.label_set` says what is asked."""
+    questions = {one["slug"]: one for one in (options.label_set or {}).get("questions", ())}
+    page = (options.label_set or {}).get("page")
+    seen, lost, first = SeenKeys(), Counter(), {}
+    file = ""
+    for task in tasks:
+        if isinstance(task, RowError):
+            yield task
+            continue
+        if task.file != file:
+            file = task.file
+            seen.start(file)
+        try:
+            seen.add(task.key, "id", task.line)
+        except BadCell as problem:
+            yield row_error(file, task.line, problem)
+            continue
+        if task.context and page != "claim":
+            yield PairRecord(task.key, task.context, task.text, metadata=task.metadata)
+        else:
+            context = {"context": task.context} if task.context else {}
+            yield ClaimRecord(task.key, task.text, metadata=task.metadata | context)
+        yield from _said_of(task, questions)
+        for what, number in task.lost.items():
+            if what not in first and len(first) >= MOST_LOST:
+                what = "Further parts of other names"
+            first.setdefault(what, f"{file}, line {task.line:,}")
+            lost[what] += number
+    for what, number in lost.items():
+        yield LostRecord(what, number, first[what])
+
+
+def _said_of(task: Task, questions: Mapping[str, dict]) -> Iterator[Record]:
+    revisions: Counter[tuple[str, str]] = Counter()
+    unnamed = 0
+    for said in task.people:
+        judgements = tuple(
+            JudgementRecord(task.key, slug, answer) for slug, answer, _ in _answers(task, said, questions)
+        )
+        if not judgements and not said.comment:
+            task.lost["Annotations that answer no question"] += 1
+            continue
+        if said.who:
+            rater, kind = said.who, "person"
+        else:
+            unnamed += 1
+            rater, kind = f"place {unnamed}", "slot"
+        revisions[rater, kind] += 1
+        yield AnnotationRecord(
+            task.key,
+            rater,
+            judgements,
+            rater_kind=kind,
+            revision=revisions[rater, kind],
+            active_ms=said.active_ms,
+            submitted_at=said.submitted_at,
+            comment=said.comment,
+        )
+    models: set[tuple[str, str]] = set()
+    for said in task.models:
+        for slug, answer, name in _answers(task, said, questions):
+            if (said.who, slug) in models:
+                task.lost[f"Further predictions of one model for one text ({name})"] += 1
+                continue
+            models.add((said.who, slug))
+            yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
+
+
+def _answers(task: Task, said: Said, questions: Mapping[str, dict]) -> Iterator[tuple[str, str, str]]:
+    """Question's slug, the answer as it is stored, and the question's name."""
+    for name, labels in said.labels.items():
+        slug = question_slug(name)
+        if slug not in questions:
+            task.lost[f"Answers to questions with several choices ({shown(name)})"] += bool(labels)
+            continue
+        values = list(dict.fromkeys(label_value(label) for label in labels))
+        if values:
+            yield slug, values[0], name
+
+
+# --- the questions of the files -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ToolQuestion:
+    """A question as a file or a tool's configuration tells it: labels by value, in order."""
+
+    name: str
+    kind: str = ONE
+    labels: dict[str, str] = field(default_factory=dict)
+    is_listed: bool = False  # whether the configuration lists the labels, in their order
+
+    def add(self, label: str) -> None:
+        value = label_value(label)
+        if value not in self.labels:
+            title = shown(label) or value
+            is_taken = title.casefold() in {one.casefold() for one in self.labels.values()}
+            self.labels[value] = f"{title[: TITLE_CHARS - 9]} ({digest(label).hex()[:6]})" if is_taken else title
+
+
+def label_set_of(
+    tasks: Iterable[Task | RowError], name: str, configured: Mapping[str, ToolQuestion] | None = None
+) -> dict:
+    """The label set of what people and models said: a question for each, with the labels that occur or that the tool's
+    configuration lists; {} where nothing was said. Numbers are at the interval level.
+
+    Raises FormatError for a question with more than 40 labels, and for more than 12 questions.
+    """
+    asked = dict(configured or {})
+    is_pair, n_tasks = True, 0
+    for task in tasks:
+        if isinstance(task, RowError):
+            continue
+        n_tasks += 1
+        is_pair = is_pair and bool(task.context)
+        for said in (*task.people, *task.models):
+            for question, labels in said.labels.items():
+                of_question = asked.setdefault(question_slug(question), ToolQuestion(question))
+                if len({label_value(label) for label in labels}) > 1:
+                    of_question.kind = SEVERAL
+                for label in labels:
+                    of_question.add(label)
+                    if len(of_question.labels) > MOST_LABELS:
+                        raise FormatError(
+                            f"{question} has more than {MOST_LABELS} different labels, such as "
+                            f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many"
+                        )
+    asked = {slug: one for slug, one in asked.items() if one.labels and one.kind != SEVERAL}
+    if not asked:
+        return {}
+    if len(asked) > MOST_QUESTIONS:
+        raise FormatError(f"The file asks {len(asked)} questions; a label set has at most {MOST_QUESTIONS}")
+    return {
+        "name": shown(name)[:150],
+        "version": 1,
+        "page": "pair" if is_pair and n_tasks else "claim",
+        "summary": "",
+        "questions": [_question(slug, one) for slug, one in asked.items()],
+    }
+
+
+def _question(slug: str, asked: ToolQuestion) -> dict:
+    labels = dict(asked.labels)
+    are_numbers = all(number_in(value) is not None for value in labels)
+    if not asked.is_listed:
+        labels = dict(sorted(labels.items(), key=lambda one: float(one[0]) if are_numbers else one[0]))
+    if len(labels) == 1:  # a question has two labels at least; the other one did not occur
+        [value] = labels
+        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
+        labels[other] = other.replace("_", " ")
+    level = "interval" if are_numbers and len(labels) > 2 else "nominal"
+    found = [{"value": value, "title": title} for value, title in labels.items()]
+    return {"slug": slug, "title": shown(asked.name) or slug, "level": level, "labels": found}
+
+
+# --- values that tools write alike ----------------------------------------------------------------------------------
+
+
+def milliseconds(seconds: object) -> int | None:
+    """How long somebody took, where a file tells it in seconds."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        return None
+    return round(seconds * 1000) if seconds * 1000 <= incoming.MAX_ACTIVE_MS else None
+
+
+def instant(value: object) -> datetime | None:
+    try:
+        return incoming.instant(value) if isinstance(value, str) else None
+    except incoming.Refused:
+        return None

@@ -1,0 +1,229 @@
+"""Label Studio's files: what comes in, what is listed as lost, and what comes out again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation.formats import FormatError, Options, SourceFile, detect, get_format
+from annotation.formats.records import (
+    AnnotationRecord,
+    ClaimRecord,
+    LostRecord,
+    PairRecord,
+    SuggestionRecord,
+)
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_8, UTF_16, code_point, offset_of, place
+from annotation.formats.tools.tasks import label_value, question_slug
+from annotation.task_types.label_sets import VALUE, problems_of
+from tests.formats.helpers import errors, of, put
+
+SAMPLES = Path(__file__).parent / "samples"
+TASKS = SourceFile(SAMPLES / "label-studio.json")
+CONFIG = SourceFile(SAMPLES / "label-studio.xml")
+
+
+def read(*sources: SourceFile, **options) -> tuple[dict, list]:
+    known = get_format("label-studio")
+    made = known.load().label_set_of(list(sources), Options(**options), "sample")
+    return made, list(known.read(list(sources), Options(label_set=made, **options)))
+
+
+def task(text="A text", results=(), data=None, **more) -> dict:
+    annotations = [{"completed_by": 1, "result": list(results)}] if results else []
+    return {"id": 1, "data": data or {"text": text}, "annotations": annotations} | more
+
+
+def choice(*labels, name="tone", to="text", **more) -> dict:
+    return {"from_name": name, "to_name": to, "type": "choices", "value": {"choices": list(labels)} | more}
+
+
+def of_tasks(tmp_path, *tasks, **options) -> tuple[dict, list]:
+    return read(put(tmp_path, "tasks.json", json.dumps(tasks)), **options)
+
+
+def test_a_real_export_with_two_annotators_and_a_model():
+    assert detect(TASKS.path) == "label-studio" and detect(CONFIG.path) == "label-studio"
+    made, found = read(TASKS)
+    assert problems_of(made) == []
+    asked = {one["slug"]: [label["title"] for label in one["labels"]] for one in made["questions"]}
+    assert asked == {"sentiment": ["Bad 👎", "so-so", "Very Good"], "stars": ["1", "3", "5"]}
+    assert [one.key for one in of(found, ClaimRecord)] == ["101", "102", "103"]
+    said = {
+        (one.item, one.rater): {each.dimension: each.label for each in one.judgements}
+        for one in of(found, AnnotationRecord)
+    }
+    assert said[("101", "1")] == {"sentiment": "very_good", "stars": "5"}
+    assert said[("101", "2")] == {"sentiment": "so_so", "stars": "3"}
+    assert set(said) == {("101", "1"), ("101", "2"), ("102", "1")}  # a cancelled annotation is none
+    first = of(found, AnnotationRecord)[0]
+    assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
+    models = [(one.unit, one.checker, one.label, one.probability) for one in of(found, SuggestionRecord)]
+    assert models == [("101", "stars-v2", "very_good", 0.875), ("102", "stars-v2", "so_so", 0.5)]
+    lost = {one.what: one.number for one in of(found, LostRecord)}
+    assert lost["Relations between regions"] == 1 and lost["Cancelled annotations"] == 1
+    assert lost["Fields of tasks: inner_id"] == 3 and not errors(found)
+
+
+def test_the_configuration_tells_labels_that_nobody_used_and_the_field():
+    made, found = read(TASKS, CONFIG)
+    stars = next(one for one in made["questions"] if one["slug"] == "stars")
+    assert [label["value"] for label in stars["labels"]] == ["1", "2", "3", "4", "5"]
+    sentiment = next(one for one in made["questions"] if one["slug"] == "sentiment")
+    assert [label["title"] for label in sentiment["labels"]] == ["Very Good", "so-so", "Bad 👎"]
+    assert [one.metadata["label_studio"]["fields"] for one in of(found, ClaimRecord)] == [["body"]] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE View [<!ENTITY a "b">]><View>&a;</View>',
+        '<!DOCTYPE View SYSTEM "http://example.org/x.dtd"><View/>',
+        "<View><Text></View>",
+        "<View>" + "x" * 2_000_000 + "</View>",
+    ],
+)
+def test_a_configuration_with_entities_or_broken_is_refused(tmp_path, text):
+    config = put(tmp_path, "config.xml", text)
+    with pytest.raises(FormatError, match="config.xml: "):
+        read(TASKS, config)
+    with pytest.raises(FormatError, match="configuration alone"):
+        list(get_format("label-studio").read([CONFIG], Options()))
+
+
+def test_two_texts_of_the_configuration_are_a_pair(tmp_path):
+    config = put(
+        tmp_path,
+        "config.xml",
+        '<View><Text name="q" value="$prompt"/><Text name="a" value="$reply"/>'
+        '<Choices name="tone" toName="a"><Choice value="kind"/><Choice value="rude"/></Choices></View>',
+    )
+    tasks = put(
+        tmp_path,
+        "t.json",
+        json.dumps([task(data={"reply": "No.", "prompt": "May I?"}, results=[choice("rude", to="a")])]),
+    )
+    made, found = read(tasks, config)
+    assert made["page"] == "pair"
+    assert [(one.premise, one.hypothesis) for one in of(found, PairRecord)] == [("May I?", "No.")]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ({"url": "https://e.org/a.png", "body": "Told."}, "Told."),
+        ({"title": "T", "text": "Told."}, "Told."),
+        ({"title": "T", "note": "N", "x": "Told."}, "Told."),  # what the results are about
+        ({"x": [{"author": "A", "text": "Hi"}, {"text": "Ho"}]}, "A: Hi\nHo"),
+    ],
+)
+def test_the_field_of_the_text_is_guessed(tmp_path, data, text):
+    _, found = of_tasks(tmp_path, task(data=data, results=[choice("a", to="x")]))
+    assert [one.text for one in of(found, ClaimRecord)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("broken", "column", "reason"),
+    [
+        ({"data": "text"}, "data", "JSON object"),
+        ({"data": {"image": "https://e.org/a.png"}}, "data", "no text"),
+        ({"annotations": {"result": []}}, "annotations", "list of JSON objects"),
+        ({"annotations": [{"result": "x"}]}, "annotations[0].result", "not a list"),
+        ({"annotations": [{"result": [{"type": "choices"}]}]}, "annotations[0].result[0]", "from_name"),
+        ({"annotations": [{"result": [choice("a") | {"value": {"choices": "a"}}]}]}, "choices", "list of texts"),
+        (
+            {"predictions": [{"result": [choice("a") | {"type": "rating", "value": {"rating": "x"}}]}]},
+            "rating",
+            "number",
+        ),
+        ({"id": " "}, "id", "empty"),
+    ],
+)
+def test_a_broken_task_is_told_and_the_rest_is_read(tmp_path, broken, column, reason):
+    sound = task("Sound.", [choice("a")]) | {"id": 2}
+    _, found = of_tasks(tmp_path, task() | broken, sound, sound)
+    first, again = errors(found)
+    assert column in first.column and reason in first.reason and first.line == 1
+    assert "already occurs" in again.reason
+    assert [one.text for one in of(found, ClaimRecord)] == ["Sound."]
+
+
+def test_annotators_without_a_name_are_places_and_again_is_a_revision(tmp_path):
+    nobody = {"result": [choice("a")]}
+    ann = {"completed_by": {"id": 3, "email": "ann@example.org"}, "result": [choice("b")]}
+    _, found = of_tasks(tmp_path, task(annotations=[nobody, ann, nobody, ann | {"result": [choice("a")]}]))
+    said = [(one.rater, one.rater_kind, one.revision, one.judgements[0].label) for one in of(found, AnnotationRecord)]
+    assert said == [
+        ("place 1", "slot", 1, "a"),
+        ("ann@example.org", "person", 1, "b"),
+        ("place 2", "slot", 1, "a"),
+        ("ann@example.org", "person", 2, "a"),
+    ]
+
+
+def test_what_assay_cannot_hold_is_listed(tmp_path):
+    region = {"id": "r", "from_name": "who", "to_name": "text", "type": "brushlabels", "value": {"rle": [1]}}
+    results = [choice("a"), choice("b", start=1, end=2), region, choice("x", "y", name="many")]
+    prediction = {"model_version": "m", "score": 7.5, "result": [choice("a")]}
+    made, found = of_tasks(tmp_path, task(results=results, predictions=[prediction, prediction], meta={"a": 1}))
+    assert [one["slug"] for one in made["questions"]] == ["tone"]
+    assert {one.what: one.number for one in of(found, LostRecord)} == {
+        "Results of the type brushlabels (who)": 1,
+        "Answers about single regions (tone)": 1,
+        "Answers to questions with several choices (many)": 1,
+        "Scores of predictions that are no probability": 2,
+        "Further predictions of one model for one text (tone)": 1,
+        "Fields of tasks: meta": 1,
+    }
+
+
+def test_too_many_labels_or_questions_are_refused(tmp_path):
+    with pytest.raises(FormatError, match="more than 40 different labels"):
+        of_tasks(tmp_path, *(task(str(n), [choice(f"l{n}")]) | {"id": n} for n in range(1, 50)))
+    with pytest.raises(FormatError, match="asks 13 questions"):
+        of_tasks(tmp_path, task(results=[choice("a", name=f"q{n}") for n in range(13)]))
+
+
+def test_names_of_any_kind_are_names_that_can_be_stored(tmp_path):
+    names = [
+        ">10",
+        "<10",
+        "C++",
+        "C#",
+        "👍",
+        "не знаю",
+        "x" * 300,
+        "1e400",
+        "1e300",
+        "a|b",
+        "-",
+        "½",
+        "\u202e",
+        "  Yes ",
+    ]
+    values = [label_value(name) for name in names]
+    assert len(set(values)) == len(names)
+    assert all(VALUE.fullmatch(value) and len(value) <= 80 for value in values)
+    assert label_value("yes") == label_value(" YES") == "yes" and label_value("3.0") == "3"
+    assert question_slug("Tone") == "tone" and question_slug("情感") != question_slug("主题")
+    made, found = of_tasks(tmp_path, *(task(results=[choice(name, name="Q " + name)]) | {"id": n} for n, name in
+                                       enumerate(names[:12], 1)))  # fmt: skip
+    assert problems_of(made) == [] and len(of(found, AnnotationRecord)) == 12
+
+
+def test_offsets_are_converted_and_held_against_the_quote():
+    text = "a😀b\r\nc👩🏽‍🔬d"
+    plain = text.replace("\r\n", "\n")
+    for encoding in (UTF_16, UTF_8, CODE_POINTS):
+        for start in range(len(plain)):
+            for end in range(start + 1, len(plain) + 1):
+                given = [offset_of(plain, at, encoding) for at in (start, end)]
+                assert [code_point(plain, at, encoding) for at in given] == [start, end]
+                assert place(plain, *given, plain[start:end], (encoding,)) == (start, end)
+    start = offset_of(text, text.index("c"), UTF_16)
+    assert place(text, start, start + 1, "c", (UTF_16,)) == (plain.index("c"), plain.index("c") + 1)
+    assert place(plain, 2, 3, "b", (UTF_16, CODE_POINTS)) == (2, 3)  # counted in code points, as the quote tells
+    assert place(plain, 3, 4, None, (UTF_16, CODE_POINTS)) == (2, 3)
+    assert place(plain, 2, 3, None, (UTF_16,)) is None  # within a character
+    assert place(plain, 0, 99, None, (UTF_16,)) is None and place(plain, 1, 1, None, (UTF_16,)) is None
+    assert place(plain, 0, 1, "z", (UTF_16, CODE_POINTS)) is None
