@@ -19,7 +19,8 @@ from annotation.machines.runs.checker_inputs import READERS
 from annotation.models import Judgement, Project, Span, UnitKind
 from annotation.projects.item_making import UNITS_OF
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.label_sets import LEVELS, VALUE, fits_level
+from annotation.task_types.base import ANSWERS
+from annotation.task_types.label_sets import LEVELS, VALUE, VALUE_CHARS, fits_level
 from annotation.work.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from models_runtime.contracts import ROLES
 from models_runtime.registry import list_infos
@@ -165,6 +166,12 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
             yield f"{slug} is asked on no label of {condition.dimension}, so never"
         elif condition and (unknown := set(condition.labels) - set(before[condition.dimension].values)):
             yield f"{slug} is asked on unknown labels of {condition.dimension}: {', '.join(sorted(unknown))}"
+        if dimension.answer not in ANSWERS:
+            yield f"{slug} has the answer {dimension.answer!r}, not one of {', '.join(ANSWERS)}"
+        if dimension.takes_several and (dimension.level != "nominal" or dimension.role or dimension.derived):
+            yield f"{slug} takes several labels, so it has no order, no role and nothing derived"
+        if dimension.takes_several and kind.keys_pick == "units":
+            yield f"{slug} takes several labels, and digits pick units"
         if dimension.spans and (unknown := set(dimension.spans.labels) - set(dimension.values)):
             yield f"{slug} takes spans for unknown labels: {', '.join(sorted(unknown))}"
         if dimension.spans and any(len(field) > _longest(Span, "field") for field in dimension.spans.fields):
@@ -199,7 +206,7 @@ def _of_labels(labels: tuple[Label, ...]) -> Iterator[str]:
     yield from (f"has the label {value} twice" for value in _repeated([label.value for label in labels]))
     yield from (f"has two labels “{title}”" for title in _repeated([label.title for label in labels]))
     for label in labels:
-        if not VALUE.fullmatch(label.value) or len(label.value) > _longest(Judgement, "label"):
+        if not VALUE.fullmatch(label.value) or len(label.value) > VALUE_CHARS:
             yield f"has the label {label.value!r}, which is no name of letters, digits, -, . and _, not too many"
         if label.polarity is not None and not -1 <= label.polarity <= 1:
             yield f"has {label.value} at the polarity {label.polarity}, which is not between -1 and 1"

@@ -23,7 +23,7 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.projects import item_job, managing
+from annotation.projects import item_job, label_sets, managing
 from annotation.task_types import task_type
 
 PASSWORD = "correct horse battery"
@@ -188,6 +188,19 @@ def make_project(
     if with_items:
         make_items(project)
     return project
+
+
+def make_label_set_project(description: dict, texts: Sequence[str], **fields) -> Project:
+    """A project that asks a label set's questions of claims with these texts, in their order."""
+    owner = make_user(is_staff=True)
+    label_set = label_sets.save_label_set(owner, description)
+    dataset = make_dataset(owner)
+    base = {"dataset": dataset, "batch": make_batch(dataset)}
+    claims = Claim.objects.bulk_create(
+        Claim(**base, key=f"claim-{number}", text=text) for number, text in enumerate(texts, 1)
+    )
+    Unit.objects.bulk_create(Unit(**base, kind="claim", key=claim.key, claim=claim) for claim in claims)
+    return make_project(dataset, label_set.identifier, order="file", **fields)
 
 
 def make_items(project: Project) -> Project:

@@ -67,7 +67,7 @@ ALLOWED = {
     "annotation.bulk": (),
     "annotation.markdown": (),
     "annotation.models": ("annotation.task_types",),
-    "annotation.formats": ("annotation.incoming",),
+    "annotation.formats": ("annotation.incoming", "annotation.task_types.base"),
     "annotation.incoming": (),
     "annotation.task_types": (),
     "models_runtime": (),

@@ -24,6 +24,7 @@ from analysis.reports.tabular import named
 from analysis.reports.words.methods import paragraph
 from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources.selection import NAMES, argument_of
+from analysis.sources.several import per_label
 from analysis.sources.splits import name_split
 from annotation.models import Project, Rater
 from annotation.work.label_access import PAGE
@@ -100,7 +101,7 @@ def scope_context(asked: Asked) -> dict:
         "scope_arms": Project.Prefill.choices,
         "scope_labels": [
             (f"{dimension.slug}:{label.value}", f"{dimension.title}: {label.title}")
-            for dimension in project.type.dimensions
+            for dimension in per_label(project.type).dimensions
             for label in dimension.labels
         ],
         "scope_raters": queries.annotators_of(project)

@@ -181,9 +181,7 @@ def describe_labels(kind: TaskType, labels: dict[str, str], numbers: dict[str, f
 
 def _title(dimension: Dimension, label: str) -> str:
     """With what follows from the label; one of an older version as it is stored."""
-    if label not in dimension.values:
-        return label
-    titles = [dimension.label(label).title]
+    titles = [dimension.title_of(label)]
     for derived in dimension.derived:
         coarser = dict(derived.of).get(label)
         titles += [one.title for one in derived.labels if one.value == coarser]

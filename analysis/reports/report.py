@@ -109,7 +109,7 @@ class Report:
 
         source = as_source(source)
         self.check(options)
-        if reason := self.fits(source.type):
+        if reason := self.fits(source.asked):
             raise ValueError(reason)
         if reason := self.missing_run(source):
             raise ValueError(reason)

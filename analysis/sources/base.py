@@ -45,6 +45,12 @@ ADJUDICATED = "adjudicated"
 class Source(Outline):
     """One project's labels as of one moment, whoever they are by."""
 
+    @property
+    def asked(self) -> TaskType:
+        """As people are asked. The `type` of what reports are made from has a question for each label where several may
+        be chosen (`analysis.sources.several`)."""
+        return self.type
+
     @abstractmethod
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         """UNIT_COLUMNS, a row per unit under judgement, in the order of keys.

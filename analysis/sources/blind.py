@@ -14,6 +14,7 @@ import pandas as pd
 from analysis.sources.base import Source
 from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
+from analysis.sources.several import rows_per_label
 
 
 def looked_at(source: Source, selection: Selection) -> Source:
@@ -49,7 +50,8 @@ class BlindSource(SelectedSource):
         return rows[~rows["annotation"].isin(self._marked)].reset_index(drop=True)
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        return self._unmarked(self.inner.label_frame(units, every_revision=every_revision))
+        labels = self.inner.label_frame(units, every_revision=every_revision)
+        return rows_per_label(self.inner.type, self._unmarked(labels))
 
     def revision_frame(self) -> pd.DataFrame:
         return self._unmarked(self.inner.revision_frame())

@@ -17,7 +17,9 @@ from analysis.sources.outline import Run
 from analysis.sources.parents import Parents, are_shared
 from analysis.sources.rankings import Retrieval
 from analysis.sources.selection import ARMS, Selection, day_of
+from analysis.sources.several import per_label, rows_per_label, with_answers
 from analysis.sources.splits import source_name
+from annotation.task_types import TaskType
 
 LISTED = 20
 
@@ -32,9 +34,14 @@ class SelectedSource(Source):
     def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):
         self.inner, self.selection, self.beside = inner, selection, beside
         self._units: dict[str, pd.DataFrame] = {}
-        self.slug, self.title, self.task_type, self.type = inner.slug, inner.title, inner.task_type, inner.type
+        self.slug, self.title, self.task_type = inner.slug, inner.title, inner.task_type
+        self.type = per_label(inner.type)
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
         selection.check(self.type, lambda: set(inner.everybody()["rater"]), lambda: _arms_of(inner))
+
+    @property
+    def asked(self) -> TaskType:
+        return self.inner.asked
 
     def how_to_have_runs(self) -> str:
         return self.inner.how_to_have_runs()
@@ -65,7 +72,7 @@ class SelectedSource(Source):
             self._refuse_unknown_source(everything)
         if self.selection.label and len(units):
             dimension, _, label = self.selection.label.partition(":")
-            labels = self.inner.label_frame(units)
+            labels = rows_per_label(self.inner.type, self.inner.label_frame(units))
             with_it = labels[(labels["dimension"] == dimension) & (labels["label"] == label)]
             units = units[units["unit"].isin(with_it["unit"])]
         return units.reset_index(drop=True)
@@ -107,7 +114,7 @@ class SelectedSource(Source):
         return groups_of(self.inner, self.selection.split)
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        labels = self.inner.label_frame(units, every_revision=every_revision)
+        labels = rows_per_label(self.inner.type, self.inner.label_frame(units, every_revision=every_revision))
         if self.selection.arm:
             arms = labels["annotation"].map(self.inner.arms()).astype(object)
             labels = labels[(arms == self.selection.arm).to_numpy()]
@@ -187,7 +194,7 @@ class SelectedSource(Source):
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         spans = self.inner.span_frame(units)
-        said = self.label_frame(units)[["unit", "rater", "dimension"]]
+        said = with_answers(self.asked, self.label_frame(units))[["unit", "rater", "dimension"]]
         return spans.merge(said, on=["unit", "rater", "dimension"], how="inner")
 
     def rater_frame(self) -> pd.DataFrame:
@@ -197,13 +204,13 @@ class SelectedSource(Source):
         return self.inner.everybody()
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        return self._about_units(self.inner.decision_frame(method))
+        return self._about_units(rows_per_label(self.inner.type, self.inner.decision_frame(method)))
 
     def acknowledgement_frame(self) -> pd.DataFrame:
         return self.inner.acknowledgement_frame()
 
     def decision_history(self) -> pd.DataFrame:
-        return self._about_units(self.inner.decision_history())
+        return self._about_units(rows_per_label(self.inner.type, self.inner.decision_history()))
 
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()
@@ -212,7 +219,7 @@ class SelectedSource(Source):
         return self.inner.runs()
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(self.inner.suggestion_frame(run))
+        return self._about_units(rows_per_label(self.inner.type, self.inner.suggestion_frame(run)))
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
         return self._about_units(self.inner.stray_frame(run))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 
 from analysis.sources import splits
+from analysis.sources.several import per_label
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project
 from annotation.task_types import TaskType
@@ -65,7 +66,7 @@ class Selection:
         """Whether a project of this kind, with these people (pseudonyms) and arms, has what is chosen. What there is
         not raises ValueError: a slip of the pen would give figures of nothing."""
         if self.label:
-            known = [f"{one.slug}:{value}" for one in kind.dimensions for value in one.values]
+            known = [f"{one.slug}:{value}" for one in per_label(kind).dimensions for value in one.values]
             if self.label not in known:
                 raise WrongChoice(f"label is one of {', '.join(known)}, not {self.label!r}", "label")
         if self.split:

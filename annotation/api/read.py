@@ -1,5 +1,6 @@
 """Read-only JSON for researchers: projects, items, annotations, jobs. Keys and UUIDs, never row numbers."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from django.core.exceptions import BadRequest
@@ -100,6 +101,7 @@ def show_dimension(dimension: Dimension) -> dict:
         "title": dimension.title,
         "question": dimension.question,
         "level": dimension.level,
+        "answer": dimension.answer,
         "hidden": dimension.is_hidden,
         "labels": dimension.values,
         "shown_labels": [
@@ -130,7 +132,8 @@ def show_item(item: Item, *, with_key: bool) -> dict:
     }
 
 
-def show_annotation(annotation: Annotation) -> dict:
+def show_annotation(annotation: Annotation, several: Mapping[str, Dimension]) -> dict:
+    """`several` are the questions that take several labels, whose answers are given label by label, too."""
     [revision] = annotation.latest
     return {
         "item": annotation.item.key,
@@ -152,6 +155,7 @@ def show_annotation(annotation: Annotation) -> dict:
                 "unit": row.unit.key,
                 "dimension": row.dimension,
                 "label": row.label,
+                **({"labels": several[row.dimension].chosen(row.label)} if row.dimension in several else {}),
                 "spans": [
                     {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
                     for span in row.spans.all()
@@ -209,11 +213,11 @@ def annotations(request, slug):
         .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
     )
 
-    by = set()
+    by, several = set(), {one.slug: one for one in found.type.dimensions if one.takes_several}
 
     def show(annotation: Annotation) -> dict:
         by.add(annotation.rater.user_id)
-        return show_annotation(annotation)
+        return show_annotation(annotation, several)
 
     response = _paged(rows, request, ANNOTATION_FILTERS, show)
     if by - {request.user.pk}:

@@ -16,11 +16,12 @@ class PriorityForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """A decision on one unit and dimension; the label must be one of the dimension's."""
+    """A decision on one unit and dimension; the answer must be one of the dimension's. Where it is of several labels,
+    each comes by itself, and none where none is chosen."""
 
     unit = forms.CharField(strip=False, widget=forms.HiddenInput)
     dimension = forms.ChoiceField(widget=forms.HiddenInput)
-    label = forms.CharField(max_length=80)
+    label = forms.CharField(required=False)
     note = forms.CharField(required=False, max_length=2000)
 
     def __init__(self, *args, type, **kwargs):
@@ -30,6 +31,12 @@ class DecisionForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        if "dimension" in cleaned and cleaned.get("label") not in self.type.dimension(cleaned["dimension"]).values:
+        if "dimension" not in cleaned:
+            return cleaned
+        dimension = self.type.dimension(cleaned["dimension"])
+        if dimension.takes_several:
+            chosen = self.data.getlist("label")
+            cleaned["label"] = dimension.answer_of(chosen) if set(chosen) <= set(dimension.values) else ""
+        if not dimension.takes(cleaned["label"]):
             self.add_error("label", "There is no such label")
         return cleaned

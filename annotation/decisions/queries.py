@@ -166,6 +166,10 @@ class ItemQuestion:
     adjudicated: Decision | None
     disagrees: bool
 
+    @property
+    def decided_labels(self) -> tuple[str, ...]:
+        return self.dimension.chosen(self.adjudicated.label) if self.adjudicated else ()
+
 
 @dataclass
 class ItemView:
@@ -229,7 +233,7 @@ def item_view(project: Project, item: Item) -> ItemView:
                     answers=answers,
                     suggestions=[_suggested(dimension, by_field, suggested.get((run, *place))) for run in sorted(runs)],
                     decisions=[
-                        Decided(one, _title(dimension, one.label), _derived(dimension, one.label)) for one in of_unit
+                        Decided(one, dimension.title_of(one.label), _derived(dimension, one.label)) for one in of_unit
                     ],
                     adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
                     disagrees=len(counted) > 1,
@@ -250,11 +254,6 @@ def item_view(project: Project, item: Item) -> ItemView:
         questions=questions,
         assignments=list(item.assignments.select_related("rater").order_by("pk")),
     )
-
-
-def _title(dimension: Dimension, label: str) -> str:
-    """The label's title; a label of an older version is shown as it is stored."""
-    return dimension.label(label).title if label in dimension.values else label
 
 
 def _derived(dimension: Dimension, label: str) -> list[str]:
@@ -294,7 +293,7 @@ def _as_answer(
         where = (text.title if text else name) if names_place else ""
         is_whole = text is not None and (start, end) == (0, len(text.text))
         marked.append(Highlight(where, quote, is_whole))
-    return ShownAnswer(label, _title(dimension, label), _derived(dimension, label), marked, probability)
+    return ShownAnswer(label, dimension.title_of(label), _derived(dimension, label), marked, probability)
 
 
 def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item | None, Item | None]:

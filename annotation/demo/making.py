@@ -164,7 +164,7 @@ def _judgements(kind: TaskType, person: User, unit: str, answer: DemoAnswer, tex
 def _spans(dimension: Dimension, person: User, unit: str, answer: DemoAnswer, texts: dict[str, str]) -> list[dict]:
     """The quotes, here and there as whole sentences. Who need not mark anything sometimes does not."""
     rule = dimension.spans
-    if rule is None or not rule.may_carry(answer.labels[dimension.slug]):
+    if rule is None or not dimension.may_carry(answer.labels[dimension.slug]):
         return []
     if not rule.required and _chance(person, f"{unit}\0{dimension.slug}") % 3 == 0:
         return []

@@ -133,7 +133,7 @@ class _Batch:
         for dimension in self.kind.dimensions:
             label = item.label(self.kind, unit, dimension)
             if label is not None:
-                labels[dimension.slug] = label
+                labels[dimension.slug] = list(dimension.chosen(label)) if dimension.takes_several else label
                 methods[dimension.slug] = item.method(unit, dimension)
                 derived |= {each.slug: each.label_for(label) for each in dimension.derived}
         return labelled(labels, derived, methods)

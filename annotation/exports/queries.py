@@ -65,7 +65,7 @@ class ExportedItem:
         if condition is not None:
             before = kind.dimension(condition.dimension)
             label = self.label(kind, unit_key, before)
-            if label is not None and label not in condition.labels:
+            if label is not None and not condition.is_met(before.chosen(label)):
                 return None
             if label is None and decided is None and (unit_key, before.slug) in self.votes:
                 return None

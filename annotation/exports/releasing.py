@@ -136,6 +136,7 @@ def _label_set(description: TaskType) -> list[dict]:
             "title": dimension.title,
             "question": dimension.question,
             "level": dimension.level,
+            **({"answer": dimension.answer} if dimension.answer != "label" else {}),
             "asked_when": {dimension.asked_when.dimension: dimension.asked_when.labels} if dimension.asked_when else {},
             "labels": [_as_json(label) for label in dimension.labels],
             "derived": [

@@ -133,20 +133,22 @@ class LabelCheck:
             yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
 
     def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
-        known = {each.slug: each.values for each in self.task_type.dimensions}
+        known = {each.slug: each for each in self.task_type.dimensions}
         if dimension not in known:
             yield "dimension", dimension, f"is none of the task type's dimensions {', '.join(known)}"
-        elif label not in known[dimension]:
-            yield dimension, label, f"is not one of the task type's labels {', '.join(known[dimension])}"
+        elif not known[dimension].takes(label):
+            yield dimension, label, f"is not one of the task type's labels {known[dimension].known_answers}"
 
     def _not_asked(self, unit: str, answers: dict[str, str]) -> Iterator[Problem]:
         for dimension in self.task_type.dimensions:
             condition = dimension.asked_when
+            before = condition and self.task_type.dimension(condition.dimension)
             # A file may hold the second answer alone; it may not contradict itself.
             if (
                 condition
                 and dimension.slug in answers
-                and answers.get(condition.dimension, condition.labels[0]) not in condition.labels
+                and before.slug in answers
+                and not condition.is_met(before.chosen(answers[before.slug]))
             ):
                 reason = f"is not asked of {unit}, whose {condition.dimension} is {answers[condition.dimension]}"
                 yield dimension.slug, answers[dimension.slug], reason
@@ -154,12 +156,13 @@ class LabelCheck:
     def _of_spans(self, judgement: JudgementRecord) -> Iterator[Problem]:
         if not judgement.spans:
             return
-        rules = {each.slug: each.spans for each in self.task_type.dimensions}
-        rule = rules.get(judgement.dimension)
+        dimensions = {each.slug: each for each in self.task_type.dimensions}
+        dimension = dimensions.get(judgement.dimension)
+        rule = dimension.spans if dimension else None
         for span in judgement.spans:
             if rule is None or not rule.takes(span.field):
                 yield "spans", span.field, f"is no text that {judgement.dimension} marks passages of"
-            elif not rule.may_carry(judgement.label):
+            elif not dimension.may_carry(judgement.label):
                 yield "spans", span.quote, f"is a span, which {judgement.label} has none of"
         if len({(span.field, span.start, span.end) for span in judgement.spans}) < len(judgement.spans):
             yield "spans", judgement.unit, "has the same span twice"

@@ -19,6 +19,7 @@ from annotation.bulk import bulk_insert
 from annotation.formats.records import ScoreRecord, SuggestionRecord
 from annotation.jobs.lifecycle import JobError
 from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggestion, User
+from annotation.task_types import Dimension
 
 OUTSIDE = "outside:"
 BATCH = 5_000
@@ -54,7 +55,7 @@ def bring_in(
         return OutsideDone()
     rows = ItemUnit.objects.filter(item__project=project).values_list("unit__key", "unit_id")
     units = dict(rows.iterator(chunk_size=10_000))
-    known = {dimension.slug: dimension.values for dimension in project.type.dimensions}
+    known = {dimension.slug: dimension for dimension in project.type.dimensions}
     if leaves_out:
         for values in said.values():
             for place in [place for place, value in values.items() if _problem(place, value, units, known)]:
@@ -77,11 +78,12 @@ def bring_in(
     return done
 
 
-def _problem(place: tuple[str, str], value: object, units: dict[str, int], known: dict[str, tuple[str, ...]]) -> str:
+def _problem(place: tuple[str, str], value: object, units: dict[str, int], known: dict[str, Dimension]) -> str:
     unit, dimension = place
     if unit not in units:
         return "the project has no such unit"
-    return f"{dimension} has no such label" if dimension and value not in known.get(dimension, ()) else ""
+    is_answer = not dimension or (dimension in known and known[dimension].takes(str(value)))
+    return "" if is_answer else f"{dimension} has no such label"
 
 
 def _store(

@@ -60,12 +60,13 @@ class Revision(models.Model):
 
 
 class Judgement(models.Model):
-    """One label. A dimension that was not asked has no judgement: 'not applicable' is not a label."""
+    """One answer, written as `Dimension.answer_of` does. A dimension that was not asked has no judgement: 'not
+    applicable' is not a label."""
 
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="judgements")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="judgements")
     dimension = models.CharField(max_length=40)
-    label = models.CharField(max_length=80)
+    label = models.TextField()
 
     class Meta:
         constraints = [
@@ -118,7 +119,7 @@ class Decision(models.Model):
     number = models.PositiveIntegerField(default=1)  # 1, 2, ... of the unit, dimension and method
     is_latest = models.BooleanField(default=True)
     is_withdrawn = models.BooleanField(default=False)
-    label = models.CharField(max_length=80, blank=True)  # empty: withdrawn
+    label = models.TextField(blank=True)  # empty: withdrawn
     decided_by = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="decisions")
     note = models.TextField(blank=True)
     # What Assay had shown the person of this item: {"labels": others' labels, "names": of whom, "runs": [{"run",

@@ -25,7 +25,7 @@ class Suggestion(models.Model):
     run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="suggestions")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="suggestions")
     dimension = models.CharField(max_length=40)
-    label = models.CharField(max_length=80)
+    label = models.TextField()
     probability = models.FloatField(null=True)
     probabilities = models.JSONField(default=dict)
     spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score"}], code points

@@ -8,7 +8,19 @@ from collections.abc import Callable, Mapping
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import Condition, Derived, Dimension, FreeText, Label, Metric, SpanRule, TaskType
+from .base import (
+    NONE_CHOSEN,
+    NONE_TITLE,
+    SEPARATOR,
+    Condition,
+    Derived,
+    Dimension,
+    FreeText,
+    Label,
+    Metric,
+    SpanRule,
+    TaskType,
+)
 from .claim_evidence import CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .label_sets import LabelSetError, task_type_of
@@ -33,6 +45,9 @@ TASK_TYPES: tuple[TaskType, ...] = (
 )
 
 __all__ = [
+    "NONE_CHOSEN",
+    "NONE_TITLE",
+    "SEPARATOR",
     "TASK_TYPES",
     "Condition",
     "Derived",

@@ -6,8 +6,15 @@ measures are all derived from the description, so nothing else in the project as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+# How an answer of several labels is stored: their values in the scale's order, between them what no value may hold.
+SEPARATOR = "|"
+NONE_CHOSEN = "(none)"
+NONE_TITLE = "None of these"
+# What an answer is: one label, any number of labels.
+ANSWERS = ("label", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,6 @@ class SpanRule:
     def takes(self, field: str) -> bool:
         return any(field.startswith(name[:-1]) if name.endswith("*") else field == name for name in self.fields)
 
-    def may_carry(self, label: str) -> bool:
-        return not self.labels or label in self.labels
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -54,6 +58,9 @@ class Condition:
 
     dimension: str
     labels: tuple[str, ...]
+
+    def is_met(self, chosen: Iterable[str]) -> bool:
+        return any(value in self.labels for value in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,8 @@ class Dimension:
     slug: str
     title: str
     labels: tuple[Label, ...]
-    level: str = "nominal"  # nominal | ordinal
+    level: str = "nominal"  # nominal | ordinal | interval | ratio
+    answer: str = "label"  # one of ANSWERS
     question: str = ""
     asked_when: Condition | None = None
     spans: SpanRule | None = None
@@ -119,6 +127,47 @@ class Dimension:
             if label.value == value:
                 return label
         raise KeyError(f"{self.slug} has no label {value!r}; it has {', '.join(self.values)}")
+
+    @property
+    def takes_several(self) -> bool:
+        return self.answer == "labels"
+
+    def answer_of(self, values: Iterable[str]) -> str:
+        """The answer that holds these labels, as it is stored. KeyError names one that there is not."""
+        chosen = set(values)
+        for value in chosen:
+            self.label(value)
+        return SEPARATOR.join(value for value in self.values if value in chosen) or NONE_CHOSEN
+
+    def chosen(self, answer: str) -> tuple[str, ...]:
+        """The labels that an answer holds: of a single choice, the answer itself."""
+        if not self.takes_several:
+            return (answer,)
+        return () if answer == NONE_CHOSEN else tuple(answer.split(SEPARATOR))
+
+    def takes(self, answer: str) -> bool:
+        """Whether this is an answer to the question, written as it is stored."""
+        chosen = self.chosen(answer)
+        return all(value in self.values for value in chosen) and (
+            not self.takes_several or answer == self.answer_of(chosen)
+        )
+
+    def title_of(self, answer: str) -> str:
+        """The answer in words; one of an older version is shown as it is stored."""
+        if not self.takes(answer):
+            return answer
+        return ", ".join(self.label(value).title for value in self.chosen(answer)) or NONE_TITLE
+
+    @property
+    def known_answers(self) -> str:
+        """For messages: what an answer may be."""
+        several = f", several with {SEPARATOR!r} between them in this order, or {NONE_CHOSEN}"
+        return ", ".join(self.values) + (several if self.takes_several else "")
+
+    def may_carry(self, answer: str) -> bool:
+        """Whether the answer may have spans."""
+        rule = self.spans
+        return rule is not None and (not rule.labels or any(value in rule.labels for value in self.chosen(answer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +222,14 @@ class TaskType:
         raise KeyError(f"{self.identifier} has no dimension {slug!r}")
 
     def is_asked(self, dimension: Dimension, answers: Mapping[str, str]) -> bool:
-        """Whether `dimension` is asked of a unit that has `answers` (dimension slug to label).
+        """Whether `dimension` is asked of a unit that has `answers` (dimension slug to answer).
 
         A condition on a hidden dimension holds: nobody could answer it.
         """
         if dimension.is_hidden:
             return False
         condition = dimension.asked_when
-        if condition is None or self.dimension(condition.dimension).is_hidden:
+        if condition is None:
             return True
-        return answers.get(condition.dimension) in condition.labels
+        before = self.dimension(condition.dimension)
+        return before.is_hidden or (before.slug in answers and condition.is_met(before.chosen(answers[before.slug])))

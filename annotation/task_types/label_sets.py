@@ -5,10 +5,12 @@
                     "labels": [{"value": "neutral", "title": "Neutral", "hint": "…", "polarity": 0.0}, …],
                     "asked_when": {"question": "topic", "labels": ["politics"]},
                     "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"]},
-                    "role": "stance"}],
+                    "role": "stance"},
+                   {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]}],
      "free_text": {"title": "Note", "hint": "…", "required": false}}
 
-`asked_when`, `spans`, `role`, `polarity`, `hint`, `question`, `summary` and `free_text` may be left out. The identifier
+`answer` (one label unless it says "labels": any number of them, none included), `asked_when`, `spans`, `role`,
+`polarity`, `hint`, `question`, `summary` and `free_text` may be left out. The identifier
 of a label set is `name/hash/version`, with twelve hexadecimal digits of the SHA-256 of the description, so that the
 same questions are the same task type on every Assay, and others never are.
 """
@@ -24,7 +26,7 @@ from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import Condition, Dimension, FreeText, Label, Metric, SpanRule, TaskType
+from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
@@ -134,7 +136,9 @@ def task_type_of(description: object) -> TaskType:
         dimensions=dimensions,
         free_text=FreeText(**words) if words else None,
         checkers=_CHECKERS if any(dimension.role for dimension in dimensions) else (),
-        metrics=tuple(Metric(each.title.lower(), each.slug, each.level) for each in dimensions),
+        metrics=tuple(
+            Metric(each.title.lower(), each.slug, each.level) for each in dimensions if not each.takes_several
+        ),
     )
 
 
@@ -149,6 +153,8 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
             for label in dimension.shown_labels
         ]
         question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
+        if dimension.answer != "label":
+            question["answer"] = dimension.answer
         if dimension.question:
             question["question"] = dimension.question
         if condition := dimension.asked_when:
@@ -180,6 +186,7 @@ def _dimension(question: Mapping) -> Dimension:
         title=question["title"],
         question=question.get("question", ""),
         level=question.get("level", "nominal"),
+        answer=question.get("answer") or "label",
         labels=tuple(
             Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"))
             for label in question["labels"]
@@ -199,7 +206,7 @@ def _dimension(question: Mapping) -> Dimension:
 Problems = list[tuple[str, str]]
 
 _TOP = {"name", "version", "page", "summary", "questions", "free_text"}
-_QUESTION = {"slug", "title", "question", "level", "labels", "asked_when", "spans", "role"}
+_QUESTION = {"slug", "title", "question", "level", "answer", "labels", "asked_when", "spans", "role"}
 _LABEL = {"value", "title", "hint", "polarity"}
 _SPANS = {"title", "fields", "required", "labels"}
 _WORDS = {"title", "hint", "required"}
@@ -253,6 +260,12 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
         problems.append((f"{place}.level", f"is none of {', '.join(LEVELS)}"))
     if question.get("role", "") not in ("", *ROLES):
         problems.append((f"{place}.role", f"is none of {', '.join(ROLES)}"))
+    if (answer := question.get("answer", "")) not in ("", *ANSWERS):
+        problems.append((f"{place}.answer", f"is none of {', '.join(ANSWERS)}"))
+    elif answer == "labels" and level in LEVELS[1:]:
+        problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
+    elif answer == "labels" and question.get("role"):
+        problems.append((f"{place}.role", "is of a question with one label; no checker answers with several"))
     problems += _label_problems(f"{place}.labels", question.get("labels"), level)
     if "asked_when" in question:
         problems += _condition_problems(f"{place}.asked_when", question["asked_when"], before)

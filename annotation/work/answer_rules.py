@@ -95,7 +95,7 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
             errors.append(FieldError("This is not on the page", unit, slug))
         elif slug not in dimensions:
             errors.append(FieldError("This is not asked in this task", unit, slug))
-        elif label not in dimensions[slug].values:
+        elif not dimensions[slug].takes(label):
             errors.append(FieldError(f"{dimensions[slug].title} has no such label", unit, slug, "label"))
         elif (unit, slug) in found:
             errors.append(FieldError(f"{dimensions[slug].title} is answered twice", unit, slug))
@@ -114,7 +114,7 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
     if not isinstance(spans, list):
         wrong("Highlights must be a list")
         return ()
-    may_carry = rule is not None and rule.may_carry(label)
+    may_carry = dimension.may_carry(label)
     if spans and not may_carry:
         wrong("Highlights do not belong to this answer")
         return ()

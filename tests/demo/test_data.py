@@ -131,7 +131,7 @@ def test_there_is_an_answer_for_every_unit_and_its_quotes_stand_in_the_texts(des
                 rules = [
                     (answer.labels[one.slug], one.spans) for one in project.type.dimensions if one.slug in answer.labels
                 ]
-                takes = [rule for label, rule in rules if rule and rule.may_carry(label)]
+                takes = [rule for label, rule in rules if rule and dimension.may_carry(label)]
                 assert answer.quotes or not any(rule.required for rule in takes), unit
                 assert not answer.quotes or takes, unit
                 for field, quotes in answer.quotes.items():

@@ -9,6 +9,7 @@ from analysis.stats.agreement.inverse_probability import WeightedAgreement, weig
 from analysis.stats.agreement.leave_one_out import OthersAgreement, agreement_with_others, mean_share, shares_of_others
 from analysis.stats.agreement.percent import PercentAgreement, percent_agreement, pooled_percent_agreement
 from analysis.stats.agreement.permutation import PermutationTest, agreement_permutation_test
+from analysis.stats.agreement.sets import jaccard_distance, masi_distance, set_alpha
 from analysis.stats.agreement.two_way import agreement_effect, clustered_agreement
 
 __all__ = [
@@ -31,11 +32,14 @@ __all__ = [
     "cohen_kappa_table",
     "fleiss_kappa",
     "gwet_ac",
+    "jaccard_distance",
     "krippendorff_alpha",
+    "masi_distance",
     "mean_share",
     "percent_agreement",
     "pooled_percent_agreement",
     "scott_pi",
+    "set_alpha",
     "shares_of_others",
     "weighted_agreement",
 ]

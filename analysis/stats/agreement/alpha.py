@@ -75,11 +75,17 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     """
     if level == "ordinal":
         labels.refuse_unordered(level)
+    return alpha_of(labels, level, None if level == "ordinal" else _fixed_distance(level, labels.categories, values))
+
+
+def alpha_of(labels: Labels, level: str, between: np.ndarray | None) -> Alpha:
+    """Alpha with fixed differences between categories, (n_categories, n_categories); None are those of the ordinal
+    level."""
     patterns = count_patterns(labels)
     pairable = patterns.with_at_least(2)
     used = pairable.counts.any(axis=0)
     counts = pairable.counts[:, used].astype(float)
-    distance = None if level == "ordinal" else _fixed_distance(level, labels.categories, values)[np.ix_(used, used)]
+    distance = None if between is None else between[np.ix_(used, used)]
     features, disagreements, work = _ordinal(counts) if distance is None else _fixed(counts, distance)
     sample = SumSample(features, pairable.index, pairable.cluster, lambda sums: _alpha(*disagreements(sums)), work)
     observed, expected = (float(part[0]) for part in disagreements(sample.sums()))

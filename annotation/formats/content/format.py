@@ -24,6 +24,7 @@ from annotation.formats.content.write import as_object, line_object, write
 from annotation.formats.files.tables import listed, open_tables
 from annotation.formats.records import DecisionRecord, FormatError, Record, RowError, response_aspect_key
 from annotation.formats.sources import Options, SourceFile
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
 ROOTS = ("claim", "question")
 IMPORTED, MAJORITY = "imported", "majority"
@@ -225,15 +226,19 @@ class _Lines(Places):
             to_key(dimension, path, self.limit)
             if label is None:
                 continue
-            if not isinstance(label, str):
+            chosen = label if isinstance(label, list) else [label]  # a list: several at once, or none
+            if not all(isinstance(one, str) for one in chosen):
                 raise BadCell(where, label, "is not a label")
-            to_key(label, where, self.limit)
+            for one in chosen:
+                to_key(one, where, self.limit)
             if not is_wanted:
                 continue
             if wanted and dimension not in wanted:
                 raise BadCell(where, label, f"is a label of none of the dimensions {', '.join(wanted)}")
-            if wanted and label not in wanted[dimension]:
-                raise unknown_label(label, where, wanted[dimension])
+            for one in chosen:
+                if wanted and one not in wanted[dimension]:
+                    raise unknown_label(one, where, wanted[dimension])
+            label = (SEPARATOR.join(chosen) or NONE_CHOSEN) if isinstance(label, list) else label
             mark = digest(kind, unit, dimension)
             first = self.labels.setdefault(mark, (self.base + self.line, intern(label)))
             if first[1] != label:

@@ -36,7 +36,7 @@ def as_object(
 
 
 def labelled(
-    labels: Mapping[str, str] | None,
+    labels: Mapping[str, str | list[str]] | None,
     derived: Mapping[str, str] | None = None,
     methods: Mapping[str, str] | None = None,
 ) -> dict:

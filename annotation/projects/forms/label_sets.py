@@ -29,6 +29,10 @@ LEVEL_TITLES = {
     "interval": "Interval: labels are numbers whose distances count (a rating from 1 to 5)",
     "ratio": "Ratio: numbers with a true zero",
 }
+ANSWER_TITLES = {
+    "": "One label",
+    "labels": "Several labels: any number of them, none included",
+}
 ROLE_TITLES = {
     "": "None: no checker answers it",
     "relevance": "Relevance: how much the text bears on the claim or question",
@@ -84,7 +88,7 @@ class LabelSetDraft:
             labels = [_label(one) for one in said["labels"] if _is_filled(one)]
             question = {"slug": said["slug"] or name_of(said["title"]), "title": said["title"]}
             question |= {"level": said["level"], "labels": labels}
-            question |= {name: said[name] for name in ("question", "role") if said[name]}
+            question |= {name: said[name] for name in ("question", "role", "answer") if said[name]}
             if said["when"]:
                 asked = said["when"][0].partition(" ")[0]
                 # Places of two questions are refused as labels that the first one does not have.
@@ -119,6 +123,7 @@ class LabelSetDraft:
                     "number": number + 1,
                     "choices": {
                         "level": [(level, LEVEL_TITLES[level]) for level in LEVELS],
+                        "answer": list(ANSWER_TITLES.items()),
                         "role": list(ROLE_TITLES.items()),
                         "when": before,
                         "texts": [(text, TEXT_TITLES[text]) for text in page],
@@ -132,7 +137,7 @@ class LabelSetDraft:
                     ],
                     "errors": {
                         part: self.error_at(f"{place}.{part}")
-                        for part in ("title", "slug", "question", "level", "role", "asked_when", "spans")
+                        for part in ("title", "slug", "question", "level", "answer", "role", "asked_when", "spans")
                     }
                     | {"labels": "; ".join(self.errors.get(f"{place}.labels", ()))},
                 }
@@ -181,6 +186,7 @@ def _question(one: Mapping) -> dict:
         "title": one.get("title", ""),
         "question": one.get("question", ""),
         "level": one.get("level", "nominal"),
+        "answer": one.get("answer", "") if one.get("answer") != "label" else "",
         "role": one.get("role", ""),
         "labels": [EMPTY_LABEL | label for label in one.get("labels", ())] or [EMPTY_LABEL, EMPTY_LABEL],
         "when": [f"{condition['question']} {value}" for value in condition["labels"]] if condition else [],
@@ -210,7 +216,7 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
             at = f"{place}.labels.{len(labels) + 1}"
             labels.append({name: text(f"{at}.{name}") for name in EMPTY_LABEL})
         questions.append(
-            {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "role")}
+            {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "answer", "role")}
             | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
             | {
                 "spans": {

@@ -26,7 +26,7 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.task_types import Dimension, Label, TaskType
+from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
 from annotation.work.queries.opaque import shown_hash, unit_id
 
@@ -124,11 +124,12 @@ def unit_key(number: int) -> str:
 def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str]]:
     """Labels in the order of the screen, each with its key."""
     has_own_keys = description.keys_pick == "units"
-    return [
+    keyed = [
         # Beyond nine there is no digit: such labels are reached by mouse and arrow keys.
         (label, label.key if has_own_keys else str(number) if number < 10 else "")
         for number, label in enumerate(dimension.shown_labels, 1)
     ]
+    return [*keyed, (Label(NONE_CHOSEN, NONE_TITLE), "0")] if dimension.takes_several else keyed
 
 
 @lru_cache(maxsize=64)
@@ -152,6 +153,8 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
         {
             "slug": dimension.slug,
             "title": dimension.title,
+            "answer": dimension.answer,
+            "scale": dimension.values,  # the order in which an answer of several labels holds them
             "labels": [
                 {"value": label.value, "title": label.title, "key": key}
                 for label, key in _keyed(description, dimension)
@@ -242,14 +245,14 @@ def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, 
             "unit": ids[row.unit_id],
             "dimension": row.dimension,
             "label": row.label,
-            "title": known[row.dimension].label(row.label).title,
+            "title": known[row.dimension].title_of(row.label),
             "score": row.probability,
             "checker": row.run.checker,
             "spans": row.spans,
         }
         for row in sorted(rows, key=lambda row: (order[row.unit_id], row.dimension))
         if row.dimension in known
-        and row.label in known[row.dimension].values
+        and known[row.dimension].takes(row.label)
         and page.type.is_asked(known[row.dimension], labels.get(ids[row.unit_id], {}))
     ]
 

@@ -3,7 +3,7 @@
 // undo keeps the earlier ones, and what is the same object as before need not be shown anew.
 
 import { createText } from "./texts.js";
-import { createView } from "./view.js";
+import { chosenIn, createView, NONE_CHOSEN, SEPARATOR } from "./view.js";
 
 export const MAX_SPANS = 1000; // per judgement, as on the server
 const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
@@ -62,12 +62,21 @@ export function createItem(node, payload, onChange, onPainted) {
   };
 
   const labelOf = (group) => state.labels[group.key];
-  const titleOf = (group, value) => group.dimension.labels.find((label) => label.value === value)?.title ?? value;
+  const titleOf = (group, answer) => chosenIn(group.dimension, answer).map((value) => group.dimension.labels.find((label) => label.value === value)?.title ?? value).join(", ");
   const conditionOf = (group) => group.dimension.asked_when && keyOf(group.unit, group.dimension.asked_when.dimension);
-  const isAsked = (group) => !group.dimension.asked_when || group.dimension.asked_when.labels.includes(state.labels[conditionOf(group)]);
-  const mayCarry = (group, value = labelOf(group)) => {
+  const isAsked = (group) => !group.dimension.asked_when
+    || chosenIn(byKey.get(conditionOf(group)).dimension, state.labels[conditionOf(group)]).some((value) => group.dimension.asked_when.labels.includes(value));
+  const mayCarry = (group, answer = labelOf(group)) => {
     const rule = group.dimension.spans;
-    return rule && (!rule.labels?.length || rule.labels.includes(value));
+    return rule && (!rule.labels?.length || chosenIn(group.dimension, answer).some((value) => rule.labels.includes(value)));
+  };
+  /** The answer that holds one label more, or one less; undefined where nothing is left. None of them is an answer, too. */
+  const toggled = ({ dimension }, answer, value) => {
+    if (value === NONE_CHOSEN) return answer === value ? undefined : value;
+    const chosen = new Set(chosenIn(dimension, answer));
+    chosen.delete(NONE_CHOSEN);
+    if (!chosen.delete(value)) chosen.add(value);
+    return dimension.scale.filter((one) => chosen.has(one)).join(SEPARATOR) || undefined;
   };
   /** Names of the texts that a group's spans may lie in; one that ends in * stands for all that begin so. */
   const takes = (dimension, name) => dimension.spans?.fields.some((field) => (field.endsWith("*") ? name.startsWith(field.slice(0, -1)) : field === name)) ?? false;
@@ -178,8 +187,13 @@ export function createItem(node, payload, onChange, onPainted) {
       return groups.slice(current + 1).find(isOpen) ?? groups.slice(0, current).find(isOpen) ?? null;
     },
     choose(group, value) {
-      if (!isAsked(group) || labelOf(group) === value) return;
-      change({ labels: { ...state.labels, [group.key]: value } });
+      if (!isAsked(group)) return;
+      const labels = { ...state.labels };
+      if (group.dimension.answer === "labels") labels[group.key] = toggled(group, labelOf(group), value);
+      else if (labelOf(group) === value) return;
+      else labels[group.key] = value;
+      if (labels[group.key] === undefined) delete labels[group.key];
+      change({ labels });
     },
     accept(group) {
       const suggestion = suggestionFor(group);
@@ -305,7 +319,8 @@ export function createItem(node, payload, onChange, onPainted) {
     }),
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
-      const labels = Object.entries(draft.labels ?? {}).filter(([key, value]) => byKey.get(key)?.dimension.labels.some((label) => label.value === value));
+      const labels = Object.entries(draft.labels ?? {}).filter(([key, answer]) => byKey.has(key)
+        && chosenIn(byKey.get(key).dimension, answer).every((value) => byKey.get(key).dimension.labels.some((label) => label.value === value)));
       const spans = Object.entries(draft.text_hash === payload.text_hash ? draft.spans ?? {} : {}).filter(([key]) => byKey.has(key));
       state = { labels: Object.fromEntries(labels), spans: Object.fromEntries(spans), words: draft.free_text ?? "" };
       if (comment) comment.value = draft.comment ?? "";

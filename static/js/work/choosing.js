@@ -100,7 +100,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
       const label = group?.dimension.labels.find((candidate) => candidate.key === name);
       if (label && !event.repeat) {
         item.choose(group, label.value);
-        onwards(group);
+        if (group.dimension.answer !== "labels") onwards(group); // of several there may be another
       }
       return true;
     },

@@ -2,6 +2,10 @@
 // is meant. It reads the item's state and touches only what differs from the last time.
 
 const NONE = [];
+// As annotation/task_types/base.py writes an answer of several labels.
+export const SEPARATOR = "|";
+export const NONE_CHOSEN = "(none)";
+export const chosenIn = (dimension, answer) => (answer === undefined ? NONE : dimension.answer === "labels" ? answer.split(SEPARATOR) : [answer]);
 const QUOTED = 500; // characters of a highlight that its chip repeats
 
 let isOnlyCurrent = false; // show the current unit's highlights alone; kept from item to item
@@ -61,8 +65,9 @@ export function createView(item, painted) {
     shown[group.index] = now;
     group.box.disabled = !isAsked;
     group.box.toggleAttribute("data-answered", now.label !== undefined);
+    const chosen = chosenIn(group.dimension, now.label);
     for (const input of group.inputs) {
-      const isChosen = input.value === now.label;
+      const isChosen = chosen.includes(input.value);
       if (input.checked !== isChosen) input.checked = isChosen;
     }
     if (now.suggestion !== last.suggestion) renderSuggestion(group, now.suggestion);
@@ -72,7 +77,7 @@ export function createView(item, painted) {
   function renderSuggestion(group, suggestion) {
     const line = group.box.querySelector("[data-suggestion]");
     if (!line) return;
-    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", input.value === suggestion?.label);
+    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", chosenIn(group.dimension, suggestion?.label).includes(input.value));
     line.hidden = !suggestion;
     line.replaceChildren();
     if (!suggestion) return;

@@ -39,7 +39,10 @@ def recommended(question: QuestionAgreement) -> Recommended:
     """Cohen's kappa where exactly two people labelled the same units, since expected agreement is then taken from the
     habits of these two (Cohen 1960; on a scale with quadratic weights, Cohen 1968). Krippendorff's alpha at the level
     of the scale for any other design: it takes more than two raters, changing ones and missing labels (Hayes and
-    Krippendorff 2007)."""
+    Krippendorff 2007). Of sets of labels alpha by MASI, for which parts of a set count (Passonneau 2006)."""
+    if question.takes_several:
+        masi = next(figure for figure in question.figures if figure.name == "alpha_masi")
+        return Recommended(question, "Krippendorff's alpha (MASI)", masi, is_alpha=True)
     pairs = question.pairs
     # All labels are of one pair where it has two for each of its units, and no other label is there.
     if len(pairs) == 1 and question.n_labels == 2 * (pairs[0].n_pairable or 0):
@@ -150,7 +153,7 @@ NEXT = (
 
 
 def answer(result: Agreement, picture: Intervals | None) -> Answer:
-    asked = [recommended(question) for question in result.labelled]
+    asked = [recommended(question) for question in result.told]
     n = (
         f"n = {n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}, {n_of(result.n_raters, 'raters')} "
         f"({WHOSE[result.raters]})"

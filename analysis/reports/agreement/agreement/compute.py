@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -34,8 +36,10 @@ from analysis.reports.labels.judgements import add_judgements, add_source, new_i
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import MEMBER, SLOT
+from analysis.sources.several import of_answers, slug_of, with_answers
 from analysis.sources.splits import split_heading, split_in
 from analysis.stats import (
+    Estimate,
     Labels,
     brennan_prediger,
     fleiss_kappa,
@@ -43,9 +47,10 @@ from analysis.stats import (
     krippendorff_alpha,
     percent_agreement,
     pooled_percent_agreement,
+    set_alpha,
 )
 from annotation.models import Project
-from annotation.task_types import Dimension, Metric
+from annotation.task_types import Dimension, Metric, TaskType
 
 
 def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tuple[Agreement, Items]:
@@ -56,8 +61,12 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
     chosen = raters_of_group(everybody, raters)
     labels = source.label_frame(units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
+    labels = with_answers(source.asked, labels)
+    kind, sets = _with_sets(kind, source.asked, labels)
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
-    origins = derived_from(kind)
+    origins = derived_from(kind) | {
+        slug_of(one, value): one.slug for one in source.asked.dimensions if one.takes_several for value in one.values
+    }
     chances = chances_of_units(source, units)
     # Versions need every revision's moment, which takes long to read: first figures come without them.
     labels = labels if quick and chances is None else source.with_moments(labels)
@@ -75,6 +84,7 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
                 quick=quick,
                 names={pseudonym: person.name for pseudonym, person in people_of(source).items()},
                 origins=origins,
+                sets=sets.get(dimension.slug),
                 selected=selected(dimension, units, labels, chances, items, quick=quick),
                 with_unasked=_with_unasked(dimension, unasked[-1], units, labels, items, quick) if unasked else None,
             )
@@ -92,6 +102,20 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
         unanswered=unanswered(source.type, labels),
         dimensions=found,
     ), items
+
+
+def _with_sets(
+    kind: TaskType, asked: TaskType, labels: pd.DataFrame
+) -> tuple[TaskType, dict[str, list[tuple[str, ...]]]]:
+    """Questions that take several labels before those of each label, with the answers that were given as labels; and by
+    question what each of these holds."""
+    dimensions, sets = list(kind.dimensions), {}
+    for dimension in (one for one in asked.dimensions if one.takes_several):
+        answers = of_answers(dimension, labels)
+        sets[dimension.slug] = [dimension.chosen(answer) for answer in answers.values]
+        first = next(i for i, one in enumerate(dimensions) if one.slug == slug_of(dimension, dimension.values[0]))
+        dimensions.insert(first, answers)
+    return replace(kind, dimensions=tuple(dimensions)), sets
 
 
 def _add_judgements(items: Items, kind, labels: pd.DataFrame) -> None:
@@ -120,6 +144,7 @@ def _question(
     quick: bool,
     names: dict[str, str],
     origins: dict[str, str],
+    sets: list[tuple[str, ...]] | None,
     **more,
 ) -> QuestionAgreement:
     mine = labels[labels["dimension"] == dimension.slug]
@@ -129,19 +154,20 @@ def _question(
     items.add(dimension.slug, dimension.title, side, SIDES)
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
-    of_pairs, n_pairs_not_listed = pairs(people, level, names, quick=quick)
+    of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
         level=level,
+        takes_several=sets is not None,
         labels=[
             GivenLabel(label=label.value, title=label.title, n=int((mine["label"] == label.value).sum()))
             for label in dimension.labels
         ],
         n_labels=len(mine),
         n_paired=int((side < 2).sum()),
-        figures=coefficients(coded, level, quick=quick),
+        figures=coefficients(coded, level, quick=quick) if sets is None else set_figures(coded, sets, quick=quick),
         chance=against_chance(coded, level, quick=quick),
-        per_label=per_label(coded, dimension, quick=quick),
+        per_label=[] if sets else per_label(coded, dimension, quick=quick),
         pairs=of_pairs,
         n_pairs_not_listed=n_pairs_not_listed,
         **by_source(coded, units, level, quick),
@@ -171,6 +197,21 @@ def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]
     if level != "nominal":
         weighted = brennan_prediger(coded, "ordinal")
         found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
+    return _named(found, quick)
+
+
+def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool) -> list[Coefficient]:
+    """Of answers that are sets, and of which parts may agree."""
+    found = {
+        "alpha_masi": ("Krippendorff's alpha, MASI distance of sets", set_alpha(coded, sets, "masi")),
+        "alpha_jaccard": ("Krippendorff's alpha, Jaccard distance of sets", set_alpha(coded, sets, "jaccard")),
+        "krippendorff_alpha_nominal": ("Krippendorff's alpha, equal sets", krippendorff_alpha(coded)),
+        "percent_agreement": ("Equal sets (percent agreement, mean over items)", percent_agreement(coded)),
+    }
+    return _named(found, quick)
+
+
+def _named(found: dict[str, tuple[str, Estimate]], quick: bool) -> list[Coefficient]:
     return [
         Coefficient.extending(with_closed_form(estimate, quick), name=name, title=title)
         for name, (title, estimate) in found.items()

@@ -43,8 +43,11 @@ def methods(result: Agreement) -> str:
 def _coefficients(question: QuestionAgreement) -> str:
     names = [_named(figure.title) for figure in question.figures]
     alpha = next(figure for figure in question.figures if figure.name.startswith("krippendorff"))
+    what = f"{question.level}, {n_of(len(question.labels), 'labels')}"
+    if question.takes_several:
+        what = f"several labels at once, {n_of(len(question.labels), 'different sets')}"
     return (
-        f"For {question.title.lower()} ({question.level}, {n_of(len(question.labels), 'labels')}, "
+        f"For {question.title.lower()} ({what}, "
         f"{question.n_labels:,} given) these are {listed(names)}, over {n_of(alpha.n_pairable or 0, 'units')} with "
         f"a pair{left_out_of(alpha)}."
     )

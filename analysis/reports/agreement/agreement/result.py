@@ -163,7 +163,11 @@ class Selected(Record):
 
 
 class QuestionAgreement(ReportedQuestion):
+    """`takes_several`: labels are sets, and each label that they are made of is a question of its own, derived from
+    this one."""
+
     level: str
+    takes_several: bool
     labels: list[GivenLabel]
     n_labels: int
     n_paired: int
@@ -198,3 +202,9 @@ class Agreement(Result):
     @property
     def labelled(self) -> list[QuestionAgreement]:
         return [question for question in self.dimensions if question.n_labels]
+
+    @property
+    def told(self) -> list[QuestionAgreement]:
+        """Those that the answer speaks of: of several labels at once, not of each of them."""
+        sets = {question.dimension for question in self.dimensions if question.takes_several}
+        return [question for question in self.labelled if question.derived_from not in sets]

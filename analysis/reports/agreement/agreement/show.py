@@ -31,6 +31,10 @@ EXCHANGEABLE = (
     "Some of these labels are by exchangeable raters: the file does not say who voted. No figures are given for pairs "
     "of them."
 )
+SETS_NOTE = (
+    "Answers hold any number of labels. MASI (Passonneau 2006) and Jaccard distances count what two answers share; "
+    "each label by itself, chosen or not, follows below."
+)
 CLOSED_FORM = (
     "In closed form, as if no two units came from one claim or question. The intervals above allow for such clusters."
 )
@@ -126,6 +130,7 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
         ]
     return [
         Text(DERIVED_NOTE) if question.derived_from else None,
+        Text(SETS_NOTE) if question.takes_several else None,
         Counts(counts),
         Table(
             f"{title}: agreement",

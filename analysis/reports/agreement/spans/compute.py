@@ -21,6 +21,7 @@ from analysis.reports.estimates import RESAMPLES, to_figure, with_interval
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show
+from analysis.sources.several import of_answers, with_answers
 from analysis.stats import Continua, Estimate, SpanAgreement, character_alpha, gamma, span_agreement, unitizing_alpha
 from analysis.stats.spans.overlaps import entry_pairs, shared_spans
 from annotation.task_types import Dimension
@@ -42,10 +43,10 @@ def compute(
     source: Source, raters: str = "all", who: str = "answered", *, quick: bool = False
 ) -> tuple[MarkedPassages, Items]:
     """The report on spans. `raters` is a key of GROUPS, `who` one of WHO."""
-    kind = source.type
+    kind = source.asked
     units = source.unit_frame(kind.unit_kind)
     people = raters_of_group(source.rater_frame(), raters)
-    labels = source.label_frame(units)
+    labels = with_answers(kind, source.label_frame(units))
     labels = labels[labels["rater"].isin(people["rater"])]
     spans = source.span_frame(units)
     items = new_items(units, quotes=True)
@@ -53,6 +54,8 @@ def compute(
     for dimension in dimensions_to_show(kind, labels):
         if dimension.spans is None:
             continue
+        if dimension.takes_several:
+            dimension = of_answers(dimension, labels)
         answers = labels[labels["dimension"] == dimension.slug]
         marked = marked_texts(source, kind, dimension, units, answers, spans[spans["dimension"] == dimension.slug], who)
         if marked.continua.n_texts:

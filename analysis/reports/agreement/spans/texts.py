@@ -104,7 +104,7 @@ def marked_texts(
     if who == "marked":
         answers = marking
     elif who == "same-label":
-        answers = answers[answers["label"].map(dimension.spans.may_carry).astype(bool)]
+        answers = answers[answers["label"].map(dimension.may_carry).astype(bool)]
     answers = answers.assign(group=answers["label"] if who == "same-label" else "")
     lengths = lengths.sort_values(["unit", "order"], kind="stable")
     cluster = units.set_index("unit")["cluster"]

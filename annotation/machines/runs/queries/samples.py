@@ -109,7 +109,7 @@ def _texts(reader: Reader | None, item: CheckerInput | None, suggestions: list[S
 
 def _titled(task_type: TaskType, suggestion: Suggestion) -> tuple[str, str, Suggestion]:
     dimension = task_type.dimension(suggestion.dimension)
-    return dimension.title, dimension.label(suggestion.label).title, suggestion
+    return dimension.title, dimension.title_of(suggestion.label), suggestion
 
 
 def _claims(fields: dict) -> list[str]:

@@ -1,0 +1,108 @@
+"""Questions that take several labels, as figures see them: for each label, whether it was chosen.
+
+A question `topics` with the label `health` becomes the question `topics=health`, whose labels are CHOSEN and
+NOT_CHOSEN. So whatever is computed of a label is computed of each of several, too. `with_answers` puts the answers as a
+whole beside them, for figures of sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from annotation.task_types import NONE_CHOSEN, SEPARATOR, Condition, Dimension, Label, TaskType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHOSEN, NOT_CHOSEN = "chosen", "not_chosen"
+_LABELS = (Label(NOT_CHOSEN, "not chosen"), Label(CHOSEN, "chosen"))
+
+
+def slug_of(dimension: Dimension, value: str) -> str:
+    return f"{dimension.slug}={value}"
+
+
+@lru_cache(maxsize=64)
+def per_label(kind: TaskType) -> TaskType:
+    """The task type with a question for each label of those that take several; itself where none does.
+
+    A condition on one label of several is one on that label's question. One on any of some has no such question: it is
+    left out, and units that were not asked have no labels.
+    """
+    several = {one.slug: one for one in kind.dimensions if one.takes_several}
+    if not several:
+        return kind
+    found: list[Dimension] = []
+    for dimension in kind.dimensions:
+        condition = dimension.asked_when
+        if condition and condition.dimension in several:
+            of_one = Condition(slug_of(several[condition.dimension], condition.labels[0]), (CHOSEN,))
+            condition = of_one if len(condition.labels) == 1 else None
+        dimension = replace(dimension, asked_when=condition)
+        if dimension.slug not in several:
+            found.append(dimension)
+            continue
+        found += [
+            Dimension(
+                slug=slug_of(dimension, label.value),
+                title=f"{dimension.title}: {label.title}",
+                labels=_LABELS,
+                asked_when=condition,
+                is_hidden=dimension.is_hidden,
+            )
+            for label in dimension.labels
+        ]
+    return replace(kind, dimensions=tuple(found))
+
+
+def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:
+    """A frame with columns dimension and label: rows of questions that take several become one for each label."""
+    import pandas as pd
+
+    several = [one for one in kind.dimensions if one.takes_several]
+    if not several or not len(rows):
+        return rows
+    frames = [rows[~rows["dimension"].isin([one.slug for one in several])]]
+    for dimension in several:
+        mine = rows[rows["dimension"] == dimension.slug]
+        held = {answer: set(dimension.chosen(answer)) for answer in mine["label"].unique()}
+        for value in dimension.values:
+            label = mine["label"].map({answer: CHOSEN if value in of else NOT_CHOSEN for answer, of in held.items()})
+            frames.append(mine.assign(dimension=slug_of(dimension, value), label=label))
+    # One answer's rows stay together, in the order of the frame.
+    return pd.concat(frames).sort_index(kind="stable").reset_index(drop=True)
+
+
+def with_answers(asked: TaskType, labels: pd.DataFrame) -> pd.DataFrame:
+    """Labels one by one (`rows_per_label`), and beside them the answers that they were."""
+    import pandas as pd
+
+    frames = [labels]
+    for dimension in (one for one in asked.dimensions if one.takes_several):
+        of = {slug_of(dimension, value): value for value in dimension.values}
+        mine = labels[labels["dimension"].isin(of)]
+        if not len(mine):
+            continue
+        place = ["annotation", "number", "unit"]
+        answers = mine[mine["dimension"] == next(iter(of))].assign(dimension=dimension.slug)
+        chosen = mine[mine["label"] == CHOSEN]
+        order = list(of)
+        chosen = chosen.assign(value=chosen["dimension"].map(of), at=chosen["dimension"].map(order.index))
+        joined = chosen.sort_values("at", kind="stable").groupby(place)["value"].agg(SEPARATOR.join)
+        keys = pd.MultiIndex.from_frame(answers[place])
+        frames.append(answers.assign(label=joined.reindex(keys).fillna(NONE_CHOSEN).to_numpy()))
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else labels
+
+
+def of_answers(dimension: Dimension, labels: pd.DataFrame) -> Dimension:
+    """The question with the answers that were given (`with_answers`) as its labels, in the order of the scale."""
+    places = {value: place for place, value in enumerate(dimension.values)}
+
+    def order(answer: str) -> tuple:
+        chosen = dimension.chosen(answer)
+        return len(chosen), [places.get(value, len(places)) for value in chosen]
+
+    given = sorted(labels.loc[labels["dimension"] == dimension.slug, "label"].unique().tolist(), key=order)
+    return replace(dimension, labels=tuple(Label(answer, dimension.title_of(answer)) for answer in given))
