@@ -46,7 +46,7 @@ def places(planted, own) -> SimpleNamespace:
 
     class Places(SimpleNamespace):
         def __getattr__(self, name):
-            return SimpleNamespace(uuid=uuid.uuid4(), slug="nothing", response_id=1, token="x")
+            return SimpleNamespace(pk=0, uuid=uuid.uuid4(), slug="nothing", response_id=1, token="x")
 
     project = planted.project
     return Places(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
-    return _adjusted(p_values, "holm")
+    return _adjusted(p_values, _holm)
 
 
 def benjamini_hochberg(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -49,12 +49,21 @@ def benjamini_hochberg(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.04, 0.04]
     """
-    return _adjusted(p_values, "fdr_bh")
+    from scipy.stats import false_discovery_control
+
+    return _adjusted(p_values, false_discovery_control)
 
 
-def _adjusted(p_values: Sequence[float] | np.ndarray, method: str) -> np.ndarray:
-    from statsmodels.stats.multitest import multipletests
+def _holm(p: np.ndarray) -> np.ndarray:
+    order = np.argsort(p)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)
 
+
+def _adjusted(p_values: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """statsmodels' ``multipletests`` gives the same values (the tests compare), but collects garbage at each call, which
+    takes a tenth of a second in a process of Assay's size: most of a comparison's time."""
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1:
         raise ValueError(f"p values are one column, not {p.ndim} dimensions")
@@ -63,5 +72,5 @@ def _adjusted(p_values: Sequence[float] | np.ndarray, method: str) -> np.ndarray
     known = ~np.isnan(p)
     adjusted = np.full(len(p), np.nan)
     if known.any():
-        adjusted[known] = multipletests(p[known], method=method)[1]
+        adjusted[known] = adjust(p[known])
     return adjusted
