@@ -62,8 +62,8 @@ def _holm(p: np.ndarray) -> np.ndarray:
 
 
 def _adjusted(p_values: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """statsmodels' ``multipletests`` gives the same values (the tests compare), but collects garbage at each call, which
-    takes a tenth of a second in a process of Assay's size: most of a comparison's time."""
+    """statsmodels' ``multipletests`` gives the same values (the tests compare), but collects garbage at each call: a
+    tenth of a second in a process of Assay's size, and most of a comparison's time."""
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1:
         raise ValueError(f"p values are one column, not {p.ndim} dimensions")
