@@ -104,7 +104,7 @@ def make_kind_project(identifier: str, *, n: int = 2, dataset: Dataset | None = 
 def spans_for(dimension: Dimension, label: str, texts: dict[str, str]) -> list[dict]:
     """The first word of the first text that may be marked, where the label may carry spans; nothing otherwise."""
     rule = dimension.spans
-    if rule is None or not dimension.may_carry(label):
+    if rule is None or not rule.may_carry(label):
         return []
     for field, text in texts.items():
         if rule.takes(field) and text.strip():
@@ -126,7 +126,7 @@ def judgements_for(page: pages.LabellingPage, turn: int) -> list[dict]:
             label = dimension.values[(turn + number) % len(dimension.values)]
             spans = spans_for(dimension, label, page.contents.texts)
             rule = dimension.spans
-            if rule and rule.required and dimension.may_carry(label) and not spans:
+            if rule and rule.required and rule.may_carry(label) and not spans:
                 label = next(value for value in reversed(dimension.values) if not rule.may_carry(value))
             answers[dimension.slug] = label
             found.append({"unit": unit, "dimension": dimension.slug, "label": label, "spans": spans})

@@ -51,6 +51,9 @@ class SpanRule:
     def takes(self, field: str) -> bool:
         return any(field.startswith(name[:-1]) if name.endswith("*") else field == name for name in self.fields)
 
+    def may_carry(self, label: str) -> bool:
+        return not self.labels or label in self.labels
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -167,7 +170,7 @@ class Dimension:
     def may_carry(self, answer: str) -> bool:
         """Whether the answer may have spans."""
         rule = self.spans
-        return rule is not None and (not rule.labels or any(value in rule.labels for value in self.chosen(answer)))
+        return rule is not None and (not rule.labels or any(map(rule.may_carry, self.chosen(answer))))
 
 
 @dataclass(frozen=True, slots=True)
