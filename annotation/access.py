@@ -155,18 +155,26 @@ def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:
     return dataset
 
 
+def visible_jobs(user: User) -> QuerySet[Job]:
+    """Those of projects for their researchers and, where they have none, of data sets for those who may edit them; a
+    project's adjudicator sees the jobs that they started. Who started a job and has left sees it no more."""
+    if user.is_superuser:
+        return Job.objects.all()
+    roles = Membership.objects.filter(user=user, is_active=True)
+    adjudicated = roles.filter(role=ADJUDICATOR).values("project_id")
+    editable = Dataset.objects.filter(Q(owner=user) | Q(grants__user=user, grants__can_edit=True))
+    return Job.objects.filter(
+        Q(project__in=roles.filter(role=RESEARCHER).values("project_id"))
+        | Q(project__in=adjudicated, created_by=user)
+        | Q(project=None, dataset__in=editable.values("pk"))
+    )
+
+
 def job_for(user: User, uuid) -> Job:
-    """A job, for researchers of its project or, where it has none, those who may edit its data set; a project's
-    adjudicator sees the jobs that they started. Who started a job and has left sees it no more."""
-    job = Job.objects.select_related("project", "dataset").filter(uuid=uuid).first()
-    if job is not None:
-        if job.project is not None:
-            allowed = {RESEARCHER, ADJUDICATOR} if job.created_by_id == user.pk else {RESEARCHER}
-            if allowed & roles_of(user, job.project):
-                return job
-        elif user.is_superuser or (job.dataset is not None and may_edit_dataset(user, job.dataset)):
-            return job
-    raise Http404("No such job")
+    job = visible_jobs(user).select_related("project", "dataset").filter(uuid=uuid).first()
+    if job is None:
+        raise Http404("No such job")
+    return job
 
 
 def run_for(user: User, uuid, model: type[Row] = CheckerRun) -> Row:

@@ -161,6 +161,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "50/5m/ip,5/5m/key",
     "reset_password": "100/10m/ip,5/m/key",
     "reset_password_from_key": None,
+    "api": "600/m/key",  # of each token
 }
 # How many proxies in front append to X-Forwarded-For: limits per address count the browser's, not the proxy's. Where
 # nobody has said (-1), `check --deploy` asks.
@@ -239,10 +240,14 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.tokens.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "annotation.api.tokens.InScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "annotation.api.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Job, Membership
-from annotation.projects import guidelines, invitations, label_sets
+from annotation.projects import guidelines, invitations, label_sets, tokens
 
 from . import factories
 from .drafts.world import extract, make_answers
@@ -40,8 +40,20 @@ PAGES = (
     "/projects/drafting/drafts/of/{source}/",
     "/extractions/{extraction}/",
     "/api/v1/projects/",
+    "/account/tokens/",
+    "/api/v1/datasets/",
+    "/api/v1/datasets/harbour/content/?kind=evidence",
+    "/api/v1/jobs/",
     "/api/v1/projects/ports/items/",
     "/api/v1/projects/ports/annotations/",
+    "/api/v1/projects/ports/decisions/",
+    "/api/v1/projects/ports/members/",
+    "/api/v1/projects/ports/releases/",
+    "/api/v1/projects/ports/runs/",
+    "/api/v1/projects/ports/scores/",
+    "/api/v1/projects/ports/suggestions/",
+    "/api/v1/projects/ports/trainings/",
+    "/api/v1/projects/ports/units/",
 )
 
 
@@ -65,6 +77,7 @@ def grow(world) -> None:
         member = factories.join(project, factories.make_user(f"late-{number}"), Membership.Role.ANNOTATOR)
         label_one(project, member)
         guidelines.publish(project, admin, f"Version {number}")
+        tokens.make_token(admin, f"Token {number}", ["read"], 30)
         label_sets.save_label_set(admin, factories.LABEL_SET | {"name": f"Tone {number}"})
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
@@ -80,6 +93,7 @@ def test_queries_do_not_grow_with_rows(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()
     client = client_of(world.people["admin"])
+    tokens.make_token(world.people["admin"], "First", ["read"], 30)
     places = {
         "retrieval": world.retrieval.uuid,
         "item": world.item.uuid,

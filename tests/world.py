@@ -13,7 +13,7 @@ from annotation.imports.rows import Findings
 from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction
 from annotation.models import Artifact, ExtractionRun, Job, Membership, Project, Response, TrainedModel, User
-from annotation.projects import invitations, label_sets
+from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
@@ -138,6 +138,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         draft=extraction.drafts.order_by("pk").first(),
         assignment=leased,
         item=project.items.order_by("position").first(),
+        token=tokens.make_token(people["researcher"], "notebook", ["read"], 30)[0],
         label_set=label_sets.save_label_set(people["researcher"], factories.LABEL_SET),
     )
 

@@ -1,8 +1,8 @@
-"""/api/v1/: what the labelling page needs (work), and what researchers read (read)."""
+"""/api/v1/: what the labelling page needs (work), and what programs read and write."""
 
 from django.urls import path
 
-from . import read, work
+from . import datasets, jobs, machines, projects, work
 
 urlpatterns = [
     path("projects/<slug:slug>/work/next", work.next_item, name="api_work_next"),
@@ -14,9 +14,23 @@ urlpatterns = [
     path("assignments/<uuid:uuid>/release", work.release, name="api_work_release"),
     path("assignments/<uuid:uuid>/suggestions", work.suggestions, name="api_work_suggestions"),
     path("assignments/<uuid:uuid>/item", work.own_item, name="api_work_item"),
-    path("projects/", read.projects, name="api_projects"),
-    path("projects/<slug:slug>/", read.project, name="api_project"),
-    path("projects/<slug:slug>/items/", read.items, name="api_items"),
-    path("projects/<slug:slug>/annotations/", read.annotations, name="api_annotations"),
-    path("jobs/<uuid:uuid>/", read.job, name="api_job"),
+    path("datasets/", datasets.DatasetsRoute.as_view(), name="api_datasets"),
+    path("datasets/<slug:slug>/", datasets.DatasetDetailRoute.as_view(), name="api_dataset"),
+    path("datasets/<slug:slug>/content/", datasets.ContentRoute.as_view(), name="api_content"),
+    path("projects/", projects.ProjectsRoute.as_view(), name="api_projects"),
+    path("projects/<slug:slug>/", projects.ProjectDetailRoute.as_view(), name="api_project"),
+    path("projects/<slug:slug>/members/", projects.MembersRoute.as_view(), name="api_members"),
+    path("projects/<slug:slug>/items/", projects.ItemsRoute.as_view(), name="api_items"),
+    path("projects/<slug:slug>/units/", projects.UnitsRoute.as_view(), name="api_units"),
+    path("projects/<slug:slug>/annotations/", projects.AnnotationsRoute.as_view(), name="api_annotations"),
+    path("projects/<slug:slug>/decisions/", projects.DecisionsRoute.as_view(), name="api_decisions"),
+    path("projects/<slug:slug>/runs/", machines.RunsRoute.as_view(), name="api_runs"),
+    path("projects/<slug:slug>/suggestions/", machines.SuggestionsRoute.as_view(), name="api_suggestions"),
+    path("projects/<slug:slug>/scores/", machines.ScoresRoute.as_view(), name="api_scores"),
+    path("projects/<slug:slug>/trainings/", machines.TrainingsRoute.as_view(), name="api_trainings"),
+    path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
+    path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
+    path("jobs/", jobs.JobsRoute.as_view(), name="api_jobs"),
+    path("jobs/<uuid:uuid>/", jobs.JobDetailRoute.as_view(), name="api_job"),
+    path("jobs/<uuid:uuid>/cancel/", jobs.CancelJobRoute.as_view(), name="api_job_cancel"),
 ]

@@ -12,9 +12,13 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError
 from django.http import Http404, JsonResponse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
+from rest_framework.exceptions import APIException
 
 from annotation import access, incoming
+from annotation.api.problems import problem_response, refused
+from annotation.api.tokens import ANNOTATE, bearer_of, check_scope, token_in
 from annotation.models import Annotation, Assignment
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.queries import guidelines
@@ -30,32 +34,60 @@ MAX_REASON = 2000
 
 
 def json_view(view):
-    """Signed-in people only; whatever goes wrong is told in JSON. A page says whose it is: once somebody else has
-    signed in with the same browser, what it sends waits for the person who said it."""
+    """For somebody who is signed in, or a program with a token that may annotate; whatever goes wrong is told in JSON,
+    to programs as problem details. A page says whose it is: once somebody else has signed in with the same browser,
+    what it sends waits for the person who said it."""
 
-    @wraps(view)
-    def answer(request, *args, **kwargs):
+    def of_page(request, *args, **kwargs):
         said = request.headers.get("X-Assay-User")
         if not request.user.is_authenticated or said not in (None, str(request.user.pk)):
             return JsonResponse({"status": "signed-out", "message": "Please sign in."}, status=401)
         try:
             return view(request, *args, **kwargs)
-        except annotating.InvalidSubmission as invalid:
-            errors = [
-                {"unit": error.unit, "dimension": error.dimension, "field": error.field, "message": error.message}
-                for error in invalid.errors
-            ]
-            return JsonResponse({"status": "invalid", "errors": errors}, status=422)
-        except (annotating.Conflict, assigning.AssigningError) as conflict:
-            return JsonResponse({"status": "conflict", "message": str(conflict)}, status=409)
-        except Http404 as missing:
-            return JsonResponse({"status": "missing", "message": str(missing)}, status=404)
-        except access.Removed:
-            return JsonResponse({"status": "forbidden", **nothing(REMOVED)}, status=403)
-        except PermissionDenied as denied:
-            return JsonResponse({"status": "forbidden", "message": str(denied)}, status=403)
+        except REFUSED as error:
+            status, told = _told(error)
+            return JsonResponse(told, status=status)
+
+    of_page = csrf_protect(of_page)
+
+    @csrf_exempt  # of_page is protected; a token is in no cookie that another site could make a browser send
+    @wraps(view)
+    def answer(request, *args, **kwargs):
+        if not bearer_of(request):
+            return of_page(request, *args, **kwargs)
+        try:
+            token = token_in(request)
+            check_scope(token, ANNOTATE)
+            request.user = token.user
+            return view(request, *args, **kwargs)
+        except APIException as error:
+            return refused(error)
+        except REFUSED as error:
+            status, told = _told(error)
+            errors = told.get("errors", [])
+            said = told.get("message") or told.get("title") or "; ".join(one["message"] for one in errors)
+            return problem_response(status, said, **({"errors": errors} if errors else {}))
 
     return never_cache(answer)
+
+
+REFUSED = (annotating.InvalidSubmission, annotating.Conflict, assigning.AssigningError, Http404, PermissionDenied)
+
+
+def _told(error: Exception) -> tuple[int, dict]:
+    """Status and words of what a view refuses."""
+    match error:
+        case annotating.InvalidSubmission():
+            names = ("unit", "dimension", "field", "message")
+            errors = [{name: getattr(one, name) for name in names} for one in error.errors]
+            return 422, {"status": "invalid", "errors": errors}
+        case Http404():
+            return 404, {"status": "missing", "message": str(error)}
+        case access.Removed():
+            return 403, {"status": "forbidden", **nothing(REMOVED)}
+        case PermissionDenied():
+            return 403, {"status": "forbidden", "message": str(error)}
+    return 409, {"status": "conflict", "message": str(error)}
 
 
 def _body(request) -> dict:

@@ -48,6 +48,11 @@ def artifact_download(request, uuid):
     if artifact.job.project is None:
         raise Http404("No such file")
     project_with_labels_for(request.user, artifact.job.project.slug)
+    return file_response(request, artifact)
+
+
+def file_response(request, artifact: Artifact) -> HttpResponse:
+    """The file, or the part of it that is asked for, to somebody who may see the project's labels."""
     location = releasing.artifact_path(artifact)
     if not location.is_file():
         raise Http404("The file is gone; export again")

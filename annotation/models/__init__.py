@@ -34,11 +34,13 @@ from .projects import (
 from .rankings import QueryRanking, RankedPassage, RetrievalRun
 from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
+from .tokens import ApiToken
 from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
     "Annotation",
+    "ApiToken",
     "Artifact",
     "Aspect",
     "Assignment",

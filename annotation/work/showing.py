@@ -22,8 +22,14 @@ def handed_out(user: User, artifact: Artifact) -> None:
     if artifact.job.kind == Job.Kind.RELEASE:
         runs = project.checker_runs.filter(job__state=Job.State.DONE, created_at__lte=artifact.created_at)
         what |= {str(uuid) for uuid in runs.values_list("uuid", flat=True)}
-    known = set(Shown.objects.filter(user=user, project=project, item=None).values_list("what", flat=True))
-    _add(project, user, [(None, one) for one in sorted(what - known)])
+    told(project, user, what)
+
+
+def told(project: Project, user: User, what: Iterable[str]) -> None:
+    """That labels, or what runs said, were given to this person of any item: in a file, or by the API."""
+    what = set(what)
+    known = Shown.objects.filter(user=user, project=project, item=None, what__in=what).values_list("what", flat=True)
+    _add(project, user, [(None, one) for one in sorted(what - set(known))])
 
 
 def _add(project: Project, user: User, rows: list[tuple[int | None, str]]) -> None:

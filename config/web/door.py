@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from annotation import incoming
+from annotation.api.problems import problem_response
+from config.web.errors import is_for_api
 
 MAX_QUERY_CHARS = 64 * 1024
 MAX_PARAMETERS = 1000
@@ -64,9 +66,9 @@ def problem(request: HttpRequest) -> tuple[str, str] | None:
 
 
 def _answer(request: HttpRequest, status: int, name: str, message: str) -> HttpResponse:
-    if request.path_info.startswith("/api/"):
+    if is_for_api(request):
         errors = [{"unit": "", "dimension": "", "field": name, "message": message}]
-        return JsonResponse({"status": "invalid" if name else "missing", "errors": errors}, status=status)
+        return problem_response(status, message, errors=errors)
     # Nothing that the request brought is looked at for the page: a session, an account.
     return render(None, f"{status}.html", {"problem": message if name else ""}, status=status)
 
@@ -74,4 +76,6 @@ def _answer(request: HttpRequest, status: int, name: str, message: str) -> HttpR
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What a view refuses it says in words; not so what Django refuses, such as a forged host."""
     said = str(exception) if isinstance(exception, BadRequest) else ""
+    if is_for_api(request):
+        return problem_response(400, said or "The request cannot be taken")
     return render(None, "400.html", {"problem": said}, status=400)

@@ -186,10 +186,11 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
         ],
         "file": [
             *artifacts,
+            f"/api/v1{here}/releases/1/file/",
             f"{here}/tables/agreement/?report={report.parameters_hash}&format=csv",
             f"{here}/pictures/agreement/{next(iter(report.pictures))}.csv?report={report.parameters_hash}",
         ],
-        "api": [f"/api/v1{here}/annotations/"],
+        "api": [f"/api/v1{here}/{one}/" for one in ("annotations", "decisions", "reports/agreement")],
     }
     for channel, addresses in served.items():
         for address in addresses:

@@ -1,4 +1,4 @@
-"""The read-only API: who sees what, which filters there are, and that pages cost the same however long they are."""
+"""Reading by the API: who sees what, which filters there are, and that pages cost the same however long they are."""
 
 import pytest
 from django.db import connection
@@ -48,7 +48,7 @@ def test_projects_list_those_of_the_person_and_nobody_elses(project, researcher)
     assert listed["slug"] == project.slug and "id" not in listed
     assert client_of(make_user()).get("/api/v1/projects/").json()["results"] == []
     assert client_of(make_user()).get(f"/api/v1/projects/{project.slug}/").status_code == 404
-    assert Client().get("/api/v1/projects/").status_code == 403
+    assert Client().get("/api/v1/projects/").status_code == 401
 
 
 def test_a_project_describes_its_dimensions(project, researcher):
@@ -122,7 +122,7 @@ def test_a_job_is_shown_to_whoever_may_see_it(project, researcher):
 
 
 def test_nothing_can_be_written_through_it(project, researcher):
-    paths = ("projects/", f"projects/{project.slug}/", f"projects/{project.slug}/items/")
+    paths = (f"projects/{project.slug}/", f"projects/{project.slug}/annotations/", f"projects/{project.slug}/units/")
     for path in paths:
         for method in ("post", "put", "patch", "delete"):
             assert getattr(researcher, method)(f"/api/v1/{path}").status_code == 405

@@ -4,7 +4,8 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 
 from annotation import incoming
-from annotation.models import Membership, User
+from annotation.models import ApiToken, Membership, User
+from annotation.projects import tokens
 from annotation.projects.invitations import CREATOR
 
 
@@ -68,3 +69,15 @@ class ProjectInvitationForm(forms.Form):
         initial=[Membership.Role.ANNOTATOR],
         widget=forms.CheckboxSelectMultiple,
     )
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What the token is for, such as a script or a machine.")
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        choices=ApiToken.Scope.choices,
+        initial=[ApiToken.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Never more than you may yourself.",
+    )
+    days = forms.IntegerField(label="Days until it expires", initial=90, min_value=1, max_value=tokens.LONGEST_DAYS)

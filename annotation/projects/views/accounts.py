@@ -10,15 +10,21 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.models import Invitation
-from annotation.projects import invitations, password_links
-from annotation.projects.forms.accounts import NameForm, NewAccountForm, ResetLinkForm, SiteInvitationForm
+from annotation.models import ApiToken, Invitation
+from annotation.projects import invitations, password_links, tokens
+from annotation.projects.forms.accounts import (
+    NameForm,
+    NewAccountForm,
+    ResetLinkForm,
+    SiteInvitationForm,
+    TokenForm,
+)
 
 # Whoever invites sends mail, so there is a limit.
 limit_invitations = rate_limit(action="invite")
@@ -35,6 +41,32 @@ def account(request):
         messages.success(request, "Saved")
         return redirect("account")
     return render(request, "annotation/accounts/account.html", {"form": form})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account_tokens(request):
+    """One's own tokens. A new one stands on the page that answers the form, and nowhere else."""
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    made, text = None, ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            made, text = tokens.make_token(request.user, **form.cleaned_data)
+            form = TokenForm()
+        except tokens.TokenError as error:
+            form.add_error(None, str(error))
+    page = Paginator(ApiToken.objects.filter(user=request.user).order_by("-pk"), 50).get_page(request.GET.get("page"))
+    context = {"form": form, "made": made, "text": text, "page": page, "now": timezone.now()}
+    return render(request, "annotation/accounts/tokens.html", context)
+
+
+@login_required
+@require_POST
+def revoke_token(request, uuid):
+    found = get_object_or_404(ApiToken, uuid=uuid, user=request.user)
+    tokens.revoke(found)
+    messages.success(request, f"The token “{found.name}” no longer works")
+    return redirect("account_tokens")
 
 
 @sensitive_post_parameters("password")
@@ -151,6 +183,8 @@ def announce(request, made: Invitation) -> None:
 
 urlpatterns = [
     path("account/", account, name="account"),
+    path("account/tokens/", account_tokens, name="account_tokens"),
+    path("account/tokens/<uuid:uuid>/revoke/", revoke_token, name="revoke_token"),
     path("invitations/", site_invitations, name="site_invitations"),
     path("invitations/password-link/", reset_link, name="password_link"),
     path("invitations/<str:token>/", invitation, name="invitation"),

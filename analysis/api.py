@@ -1,0 +1,223 @@
+"""The part of the API that gives figures: reports as they are stored, and releases."""
+
+from django.http import Http404
+from django.urls import path
+from rest_framework import serializers as s
+from rest_framework.response import Response
+
+from analysis.models import Release, StoredReport
+from analysis.pages.asked import Asked
+from analysis.pages.stored import figures_served
+from analysis.releases.kept import start_freezing
+from analysis.reports import stored
+from analysis.reports.metrics import REPORTS
+from analysis.reports.options import KINDS
+from analysis.reports.tabular import named
+from analysis.sources.project import ProjectOutline
+from annotation.access import project_with_labels_for
+from annotation.api.problems import Problem
+from annotation.api.routes import Listing, Route
+from annotation.api.shapes import Choice, Shape
+from annotation.exports.views import file_response
+from annotation.models import Job
+from annotation.work.label_access import API
+
+FRESH, COMPUTING, STALE, FAILED = STATES = ("fresh", "computing", "stale", "failed")
+
+
+class ReportOptionShape(Shape):
+    name = s.CharField()
+    title = s.CharField()
+    kind = s.ChoiceField(KINDS)
+    help = s.CharField(allow_blank=True)
+
+
+class ReportKindShape(Shape):
+    """A report that there is; `why_not` says why this project has none, where it has none."""
+
+    name = s.CharField()
+    title = s.CharField()
+    why_not = s.CharField(allow_blank=True)
+    options = ReportOptionShape(many=True)
+
+
+class ReportsShape(Shape):
+    results = ReportKindShape(many=True)
+
+
+class ReportTableShape(Shape):
+    """People stand in it by their pseudonyms; an interval that there is none of as the reason."""
+
+    name = s.CharField()
+    title = s.CharField()
+    columns = s.ListField(child=s.CharField())
+    rows = s.ListField(child=s.ListField())
+    note = s.CharField(allow_blank=True)
+
+
+class ReportShape(Shape):
+    """`result` is what `manage.py report --format json` prints; it and `tables` are empty before the first computation.
+    `is_partial`: intervals and tests are still being computed."""
+
+    report = s.CharField(source="name")
+    parameters = s.DictField()
+    scope = s.DictField()
+    state = s.ChoiceField(STATES)
+    message = s.CharField(allow_blank=True)
+    job = s.UUIDField(source="job.uuid", allow_null=True, default=None)
+    is_partial = s.BooleanField()
+    computed_at = s.DateTimeField(allow_null=True)
+    result = s.DictField()
+    tables = ReportTableShape(many=True)
+
+
+class ReleaseShape(Shape):
+    number = s.IntegerField()
+    note = s.CharField(allow_blank=True)
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    job = s.UUIDField(source="job.uuid")
+    sha256 = s.CharField(allow_blank=True)
+    labels_sha256 = s.CharField(allow_blank=True)
+    moment = s.DateTimeField(allow_null=True)
+    created_at = s.DateTimeField()
+
+
+class ReleaseDetailShape(ReleaseShape):
+    manifest = s.DictField()
+
+
+class NewRelease(Shape):
+    note = s.CharField(max_length=2000, allow_blank=True, default="")
+
+
+class ReportsRoute(Route):
+    """What can be asked of a project's labels, and with which options."""
+
+    shape = ReportsShape
+
+    def get(self, request, slug):
+        project = project_with_labels_for(request.user, slug)
+        kinds = [
+            {"name": one.name, "title": one.title, "why_not": one.fits(project.type), "options": one.options}
+            for one in REPORTS.values()
+        ]
+        return Response(self.shape({"results": kinds}).data)
+
+
+class ReportDetailRoute(Route):
+    """One report. Its options, and which labels it is made of, stand in the address, as on its page."""
+
+    shape, status = ReportShape, 202
+
+    def get(self, request, slug, name):
+        """As it was last computed; 404 where it never was."""
+        project, values, scope = self._asked(request, slug, name)
+        reports = StoredReport.objects.select_related("job", "project").defer("behind")
+        digest = stored.parameters_hash(values, scope)
+        report = reports.filter(project=project, name=name, parameters_hash=digest, computed_at__isnull=False).first()
+        if report is None:
+            raise Problem(404, "The report has not been computed with these options; POST to this address computes it")
+        return self._shown(report)
+
+    def post(self, request, slug, name):
+        """Have it computed where labels have changed since it last was: 202 while that takes, 200 where it is fresh."""
+        project, values, scope = self._asked(request, slug, name)
+        report = stored.stored_report(project, name, values, request.user, scope)
+        is_late = report.was_stale and not stored.is_refreshing(report)
+        if is_late and not stored.has_room_for_reports(request.user):
+            raise Problem(429, "You have as many unfinished reports as one person may have; wait for some of them")
+        return self._shown(report, 202 if stored.is_refreshing(report) else 200)
+
+    def _asked(self, request, slug: str, name: str) -> tuple:
+        project = project_with_labels_for(request.user, slug)
+        kind = REPORTS.get(name)
+        if kind is None:
+            raise Http404("There is no such report")
+        asked = Asked(request, project, name)
+        source = ProjectOutline(project, request.user)
+        if reason := kind.fits(project.type) or kind.missing_run(source):
+            raise Problem(409, reason)
+        try:
+            values = {option.name: asked.value(option, source) for option in kind.options}
+            values = kind.settles(source, values)
+        except ValueError as error:
+            raise Problem(409, str(error)) from None
+        if asked.problems:
+            errors = [{"field": field, "message": "; ".join(asked.problems)} for field in sorted(asked.wrong)]
+            raise Problem(400, "; ".join(asked.problems), errors=errors)
+        for other in kind.beside(values):
+            project_with_labels_for(request.user, other)
+        return project, values, asked.scope
+
+    def _shown(self, report: StoredReport, status: int = 200) -> Response:
+        report.message = stored.failed(report)
+        report.state = (
+            COMPUTING
+            if stored.is_refreshing(report)
+            else FRESH
+            if not stored.is_stale(report)
+            else FAILED
+            if report.message
+            else STALE
+        )
+        tables = REPORTS[report.name].tables(report.result) if report.result else []
+        report.tables = [
+            {"name": name, "title": one.title, "columns": one.columns, "rows": one.rows, "note": one.below}
+            for name, one in named([table.plain() for table in tables]).items()
+        ]
+        if report.result:
+            figures_served(self.request, report, API)
+        return Response(self.shape(report).data, status=status)
+
+
+class ReleasesRoute(Listing):
+    """Labels of one moment, frozen as files."""
+
+    shape, takes, status = ReleaseShape, NewRelease, 202
+
+    def rows(self, request, slug):
+        return project_with_labels_for(request.user, slug).releases.select_related("job")
+
+    def post(self, request, slug):
+        """Freeze the project's labels, when a worker comes to it."""
+        project = project_with_labels_for(request.user, slug)
+        release = start_freezing(project, request.user, self.taken(request)["note"])
+        return self.given(release, Location=f"{request.path}{release.number}/")
+
+
+def _release_for(user, slug: str, number: int) -> Release:
+    project = project_with_labels_for(user, slug)
+    release = project.releases.select_related("job").filter(number=number).first()
+    if release is None:
+        raise Http404("There is no such release")
+    return release
+
+
+class ReleaseDetailRoute(Route):
+    """One release, with its manifest once it is done."""
+
+    shape = ReleaseDetailShape
+
+    def get(self, request, slug, number):
+        return Response(self.shape(_release_for(request.user, slug, number)).data)
+
+
+class ReleaseFileRoute(Route):
+    """The release's files in one zip; an interrupted download goes on by Range."""
+
+    def get(self, request, slug, number):
+        release = _release_for(request.user, slug, number)
+        archive = release.job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()
+        if archive is None:
+            raise Problem(409, f"The release is {release.job.state}: it has no files")
+        return file_response(request, archive)
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/reports/", ReportsRoute.as_view(), name="api_reports"),
+    path("projects/<slug:slug>/reports/<slug:name>/", ReportDetailRoute.as_view(), name="api_report"),
+    path("projects/<slug:slug>/releases/", ReleasesRoute.as_view(), name="api_releases"),
+    path("projects/<slug:slug>/releases/<int:number>/", ReleaseDetailRoute.as_view(), name="api_release"),
+    path("projects/<slug:slug>/releases/<int:number>/file/", ReleaseFileRoute.as_view(), name="api_release_file"),
+]

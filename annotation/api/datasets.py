@@ -1,0 +1,87 @@
+"""Data sets and their content."""
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.api import shapes
+from annotation.api.problems import invalid_form
+from annotation.api.routes import Listing, QueryFilter, Route
+from annotation.datasets.forms import DatasetForm
+from annotation.datasets.kinds import KIND_NAMED, to_json
+from annotation.models import Dataset
+
+
+def _editable(request, datasets: list[Dataset]) -> set[int]:
+    return {one.pk for one in datasets if access.may_edit_dataset(request.user, one)}
+
+
+class DatasetsRoute(Listing):
+    """The data sets that you may make projects of."""
+
+    shape, takes, status = shapes.DatasetShape, shapes.NewDataset, 201
+    filters = {"slug": QueryFilter("slug")}
+
+    def rows(self, request) -> QuerySet:
+        return access.visible_datasets(request.user)
+
+    def prepared(self, page: list) -> list:
+        ids = [one.pk for one in page if one.owner_id != self.request.user.pk]
+        granted = self.request.user.dataset_grants.filter(dataset__in=ids, can_edit=True)
+        editable = set(granted.values_list("dataset_id", flat=True))
+        everything = self.request.user.is_superuser
+        self.editable = {one.pk for one in page if everything or one.pk not in ids or one.pk in editable}
+        return page
+
+    def shown_with(self, request) -> dict:
+        return {"editable": self.editable}
+
+    def post(self, request):
+        """A new data set, without content."""
+        if not access.may_create(request.user):
+            raise PermissionDenied("Your account may not create data sets; ask a site administrator")
+        form = DatasetForm(self.taken(request))
+        if not form.is_valid():
+            raise invalid_form(form)
+        form.instance.owner = request.user
+        dataset = form.save()
+        shown = self.shape(dataset, context={"editable": {dataset.pk}}).data
+        return Response(shown, status=201, headers={"Location": f"{request.path}{dataset.slug}/"})
+
+
+class DatasetDetailRoute(Route):
+    """One data set, with how much of each kind of content it has."""
+
+    shape = shapes.DatasetDetailShape
+
+    def get(self, request, slug):
+        dataset = access.dataset_for(request.user, slug)
+        counts = {
+            name: kind.model.objects.published().filter(dataset=dataset).count() for name, kind in KIND_NAMED.items()
+        }
+        dataset.content = {name: number for name, number in counts.items() if number}
+        return Response(self.shape(dataset, context={"editable": _editable(request, [dataset])}).data)
+
+
+class ContentRoute(Listing):
+    """Rows of one kind of content, in their newest version."""
+
+    shape = shapes.ContentShape
+    filters = {"key": QueryFilter("key")}
+    needs = {"kind": tuple(KIND_NAMED)}
+
+    def rows(self, request, slug):
+        dataset = access.dataset_for(request.user, slug)
+        self.kind = KIND_NAMED[self.needed("kind")]
+        rows = self.kind.model.objects.published().filter(dataset=dataset)
+        return rows.select_related(*self.kind.parents)
+
+    def prepared(self, page: list) -> list:
+        columns, parents = self.kind.columns, self.kind.parents
+        for row in page:
+            row.kind = self.kind.name
+            row.columns = to_json(columns, tuple(getattr(row, name) for name in columns))
+            found = {name: getattr(row, name) for name in parents}
+            row.parents = {name: parent and parent.key for name, parent in found.items()}
+        return page

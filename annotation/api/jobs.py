@@ -1,0 +1,44 @@
+"""Background work: how far it is, what came of it, cancelling it."""
+
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.api import shapes
+from annotation.api.routes import Listing, QueryFilter, Route
+from annotation.jobs import lifecycle
+from annotation.models import Job
+
+
+class JobsRoute(Listing):
+    """The jobs that you may see, without their results."""
+
+    shape = shapes.JobShape
+    filters = {
+        "kind": QueryFilter("kind", Job.Kind.values),
+        "state": QueryFilter("state", Job.State.values),
+        "project": QueryFilter("project__slug"),
+        "dataset": QueryFilter("dataset__slug"),
+    }
+
+    def rows(self, request):
+        return access.visible_jobs(request.user).select_related("project", "dataset").defer("result", "parameters")
+
+
+class JobDetailRoute(Route):
+    """One job."""
+
+    shape = shapes.JobDetailShape
+
+    def get(self, request, uuid):
+        return Response(self.shape(access.job_for(request.user, uuid)).data)
+
+
+class CancelJobRoute(Route):
+    """Ask a job to stop. What it stored and nobody sees yet is taken back."""
+
+    takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
+
+    def post(self, request, uuid):
+        job = access.job_for(request.user, uuid)
+        lifecycle.request_cancel(job)
+        return self.given(access.job_for(request.user, uuid))

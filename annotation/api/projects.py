@@ -1,0 +1,202 @@
+"""Projects, with their members, items, units, annotations and decisions."""
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Prefetch, Q
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.access import ADJUDICATOR, RESEARCHER
+from annotation.api import shapes
+from annotation.api.problems import invalid_form
+from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
+from annotation.machines.runs.checker_inputs import checker_inputs, reader_of
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Decision,
+    Item,
+    ItemUnit,
+    Judgement,
+    Membership,
+    Project,
+    Rater,
+    Revision,
+    Shown,
+    Span,
+)
+from annotation.projects import managing
+from annotation.projects.forms.projects import ProjectForm
+from annotation.projects.item_job import start_item_job
+from annotation.work import showing
+from annotation.work.label_access import API, labels_served
+from annotation.work.queries.unit_words import words_of
+
+
+class ProjectsRoute(Listing):
+    """The projects that you are in."""
+
+    shape, takes, gives, status = shapes.ProjectShape, shapes.NewProject, shapes.ProjectDetailShape, 201
+    filters = {"state": QueryFilter("state", Project.State.values), "dataset": QueryFilter("dataset__slug")}
+
+    def rows(self, request):
+        rows = access.visible_projects(request.user).select_related("dataset")
+        if "dataset" in request.query_params:
+            rows = rows.filter(pk__in=access.researched_projects(request.user))
+        return rows
+
+    def shown_with(self, request) -> dict:
+        return {"researched": set(access.researched_projects(request.user).values_list("pk", flat=True))}
+
+    def post(self, request):
+        """A new project, whose items are made in the background; it is open once they are."""
+        if not access.may_create(request.user):
+            raise PermissionDenied("Your account may not create projects; ask a site administrator")
+        given = {name: value for name, value in self.taken(request).items() if value is not None}
+        form = ProjectForm(given, datasets=access.visible_datasets(request.user), user=request.user)
+        form.fields["dataset"].to_field_name = "slug"
+        if not form.is_valid():
+            raise invalid_form(form)
+        project = managing.create_project(request.user, **form.arguments())
+        job = start_item_job(project, request.user)
+        shown = shapes.ProjectDetailShape(project, context={"researched": {project.pk}}).data
+        return Response(shown, status=201, headers={"Location": f"{request.path}{project.slug}/", "X-Job": job.uuid})
+
+
+class ProjectDetailRoute(Route):
+    """One project, with its questions."""
+
+    shape = shapes.ProjectDetailShape
+
+    def get(self, request, slug):
+        project = access.project_for(request.user, slug)
+        is_researcher = RESEARCHER in access.roles_of(request.user, project)
+        return Response(self.shape(project, context={"researched": {project.pk} if is_researcher else set()}).data)
+
+
+class MembersRoute(Listing):
+    """Everybody who is or was in the project, once for each role."""
+
+    shape = shapes.MemberShape
+    filters = {"role": QueryFilter("role", Membership.Role.values), "active": QueryFilter("is_active", kind=TRUTH)}
+
+    def rows(self, request, slug):
+        return access.project_for(request.user, slug, RESEARCHER).memberships.select_related("user")
+
+
+class ItemsRoute(Listing):
+    """Pages of work, with how many answered and skipped each."""
+
+    shape = shapes.ItemShape
+    filters = {
+        "state": QueryFilter("state", Item.State.values),
+        "key": QueryFilter("key"),
+        "is_multiple": QueryFilter("is_multiple", kind=TRUTH),
+    }
+
+    def rows(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
+        self.with_key = access.sees_keys(request.user, project)
+        return project.items.all()
+
+    def filters_for(self, request):
+        return {name: one for name, one in self.filters.items() if self.with_key or name != "key"}
+
+    def prepared(self, page: list) -> list:
+        states = Assignment.State
+        counts = (
+            Assignment.objects.filter(item__in=[item.pk for item in page])
+            .order_by()
+            .values("item_id")
+            .annotate(done=Count("pk", Q(state=states.DONE)), skipped=Count("pk", Q(state=states.SKIPPED)))
+        )
+        by_item = {row["item_id"]: row for row in counts}
+        for item in page:
+            row = by_item.get(item.pk, {"done": 0, "skipped": 0})
+            item.done, item.skipped = row["done"], row["skipped"]
+        return page
+
+    def shown_with(self, request) -> dict:
+        return {"with_key": self.with_key}
+
+
+class UnitsRoute(Listing):
+    """What is judged, with its texts: what a checker of your own reads before it answers."""
+
+    shape = shapes.UnitShape
+    filters = {"unit": QueryFilter("unit__key"), "item": QueryFilter("item__key")}
+
+    def rows(self, request, slug):
+        self.project = access.project_for(request.user, slug, RESEARCHER)
+        rows = ItemUnit.objects.filter(item__project=self.project, unit__superseded_at=None)
+        return rows.exclude(item__state=Item.State.RETIRED).select_related("item", "unit")
+
+    def prepared(self, page: list) -> list:
+        kind, ids = self.project.type, [row.unit_id for row in page]
+        words = words_of(kind.unit_kind, ids)
+        inputs = checker_inputs(kind, ids) if reader_of(kind) else {}
+        for row in page:
+            row.title, row.text = words[row.unit_id]
+            row.input = inputs[row.unit_id].fields if row.unit_id in inputs else {}
+        return page
+
+
+class AnnotationsRoute(Listing):
+    """What raters said, in its latest revision. Whoever still labels here gets none."""
+
+    shape = shapes.AnnotationShape
+    filters = {
+        "item": QueryFilter("item__key"),
+        "rater": QueryFilter("rater__pseudonym"),
+        "rater_kind": QueryFilter("rater__kind", Rater.Kind.values),
+        "surplus": QueryFilter("is_surplus", kind=TRUTH),
+    }
+
+    def rows(self, request, slug):
+        self.project = access.project_with_labels_for(request.user, slug)
+        spans = Prefetch("spans", Span.objects.order_by("field", "start", "end"))
+        judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
+        latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
+        return (
+            Annotation.objects.filter(item__project=self.project)
+            .select_related("item", "rater")
+            .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
+        )
+
+    def prepared(self, page: list) -> list:
+        for annotation in page:
+            [annotation.revision] = annotation.latest
+        if {annotation.rater.user_id for annotation in page} - {self.request.user.pk}:
+            told_labels(self.request, self.project)
+        return page
+
+    def shown_with(self, request) -> dict:
+        return {"several": {one.slug: one for one in self.project.type.dimensions if one.takes_several}}
+
+
+class DecisionsRoute(Listing):
+    """Labels that stand for their units, each in its newest row; with `latest=false` the earlier rows."""
+
+    shape = shapes.DecisionShape
+    filters = {
+        "unit": QueryFilter("unit__key"),
+        "dimension": QueryFilter("dimension"),
+        "method": QueryFilter("method", Decision.Method.values),
+        "latest": QueryFilter("is_latest", kind=TRUTH),
+    }
+
+    def rows(self, request, slug):
+        self.project = access.project_with_labels_for(request.user, slug)
+        rows = self.project.decisions.select_related("unit", "decided_by")
+        return rows if "latest" in request.query_params else rows.filter(is_latest=True)
+
+    def prepared(self, page: list) -> list:
+        if page:
+            told_labels(self.request, self.project)
+        return page
+
+
+def told_labels(request, project: Project) -> None:
+    """To be called before an answer with others' labels leaves the server."""
+    labels_served(request, project, API)
+    if request.method != "HEAD":
+        showing.told(project, request.user, [Shown.LABELS])

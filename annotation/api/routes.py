@@ -1,0 +1,156 @@
+"""What the routes of the API have in common: scopes by verb, allow-listed filters and sorts, pages by cursor, ETags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import conditional_page
+from rest_framework.exceptions import NotFound, ParseError
+from rest_framework.pagination import CursorPagination
+from rest_framework.parsers import BaseParser
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from annotation import incoming
+from annotation.api.problems import Problem
+from annotation.api.tokens import READ, WRITE
+
+PAGING = ("cursor", "page_size", "sort")
+TEXT, UUID, TRUTH = "text", "uuid", "truth"
+TRUTHS = {"true": True, "false": False}
+# The order in which rows were made: the one that a cursor can go on in, however long the list is.
+SORTS = {"created": "id", "-created": "-id"}
+
+
+@dataclass(frozen=True)
+class QueryFilter:
+    """A parameter of a list: the lookup that it is, and what it may be: one of `allowed`, or anything of a `kind`."""
+
+    lookup: str
+    allowed: Sequence[str] = ()
+    kind: str = TEXT
+
+    @property
+    def values(self) -> Sequence[str]:
+        return tuple(TRUTHS) if self.kind == TRUTH else self.allowed
+
+    def value(self, name: str, said: str) -> Any:
+        if self.values and said not in self.values:
+            raise Problem(400, f"{name} must be one of {', '.join(self.values)}")
+        if self.kind == TRUTH:
+            return TRUTHS[said]
+        if self.kind == UUID:
+            try:
+                return incoming.uuid_of(said)
+            except incoming.Refused as refused:
+                raise Problem(400, f"{name} {refused}") from None
+        return said
+
+
+class StrictJSON(BaseParser):
+    """JSON whose every value can be stored (`annotation.incoming`)."""
+
+    media_type = "application/json"
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        try:
+            return incoming.json_value(stream.read(incoming.JSON_BYTES + 1))
+        except incoming.Refused as refused:
+            raise ParseError(f"{refused.place or 'The request'} {refused}") from None
+
+
+@method_decorator(conditional_page, name="dispatch")
+class Route(APIView):
+    """An address of the API. What it shows and takes is said by serializers, from which its description is made."""
+
+    parser_classes = (StrictJSON,)
+    scopes: ClassVar[Mapping[str, str]] = {"POST": WRITE}  # reading needs READ
+    shape: ClassVar[type[Serializer] | None] = None  # what GET answers; a list of it, in a list
+    takes: ClassVar[type[Serializer] | None] = None  # the body of POST
+    gives: ClassVar[type[Serializer] | None] = None  # what POST answers; as GET where it is not said
+    status: ClassVar[int] = 200  # of an answer to POST
+
+    @classmethod
+    def scope_of(cls, verb: str) -> str:
+        return cls.scopes.get(verb, READ)
+
+    def taken(self, request) -> dict:
+        """The body, as `takes` has it."""
+        body = self.takes(data=request.data)
+        body.is_valid(raise_exception=True)
+        return body.validated_data
+
+    def given(self, found: object, **headers: str) -> Response:
+        """The answer to a POST."""
+        shape = self.gives or self.shape
+        return Response(shape(found, context={"request": self.request}).data, status=self.status, headers=headers)
+
+
+class Pages(CursorPagination):
+    """By a cursor, so that the last page costs what the first does."""
+
+    page_size = 100
+    page_size_query_param = "page_size"
+    max_page_size = 1000
+
+    def __init__(self, ordering: str):
+        self.ordering = (ordering,)
+
+    def decode_cursor(self, request):
+        """The library passes on whatever a cursor says, such as a row's id that is no number."""
+        found = super().decode_cursor(request)
+        if found is not None and found.position is not None:
+            try:
+                incoming.whole_in_words(found.position)
+            except incoming.Refused:
+                raise NotFound(self.invalid_cursor_message) from None
+        return found
+
+
+class Listing(Route):
+    """Rows, page by page."""
+
+    filters: ClassVar[Mapping[str, QueryFilter]] = {}
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {}  # parameters without which there is no list, and their values
+
+    def rows(self, request, **place) -> QuerySet:
+        raise NotImplementedError
+
+    def needed(self, name: str) -> str:
+        """The value of a parameter without which there is no list."""
+        said = self.request.query_params.get(name, "")
+        if said not in self.needs[name]:
+            raise Problem(400, f"{name} must be one of {', '.join(self.needs[name])}")
+        return said
+
+    def filters_for(self, request) -> Mapping[str, QueryFilter]:
+        return self.filters
+
+    def prepared(self, page: list) -> list:
+        """The rows of a page with what takes a query for all of them."""
+        return page
+
+    def get(self, request, **place):
+        rows = self.rows(request, **place)
+        known = self.filters_for(request)
+        for name, said in request.query_params.items():
+            if name in PAGING or name in self.needs:
+                continue
+            if name not in known:
+                raise Problem(400, f"Unknown parameter {name!r}; known are {', '.join((*self.needs, *known, *PAGING))}")
+            rows = rows.filter(**{known[name].lookup: known[name].value(name, said)})
+        sort = request.query_params.get("sort") or "created"
+        if sort not in SORTS:
+            raise Problem(400, f"sort must be one of {', '.join(SORTS)}")
+        pages = Pages(SORTS[sort])
+        page = self.prepared(pages.paginate_queryset(rows, request))
+        return pages.get_paginated_response(self.shape(page, many=True, context=self.shown_with(request)).data)
+
+    def shown_with(self, request) -> dict:
+        """What the serializer needs to know of who asks."""
+        return {"request": request}

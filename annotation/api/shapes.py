@@ -1,0 +1,363 @@
+"""What the API shows of things, and what it takes: keys and UUIDs, never row numbers. Its schema is made of this."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from rest_framework import serializers as s
+
+from annotation.machines.runs.starting import QUEUES
+from annotation.models import Decision, Item, Job, Membership, Project, Rater
+from annotation.projects.options import named_version
+from annotation.work.queries.pages import FREE_TEXT
+
+
+class Choice(s.ChoiceField):
+    """One of a model's values, shown as it is stored."""
+
+    def to_representation(self, value) -> str:
+        return str(value)
+
+
+class Shape(s.Serializer):
+    """`left_out` says which fields are not told to whoever asks."""
+
+    def to_representation(self, found):
+        shown = super().to_representation(found)
+        for name in self.left_out(found):
+            shown.pop(name, None)
+        return shown
+
+    def left_out(self, found) -> tuple[str, ...]:
+        return ()
+
+
+class Keys(s.DictField):
+    child = s.CharField(allow_null=True)
+
+
+# ---- errors ----
+
+
+class ErrorShape(Shape):
+    field = s.CharField(allow_blank=True)
+    message = s.CharField()
+
+
+class ProblemShape(Shape):
+    """RFC 9457. What a refusal is about may stand in further members, such as `job`, `run` and `scope`."""
+
+    type = s.CharField()
+    title = s.CharField()
+    status = s.IntegerField()
+    detail = s.CharField()
+    errors = ErrorShape(many=True, required=False)
+
+
+# ---- data sets ----
+
+
+class DatasetShape(Shape):
+    slug = s.CharField()
+    title = s.CharField()
+    description = s.CharField(allow_blank=True)
+    may_edit = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_may_edit(self, dataset) -> bool:
+        return dataset.pk in self.context["editable"]
+
+
+class DatasetDetailShape(DatasetShape):
+    """With the number of rows of each kind of content."""
+
+    content = s.DictField(child=s.IntegerField())
+
+
+class NewDataset(Shape):
+    title = s.CharField(max_length=200)
+    slug = s.SlugField(max_length=80)
+    description = s.CharField(max_length=20_000, allow_blank=True, default="")
+
+
+class ContentShape(Shape):
+    """A row of content: the columns of its kind, and the keys of what it hangs below."""
+
+    key = s.CharField()
+    kind = s.CharField()
+    version = s.IntegerField()
+    columns = s.DictField()
+    parents = Keys()
+
+
+# ---- projects ----
+
+
+class ProjectShape(Shape):
+    """Which items come next follows from the seed, and a data set's name may say whose answers are in it: researchers
+    alone are told."""
+
+    slug = s.CharField()
+    title = s.CharField()
+    task_type = s.CharField()
+    state = Choice(Project.State.choices)
+    overlap = s.IntegerField()
+    multiple_share = s.FloatField()
+    order = Choice(Project.Order.choices)
+    prefill = Choice(Project.Prefill.choices)
+    created_at = s.DateTimeField()
+    dataset = s.CharField(source="dataset.slug", required=False)
+    seed = s.IntegerField(required=False)
+
+    def left_out(self, project) -> tuple[str, ...]:
+        return () if project.pk in self.context["researched"] else ("dataset", "seed")
+
+
+class LabelShape(Shape):
+    value = s.CharField()
+    title = s.CharField()
+    hint = s.CharField(allow_blank=True)
+
+
+class DerivedField(s.Field):
+    def to_representation(self, derived) -> dict[str, dict[str, str]]:
+        return {one.slug: dict(one.of) for one in derived}
+
+
+class SpansShape(Shape):
+    title = s.CharField()
+    fields = s.ListField(child=s.CharField())
+    labels = s.ListField(child=s.CharField())
+    required = s.BooleanField()
+
+
+class DimensionShape(Shape):
+    """A question as the project asks it. `labels` are the values in the scale's order, which nothing changes;
+    `shown_labels` are in the order of the screen, in the project's words; `derived` says which coarser label follows
+    from each, by name."""
+
+    slug = s.CharField()
+    title = s.CharField()
+    question = s.CharField(allow_blank=True)
+    level = s.CharField()
+    answer = s.CharField()
+    hidden = s.BooleanField(source="is_hidden")
+    labels = s.ListField(child=s.CharField(), source="values")
+    shown_labels = LabelShape(many=True)
+    spans = SpansShape(allow_null=True)
+    derived = DerivedField()
+
+
+class ProjectDetailShape(ProjectShape):
+    description = s.CharField(allow_blank=True)
+    options_version = s.IntegerField()
+    dimensions = DimensionShape(many=True, source="type.dimensions")
+    free_text = s.SerializerMethodField()
+
+    def get_free_text(self, project) -> dict | None:
+        return project.type.free_text and asdict(project.type.free_text)
+
+
+class NewProject(Shape):
+    title = s.CharField(max_length=200)
+    dataset = s.SlugField(help_text="Its address.")
+    task_type = s.CharField(max_length=80, help_text="The identifier of a task type or of a label set of yours.")
+    overlap = s.IntegerField(min_value=0, max_value=20, default=2)
+    multiple_percent = s.IntegerField(min_value=0, max_value=100, default=100)
+    order = s.ChoiceField(Project.Order.choices, default=Project.Order.RANDOM)
+    seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
+    prefill = s.ChoiceField(Project.Prefill.choices, default=Project.Prefill.OFF)
+    minimum_seconds = s.IntegerField(min_value=0, max_value=600, default=0)
+    lease_minutes = s.IntegerField(min_value=1, max_value=10080, default=60)
+    guidelines = s.CharField(max_length=200_000, allow_blank=True, default="", help_text="Markdown.")
+
+
+class MemberShape(Shape):
+    uuid = s.UUIDField(source="user.uuid")
+    name = s.CharField(source="user")
+    role = Choice(Membership.Role.choices)
+    active = s.BooleanField(source="is_active")
+    created_at = s.DateTimeField()
+
+
+class ItemShape(Shape):
+    uuid = s.UUIDField()
+    key = s.CharField(required=False)
+    state = Choice(Item.State.choices)
+    priority = s.IntegerField()
+    planned = s.IntegerField()
+    is_multiple = s.BooleanField()
+    unit_count = s.IntegerField()
+    done = s.IntegerField()
+    skipped = s.IntegerField()
+
+    def left_out(self, item) -> tuple[str, ...]:
+        return () if self.context["with_key"] else ("key",)
+
+
+class UnitShape(Shape):
+    """What is judged: `title` and `text` as lists show it, and the `input` of Assay's own checkers (docs/checkers.md),
+    which is empty where they cannot judge it."""
+
+    unit = s.CharField(source="unit.key")
+    item = s.CharField(source="item.key")
+    title = s.CharField(allow_blank=True)
+    text = s.CharField(allow_blank=True)
+    input = s.DictField()
+
+
+# ---- labels ----
+
+
+class SpanShape(Shape):
+    field = s.CharField()
+    start = s.IntegerField()
+    end = s.IntegerField()
+    quote = s.CharField()
+
+
+class JudgementShape(Shape):
+    """`labels` are those of a question that takes several, one by one."""
+
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField()
+    labels = s.SerializerMethodField()
+    spans = SpanShape(many=True, source="spans.all")
+
+    def get_labels(self, judgement) -> list[str]:
+        asked = self.context["several"].get(judgement.dimension)
+        return asked.chosen(judgement.label) if asked else []
+
+    def left_out(self, judgement) -> tuple[str, ...]:
+        return () if judgement.dimension in self.context["several"] else ("labels",)
+
+
+class AnnotationShape(Shape):
+    """The latest revision of what one rater said about one item."""
+
+    item = s.CharField(source="item.key")
+    rater = s.CharField(source="rater.pseudonym")
+    rater_kind = Choice(Rater.Kind.choices, source="rater.kind")
+    surplus = s.BooleanField(source="is_surplus")
+    revision = s.IntegerField(source="revision.number")
+    shown_at = s.DateTimeField(source="revision.shown_at", allow_null=True)
+    submitted_at = s.DateTimeField(source="revision.submitted_at", allow_null=True)
+    active_ms = s.IntegerField(source="revision.active_ms", allow_null=True)
+    guideline_version = s.IntegerField(source="revision.guideline_version", allow_null=True)
+    suggestion_shown = s.BooleanField(source="revision.suggestion_shown", allow_null=True)
+    labels_seen = s.BooleanField(source="revision.labels_seen", allow_null=True)
+    options_version = s.SerializerMethodField()
+    free_text = s.SerializerMethodField()
+    comment = s.CharField(source="revision.comment", allow_blank=True)
+    judgements = JudgementShape(many=True, source="revision.judgements.all")
+
+    def get_options_version(self, annotation) -> int:
+        return named_version(annotation.revision.metadata)
+
+    def get_free_text(self, annotation) -> dict | None:
+        return annotation.revision.metadata.get(FREE_TEXT)
+
+
+class DecisionShape(Shape):
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField(allow_blank=True)
+    method = Choice(Decision.Method.choices)
+    number = s.IntegerField()
+    withdrawn = s.BooleanField(source="is_withdrawn")
+    rater = s.CharField(source="decided_by.pseudonym", allow_null=True, default=None)
+    note = s.CharField(allow_blank=True)
+    decided_at = s.DateTimeField(allow_null=True)
+
+
+# ---- what machines say ----
+
+
+class RunShape(Shape):
+    """`origin`: here, outside (uploaded, or from a file), or release (brought by one)."""
+
+    uuid = s.UUIDField()
+    checker = s.CharField()
+    version = s.CharField()
+    parameters = s.DictField()
+    origin = s.SerializerMethodField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    job = s.UUIDField(source="job.uuid")
+    shown_to_annotators = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_origin(self, run) -> str:
+        return "here" if not run.origin else "outside" if "outside" in run.origin else "release"
+
+    def get_shown_to_annotators(self, run) -> bool:
+        return run.project.prefill_run_id == run.pk
+
+
+class NewRun(Shape):
+    checker = s.CharField(max_length=80)
+    parameters = s.DictField(default=dict)
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
+
+
+class SuggestionShape(Shape):
+    run = s.UUIDField(source="run.uuid")
+    checker = s.CharField(source="run.checker")
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField()
+    probability = s.FloatField(allow_null=True)
+    probabilities = s.DictField()
+    spans = s.ListField(child=s.DictField())
+
+
+class ScoreShape(Shape):
+    run = s.UUIDField(source="run.uuid")
+    checker = s.CharField(source="run.checker")
+    unit = s.CharField(source="unit.key")
+    name = s.CharField()
+    value = s.FloatField(allow_null=True)
+
+
+class TrainingShape(Shape):
+    uuid = s.UUIDField()
+    parameters = s.DictField()
+    dimensions = s.ListField(child=s.CharField())
+    figures = s.DictField()
+    counts = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    job = s.UUIDField(source="job.uuid")
+    created_at = s.DateTimeField(source="job.created_at")
+
+
+# ---- jobs ----
+
+
+class JobShape(Shape):
+    """`message` says what it is doing, or why it failed."""
+
+    uuid = s.UUIDField()
+    kind = Choice(Job.Kind.choices)
+    state = Choice(Job.State.choices)
+    project = s.CharField(source="project.slug", allow_null=True, default=None)
+    dataset = s.CharField(source="dataset.slug", allow_null=True, default=None)
+    progress_done = s.IntegerField()
+    progress_total = s.IntegerField()
+    message = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+    started_at = s.DateTimeField(allow_null=True)
+    finished_at = s.DateTimeField(allow_null=True)
+
+
+class JobDetailShape(JobShape):
+    """With what came of it, bad rows by their lines included."""
+
+    result = s.DictField()
+
+
+class Nothing(Shape):
+    """An empty body."""
