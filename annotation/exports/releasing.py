@@ -38,6 +38,7 @@ MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
     ".xml": "application/xml",
+    ".zip": "application/zip",
 }
 
 

@@ -24,11 +24,10 @@ UNIT = "unit"
 
 @dataclass(frozen=True, slots=True)
 class ToolExport:
-    """`module` has `write(tasks, questions, folder)` and `LOSES`, what its files never hold; `files` are its files."""
+    """`module` has `write(tasks, questions, folder)` and `LOSES`, what its files never hold."""
 
     title: str
     module: str
-    files: tuple[str, ...]
     has_suggestions: bool = True
 
     def write(self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None]) -> None:
@@ -41,8 +40,8 @@ TOOLS: dict[str, ToolExport] = {
     "label-studio": ToolExport(
         "Label Studio JSON",
         "annotation.formats.tools.label_studio.writing",
-        ("label-studio.json", "label-studio.xml"),
     ),
+    "doccano": ToolExport("doccano (zip)", "annotation.formats.tools.doccano", has_suggestions=False),
 }
 
 
@@ -68,7 +67,7 @@ def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
 
 def _questions(project: Project) -> list[WrittenQuestion]:
     return [
-        WrittenQuestion(each.slug, each.title, {label.value: label.title for label in each.labels})
+        WrittenQuestion(each.slug, each.title, {label.value: label.title for label in each.labels}, each.takes_several)
         for each in project.type.dimensions
     ]
 
@@ -86,6 +85,7 @@ def _tasks(
 class _Batch:
     def __init__(self, project: Project, items: list[ExportedItem], has_suggestions: bool):
         self.kind, self.items = project.type, items
+        self.questions = {each.slug: each for each in self.kind.dimensions}
         self.titles = {each.slug: {one.value: one.title for one in each.labels} for each in self.kind.dimensions}
         columns = CONTENTS[self.kind.contents]
         metadata = f"{self.kind.anchor_kind}__metadata"
@@ -128,7 +128,11 @@ class _Batch:
         return WrittenAnswers(who, self._titles(labels), None, annotation.active_ms, annotation.submitted_at)
 
     def _titles(self, labels: dict[str, str]) -> dict[str, list[str]]:
-        return {slug: [self.titles[slug].get(label, label)] for slug, label in labels.items() if slug in self.titles}
+        return {
+            slug: [self.titles[slug].get(label, label) for label in self.questions[slug].chosen(answer)]
+            for slug, answer in labels.items()
+            if slug in self.questions
+        }
 
 
 def _suggestions(project: Project, units: list[int]) -> dict[int, dict[tuple[str, float | None], dict[str, str]]]:

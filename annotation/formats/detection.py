@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import islice
 
 from annotation.formats.content.format import is_content
-from annotation.formats.files.containers import open_blobs
+from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
 from annotation.formats.tools.label_studio.config import is_config
+from annotation.formats.tools.potato import is_output
 
 from .records import FormatError, RowError
 from .sources import Options, SourceFile
@@ -20,6 +21,10 @@ SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("assay", frozenset({"unit", "dimension", "method", "number"})),
     ("label-studio", frozenset({"data", "annotations"})),
     ("label-studio", frozenset({"data", "predictions"})),
+    ("potato", frozenset({"displayed_text", "label_annotations"})),
+    ("potato", frozenset({"user_id", "instance_id_to_label_to_value"})),
+    ("prodigy", frozenset({"text", "_input_hash", "_task_hash"})),
+    ("prodigy", frozenset({"text", "answer", "options"})),
     ("climate-fever", frozenset({"claim_id", "claim", "evidences"})),
     ("druid", frozenset({"id", "claim_id", "claim", "evidence", "evidence_source", "factcheck_verdict"})),
 )
@@ -40,13 +45,20 @@ def slug_of_columns(columns) -> str:
 
 def slug_of_object(row: dict) -> str:
     """Of a line of JSON, whose values tell more than their names."""
-    return "content" if is_content(row) else slug_of_columns(row)
+    if is_content(row):
+        return "content"
+    slug = slug_of_columns(row)
+    has_lists = isinstance(row.get("label"), list) or isinstance(row.get("entities"), list)
+    return "doccano" if slug == "table" and isinstance(row.get("text"), str) and has_lists else slug
 
 
 def detect(source: SourceFile) -> str | None:
     try:
         if is_config(source):
             return "label-studio"
+        names = [entry.filename for entry in entries_of(source)] or [source.label]
+        if any(is_output(name) for name in names):
+            return "potato"
         if read_manifest([source]) is not None:
             return "assay"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):

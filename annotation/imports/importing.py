@@ -88,13 +88,18 @@ def files_of_uploads(stored: list[Upload]) -> tuple[dict, ...]:
 
 
 def files_of_paths(paths: list[Path]) -> tuple[dict, ...]:
-    """Names are shown, and guessed from, with the folder that the file lies in."""
+    """Names are shown, and guessed from, with the folder that the file lies in. A folder stands for all files in it."""
+    inside = [
+        file
+        for path in paths
+        for file in (sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path])
+    ]
     return tuple(
         {
             "path": str(path.resolve()),
             "name": "/".join(path.resolve().parts[-2:]) if path.resolve().parent.name else path.name,
         }
-        for path in paths
+        for path in inside
     )
 
 

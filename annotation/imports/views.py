@@ -97,8 +97,9 @@ def _after_upload(request, dataset, stored, form):
 
 def _guess_format(stored: list[Upload]) -> str:
     found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
-    if "assay" in found:  # comes together with the file of the content
-        return "assay"
+    for slug in ("assay", "potato"):  # come together with the file of the content
+        if slug in found:
+            return slug
     if len(found) > 1:
         titles = ", ".join(sorted(get_format(slug).title if slug else "unreadable" for slug in found))
         raise ImportProblem(f"The files look like several formats ({titles}); import them one after the other")

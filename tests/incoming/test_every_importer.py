@@ -95,6 +95,16 @@ LABEL_STUDIO |= {
     ],
     "predictions": [{"model_version": "m", "score": 0.5, "result": [CHOICE]}],
 }
+DOCCANO = {"id": 1, "text": "A text 😀", "label": ["good"], "Comments": ["c"], "more": 1}
+DOCCANO_SPANS = {"id": 1, "text": "A text 😀", "label": [[2, 6, "noun"]], "relations": []}
+PRODIGY = {"text": "A text 😀", "options": [{"id": "a", "text": "good"}], "accept": ["a"], "answer": "accept"}
+PRODIGY |= {"spans": [{"start": 2, "end": 6, "label": "noun"}], "label": "X", "meta": {"a": 1}, "_timestamp": 1}
+PRODIGY |= {"_annotator_id": "ann", "_input_hash": 1, "_task_hash": 2}
+POTATO = {"id": "1", "displayed_text": "A text 😀", "label_annotations": {"tone": {"good": "true"}}}
+POTATO |= {"span_annotations": [{"start": 2, "end": 6, "span": "text", "annotation": "noun"}]}
+POTATO |= {"behavioral_data": {"time_string": "Time spent: 0d 0h 0m 13s "}}
+POTATO_2 = {"user_id": "ann", "instance_id_to_label_to_value": {"1": [[{"schema": "tone", "name": "good"}, "true"]]}}
+POTATO_2 |= {"instance_id_to_span_to_value": {"1": [[{"schema": "s", "name": "noun", "start": 0, "end": 1}, "x"]]}}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -112,6 +122,11 @@ SAMPLES = {
     "content": sample("content", CONTENT),
     "ratings": sample("ratings", RATINGS, mapping=ROLES),
     "label-studio": sample("label-studio", LABEL_STUDIO),
+    "doccano": sample("doccano", DOCCANO),
+    "doccano spans": sample("doccano", DOCCANO_SPANS),
+    "prodigy": sample("prodigy", PRODIGY),
+    "potato": sample("potato", POTATO),
+    "potato 2": sample("potato", POTATO_2),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
         f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})
@@ -166,10 +181,17 @@ def written(draw, folder: Path, row: dict) -> Path:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        columns = {name: pa.array([json.dumps(one) if isinstance(one, list) else one]) for name, one in row.items()}
+        plain = {name: json.dumps(one) if isinstance(one, list) or name in MIXED else one for name, one in row.items()}
+        columns = {name: pa.array([one]) for name, one in plain.items()}
         columns[pick(draw, [*columns, "new"])] = ARROW[draw(st.sampled_from(sorted(ARROW)))](pa)
         pq.write_table(pa.table(columns), path)
     return path
+
+
+# Objects that no column of Parquet holds.
+MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value")
+# What the file must be called.
+NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json"}
 
 
 class Importer:
@@ -178,14 +200,15 @@ class Importer:
         self.name, self.folder, self.count, self.faults = name, folder, Counter(), []
         self.owner = factories.make_user("owner", is_superuser=True, is_staff=True)
         self.page = client_of(self.owner, raise_request_exception=False)
-        self.beside = None
+        self.beside, self.file_name = None, NAMES.get(name, "")
         if name in BESIDE:
             self.beside = folder / "beside.jsonl"
             self.beside.write_text(json.dumps(BESIDE[name]), encoding="utf-8")
 
     def one(self, path: Path) -> None:
+        path = path.rename(path.parent / self.file_name) if self.file_name else path
         files = [path, self.beside] if self.beside else [path]
-        makes_project = self.task_type or FORMATS[self.format].makes_label_set
+        makes_project = self.task_type or (FORMATS[self.format].makes_label_set and "spans" not in self.name)
         wish = ProjectWish("wished", task_type=self.task_type) if makes_project else None
         request = ImportRequest(self.format, importing.files_of_paths(files), FileChoices(**self.choices), project=wish)
         dataset = factories.make_dataset(self.owner)

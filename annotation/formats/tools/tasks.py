@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, SeenKeys, digest, number_in, row_error
+from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -25,13 +25,26 @@ from annotation.formats.records import (
     RowError,
     SuggestionRecord,
 )
-from annotation.formats.sources import Options, SourceFile
+from annotation.formats.sources import Options
 from annotation.formats.tables.ratings import MOST_LABELS
 
-ONE, SEVERAL, RATING = "one", "several", "rating"
+ONE, SEVERAL, RATING, WORDS = "one", "several", "rating", "words"
+# An answer of several labels as it is stored (annotation.task_types.base): values in the scale's order.
+SEPARATOR, NONE_CHOSEN = "|", "(none)"
 TITLE_CHARS, MODEL_CHARS = 200, 70
 MOST_QUESTIONS = 12
 MOST_LOST = 500  # different parts that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpan:
+    """A marked passage of the text (or of its context), in code points of the text as it is stored."""
+
+    label: str
+    start: int
+    end: int
+    quote: str
+    in_context: bool = False
 
 
 @dataclass(slots=True)
@@ -41,6 +54,7 @@ class Said:
     who: str = ""
     # Question -> its labels, as the tool's users wrote them
     labels: dict[str, list[str]] = field(default_factory=dict)
+    spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
     probability: float | None = None  # of a model
     active_ms: int | None = None
     submitted_at: datetime | None = None
@@ -60,9 +74,6 @@ class Task:
     people: list[Said] = field(default_factory=list)
     models: list[Said] = field(default_factory=list)
     lost: Counter[str] = field(default_factory=Counter)
-
-
-Tasks = Callable[[list[SourceFile], Options], Iterator[Task | RowError]]
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -105,85 +116,118 @@ def model_name(name: str) -> str:
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def records_of(tasks: Iterable[Task | RowError], options: Options) -> Iterator[Record]:
-    """Content and what was said of it, task by task, then what was lost. `options.label_set` says what is asked."""
-    questions = {one["slug"]: one for one in (options.label_set or {}).get("questions", ())}
-    page = (options.label_set or {}).get("page")
-    seen, lost, first = SeenKeys(), Counter(), {}
-    file = ""
+def records_of(
+    tasks: Iterable[Task | RowError | LostRecord], options: Options, *, has_repeats: bool = False
+) -> Iterator[Record]:
+    """Content and what was said of it, task by task, then what was lost. `options.label_set` says what is asked.
+
+    With `has_repeats` one text may stand in several places, with what different people say of it; else it may not.
+    """
+    records = _Records(options, has_repeats)
     for task in tasks:
         if isinstance(task, RowError):
             yield task
             continue
-        if task.file != file:
-            file = task.file
-            seen.start(file)
-        try:
-            seen.add(task.key, "id", task.line)
-        except BadCell as problem:
-            yield row_error(file, task.line, problem)
+        if isinstance(task, LostRecord):
+            records.lose(task.what, task.number, task.first)
             continue
-        if task.context and page != "claim":
-            yield PairRecord(task.key, task.context, task.text, metadata=task.metadata)
+        try:
+            yield from records.of(task)
+        except BadCell as problem:
+            yield row_error(task.file, task.line, problem)
+    yield from records.lost()
+
+
+class _Records:
+    def __init__(self, options: Options, has_repeats: bool):
+        made = options.label_set or {}
+        self.questions = {one["slug"]: one for one in made.get("questions", ())}
+        self.page = made.get("page")
+        self.seen = SeenParents("text", ("text", "context")) if has_repeats else SeenKeys()
+        self.file = ""
+        # By digest of text and rater: how many revisions there are; of text: how many nobody made
+        self.revisions: Counter[bytes] = Counter()
+        self.suggested: set[bytes] = set()
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+
+    def of(self, task: Task) -> Iterator[Record]:
+        if task.file != self.file:
+            self.file = task.file
+            self.seen.start(task.file)
+        if isinstance(self.seen, SeenKeys):
+            self.seen.add(task.key, "id", task.line)
+            is_new = True
         else:
+            is_new = self.seen.is_new(task.key, (task.text, task.context), task.line)
+        if is_new and task.context and self.page != "claim":
+            yield PairRecord(task.key, task.context, task.text, metadata=task.metadata)
+        elif is_new:
             context = {"context": task.context} if task.context else {}
             yield ClaimRecord(task.key, task.text, metadata=task.metadata | context)
-        yield from _said_of(task, questions)
+        yield from self._said_of(task)
         for what, number in task.lost.items():
-            if what not in first and len(first) >= MOST_LOST:
-                what = "Further parts of other names"
-            first.setdefault(what, f"{file}, line {task.line:,}")
-            lost[what] += number
-    for what, number in lost.items():
-        yield LostRecord(what, number, first[what])
+            if number:
+                self.lose(what, number, f"{task.file}, line {task.line:,}")
 
+    def lose(self, what: str, number: int, place: str) -> None:
+        if what not in self.first and len(self.first) >= MOST_LOST:
+            what = "Further parts of other names"
+        self.first.setdefault(what, place)
+        self.counts[what] += number
 
-def _said_of(task: Task, questions: Mapping[str, dict]) -> Iterator[Record]:
-    revisions: Counter[tuple[str, str]] = Counter()
-    unnamed = 0
-    for said in task.people:
-        judgements = tuple(
-            JudgementRecord(task.key, slug, answer) for slug, answer, _ in _answers(task, said, questions)
-        )
-        if not judgements and not said.comment:
-            task.lost["Annotations that answer no question"] += 1
-            continue
-        if said.who:
-            rater, kind = said.who, "person"
-        else:
-            unnamed += 1
-            rater, kind = f"place {unnamed}", "slot"
-        revisions[rater, kind] += 1
-        yield AnnotationRecord(
-            task.key,
-            rater,
-            judgements,
-            rater_kind=kind,
-            revision=revisions[rater, kind],
-            active_ms=said.active_ms,
-            submitted_at=said.submitted_at,
-            comment=said.comment,
-        )
-    models: set[tuple[str, str]] = set()
-    for said in task.models:
-        for slug, answer, name in _answers(task, said, questions):
-            if (said.who, slug) in models:
-                task.lost[f"Further predictions of one model for one text ({name})"] += 1
+    def lost(self) -> Iterator[LostRecord]:
+        for what, number in sorted(self.counts.items()):
+            yield LostRecord(what, number, self.first[what])
+
+    def _said_of(self, task: Task) -> Iterator[Record]:
+        for said in task.people:
+            judgements = tuple(JudgementRecord(task.key, slug, answer) for slug, answer, _ in self._answers(task, said))
+            if not judgements and not said.comment:
+                task.lost["Annotations that answer no question"] += 1
                 continue
-            models.add((said.who, slug))
-            yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
+            rater, kind = said.who, "person"
+            if not said.who:
+                nobody = digest(task.key)
+                self.revisions[nobody] += 1
+                rater, kind = f"place {self.revisions[nobody]}", "slot"
+            place = digest(task.key, rater, kind)
+            self.revisions[place] += 1
+            yield AnnotationRecord(
+                task.key,
+                rater,
+                judgements,
+                rater_kind=kind,
+                revision=self.revisions[place],
+                active_ms=said.active_ms,
+                submitted_at=said.submitted_at,
+                comment=said.comment,
+            )
+        for said in task.models:
+            for slug, answer, name in self._answers(task, said):
+                place = digest(task.key, said.who, slug)
+                if place in self.suggested:
+                    task.lost[f"Further predictions of one model for one text ({shown(name)})"] += 1
+                    continue
+                self.suggested.add(place)
+                yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
 
-
-def _answers(task: Task, said: Said, questions: Mapping[str, dict]) -> Iterator[tuple[str, str, str]]:
-    """Question's slug, the answer as it is stored, and the question's name."""
-    for name, labels in said.labels.items():
-        slug = question_slug(name)
-        if slug not in questions:
-            task.lost[f"Answers to questions with several choices ({shown(name)})"] += bool(labels)
-            continue
-        values = list(dict.fromkeys(label_value(label) for label in labels))
-        if values:
-            yield slug, values[0], name
+    def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, str]]:
+        """Question's slug, the answer as it is stored, and the question's name."""
+        for name, spans in said.spans.items():
+            task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
+        for name, labels in said.labels.items():
+            slug = question_slug(name)
+            question = self.questions.get(slug)
+            if question is None:
+                task.lost[f"Texts that annotators wrote ({shown(name)})"] += bool(labels)
+                continue
+            values = {label_value(label) for label in labels}
+            if question.get("answer") == "labels":
+                inside = [each["value"] for each in question["labels"] if each["value"] in values]
+                yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, name
+            elif values:
+                yield slug, values.pop(), name
 
 
 # --- the questions of the files -------------------------------------------------------------------------------------
@@ -207,33 +251,41 @@ class ToolQuestion:
 
 
 def label_set_of(
-    tasks: Iterable[Task | RowError], name: str, configured: Mapping[str, ToolQuestion] | None = None
+    tasks: Iterable[Task | RowError | LostRecord],
+    name: str,
+    configured: Mapping[str, ToolQuestion] | None = None,
+    may_be_words: Collection[str] = (),
 ) -> dict:
     """The label set of what people and models said: a question for each, with the labels that occur or that the tool's
-    configuration lists; {} where nothing was said. Numbers are at the interval level.
+    configuration lists; {} where nothing was said. Numbers are at the interval level. Questions of `may_be_words` with
+    more different answers than a question has labels are answered with words, and left out.
 
-    Raises FormatError for a question with more than 40 labels, and for more than 12 questions.
+    Raises FormatError for another question with more than 40 labels, and for more than 12 questions.
     """
     asked = dict(configured or {})
     is_pair, n_tasks = True, 0
     for task in tasks:
-        if isinstance(task, RowError):
+        if isinstance(task, RowError | LostRecord):
             continue
         n_tasks += 1
         is_pair = is_pair and bool(task.context)
         for said in (*task.people, *task.models):
             for question, labels in said.labels.items():
-                of_question = asked.setdefault(question_slug(question), ToolQuestion(question))
-                if len({label_value(label) for label in labels}) > 1:
+                slug = question_slug(question)
+                of_question = asked.setdefault(slug, ToolQuestion(question))
+                if of_question.kind == ONE and len({label_value(label) for label in labels}) > 1:
                     of_question.kind = SEVERAL
-                for label in labels:
+                for label in labels if of_question.kind != WORDS else ():
                     of_question.add(label)
+                    if len(of_question.labels) > MOST_LABELS and slug in may_be_words:
+                        of_question.kind = WORDS
+                        break
                     if len(of_question.labels) > MOST_LABELS:
                         raise FormatError(
                             f"{question} has more than {MOST_LABELS} different labels, such as "
                             f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many"
                         )
-    asked = {slug: one for slug, one in asked.items() if one.labels and one.kind != SEVERAL}
+    asked = {slug: one for slug, one in asked.items() if one.labels and one.kind != WORDS}
     if not asked:
         return {}
     if len(asked) > MOST_QUESTIONS:
@@ -256,9 +308,10 @@ def _question(slug: str, asked: ToolQuestion) -> dict:
         [value] = labels
         other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
         labels[other] = other.replace("_", " ")
-    level = "interval" if are_numbers and len(labels) > 2 else "nominal"
+    level = "interval" if are_numbers and len(labels) > 2 and asked.kind != SEVERAL else "nominal"
+    several = {"answer": "labels"} if asked.kind == SEVERAL else {}
     found = [{"value": value, "title": title} for value, title in labels.items()]
-    return {"slug": slug, "title": shown(asked.name) or slug, "level": level, "labels": found}
+    return {"slug": slug, "title": shown(asked.name) or slug, "level": level, "labels": found} | several
 
 
 # --- values that tools write alike ----------------------------------------------------------------------------------

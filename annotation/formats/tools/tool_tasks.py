@@ -11,6 +11,7 @@ class WrittenQuestion:
     slug: str
     title: str
     labels: dict[str, str]  # value -> title
+    takes_several: bool = False
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     help = "Import FILE... into a data set. Prints what is created and changed; exits with 1 when anything is wrong."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
+        parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="or a folder with files")
         parser.add_argument("--format", required=True, choices=list(FORMATS))
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="created if it does not exist")
         parser.add_argument(
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
     def handle(self, *args, **options) -> None:
         for path in options["files"]:
-            if not path.is_file():
+            if not path.is_file() and not (path.is_dir() and any(path.rglob("*"))):
                 raise CommandError(f"There is no file {path}")
         for slug in filter(None, (options["dataset"], options["project"])):
             _check_slug(slug)

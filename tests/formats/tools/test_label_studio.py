@@ -47,14 +47,18 @@ def test_a_real_export_with_two_annotators_and_a_model():
     made, found = read(TASKS)
     assert problems_of(made) == []
     asked = {one["slug"]: [label["title"] for label in one["labels"]] for one in made["questions"]}
-    assert asked == {"sentiment": ["Bad 👎", "so-so", "Very Good"], "stars": ["1", "3", "5"]}
+    assert asked == {
+        "sentiment": ["Bad 👎", "so-so", "Very Good"],
+        "stars": ["1", "3", "5"],
+        "topics": ["boats", "weather"],
+    }
     assert [one.key for one in of(found, ClaimRecord)] == ["101", "102", "103"]
     said = {
         (one.item, one.rater): {each.dimension: each.label for each in one.judgements}
         for one in of(found, AnnotationRecord)
     }
-    assert said[("101", "1")] == {"sentiment": "very_good", "stars": "5"}
-    assert said[("101", "2")] == {"sentiment": "so_so", "stars": "3"}
+    assert said[("101", "1")] == {"sentiment": "very_good", "stars": "5", "topics": "boats|weather"}
+    assert said[("101", "2")] == {"sentiment": "so_so", "stars": "3", "topics": "boats"}
     assert set(said) == {("101", "1"), ("101", "2"), ("102", "1")}  # a cancelled annotation is none
     first = of(found, AnnotationRecord)[0]
     assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
@@ -166,11 +170,10 @@ def test_what_assay_cannot_hold_is_listed(tmp_path):
     results = [choice("a"), choice("b", start=1, end=2), region, choice("x", "y", name="many")]
     prediction = {"model_version": "m", "score": 7.5, "result": [choice("a")]}
     made, found = of_tasks(tmp_path, task(results=results, predictions=[prediction, prediction], meta={"a": 1}))
-    assert [one["slug"] for one in made["questions"]] == ["tone"]
+    assert [(one["slug"], one.get("answer")) for one in made["questions"]] == [("tone", None), ("many", "labels")]
     assert {one.what: one.number for one in of(found, LostRecord)} == {
         "Results of the type brushlabels (who)": 1,
         "Answers about single regions (tone)": 1,
-        "Answers to questions with several choices (many)": 1,
         "Scores of predictions that are no probability": 2,
         "Further predictions of one model for one text (tone)": 1,
         "Fields of tasks: meta": 1,

@@ -22,7 +22,8 @@ from annotation.formats.tables.ratings import NAMES
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.label_studio.config import Config, split
-from annotation.formats.tools.tasks import Said, Task, instant, milliseconds
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, place
+from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant, milliseconds
 
 KEPT = "label_studio"  # in the metadata of a text: what an export needs to write the task again
 KEY = "assay_key"  # in a task's data: the key that the text had here
@@ -87,14 +88,14 @@ class _Reader:
             if annotation.get("was_cancelled") is True:
                 lost["Cancelled annotations"] += 1
                 continue
-            said = self._said(annotation, f"annotations[{at}]", controls, lost)
+            said = self._said(annotation, f"annotations[{at}]", fields, data, controls, lost)
             said.who = _person(annotation.get("completed_by"), f"annotations[{at}].completed_by")
             said.active_ms = milliseconds(annotation.get("lead_time"))
             said.submitted_at = instant(annotation.get("updated_at"))
             task.people.append(said)
         for at, prediction in enumerate(predictions):
             _count_fields(lost, "predictions", prediction, PREDICTION_FIELDS)
-            said = self._said(prediction, f"predictions[{at}]", controls, lost)
+            said = self._said(prediction, f"predictions[{at}]", fields, data, controls, lost)
             version = to_text(prediction.get("model_version"), f"predictions[{at}].model_version")
             said.who = common.model_name(version) or NOBODY
             score = prediction.get("score")
@@ -137,30 +138,56 @@ class _Reader:
         spelt = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(texts)}
         return [next((spelt[name] for name in NAMES["text"] if name in spelt), texts[0])]
 
-    def _said(self, given: dict, place: str, controls: dict, lost: Counter) -> Said:
+    def _said(self, given: dict, at: str, fields: list[str], data: dict, controls: dict, lost: Counter) -> Said:
         said = Said()
         results = _results(given)
         if given.get("result") is not None and not isinstance(given["result"], list):
-            raise BadCell(f"{place}.result", given["result"], "is not a list")
+            raise BadCell(f"{at}.result", given["result"], "is not a list")
         regions = {str(result["id"]) for result in results if "id" in result and str(result.get("type")) in SPANS}
-        for at, result in enumerate(results):
+        for number, result in enumerate(results):
+            here = f"{at}.result[{number}]"
             kind, name, value = (result.get(part) for part in ("type", "from_name", "value"))
             if kind == "relation":
                 lost["Relations between regions"] += 1
                 continue
             if not isinstance(name, str) or not name or not isinstance(value, dict):
-                raise BadCell(f"{place}.result[{at}]", result, "lacks its from_name, or its value is not a JSON object")
-            labels = _labels(kind, value, f"{place}.result[{at}].value")
-            if labels is None:
+                raise BadCell(here, result, "lacks its from_name, or its value is not a JSON object")
+            if kind == "labels" and (field := self._marked_field(result, fields, data)) is not None:
+                spans = _spans(value, data[field], len(fields) > 1 and field == fields[0], f"{here}.value")
+                said.spans.setdefault(name, []).extend(spans)
+            elif (labels := _labels(kind, value, f"{here}.value")) is None:
                 lost[f"Results of the type {common.shown(str(kind))} ({common.shown(name)})"] += 1
                 continue
-            if "start" in value or str(result.get("id")) in regions:
+            elif "start" in value or str(result.get("id")) in regions:
                 lost[f"Answers about single regions ({common.shown(name)})"] += 1
                 continue
+            else:
+                said.labels.setdefault(name, []).extend(labels)
             _count_fields(lost, "results", result, RESULT_FIELDS)
-            said.labels.setdefault(name, []).extend(labels)
-            controls.setdefault(name, [str(kind), to_text(result.get("to_name"), f"{place}.result[{at}].to_name")])
+            controls.setdefault(name, [str(kind), to_text(result.get("to_name"), f"{here}.to_name")])
         return said
+
+    def _marked_field(self, result: dict, fields: list[str], data: dict) -> str | None:
+        """The field of the data that a region lies in; None where it is no plain text."""
+        value, to = result["value"], result.get("to_name")
+        field = self.config.fields.get(to, to) if isinstance(to, str) else None
+        field = field if field in fields else fields[-1]
+        is_place = type(value.get("start")) is int and type(value.get("end")) is int
+        return field if is_place and isinstance(data[field], str) else None
+
+
+def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan]:
+    """A region's passages, one for each of its labels. Offsets are UTF-16 code units, as browsers count; older files
+    count code points, which the quoted text tells."""
+    labels, quote = value.get("labels"), value.get("text")
+    if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
+        raise BadCell(f"{at}.labels", labels, "is not a list of texts")
+    quote = quote if isinstance(quote, str) else None
+    found = place(raw, value["start"], value["end"], quote, (UTF_16, CODE_POINTS))
+    if found is None:
+        raise BadCell(at, quote, f"is not what stands at {value['start']}-{value['end']} of the text")
+    said = raw.replace("\r\n", "\n")[found[0] : found[1]]
+    return [ToolSpan(label, *found, said, in_context) for label in labels if label.strip()]
 
 
 def _results(given: dict) -> list[dict]:

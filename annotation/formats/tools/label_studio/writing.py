@@ -118,7 +118,8 @@ def _config(questions: list[WrittenQuestion], fields: dict[str, str], controls: 
         if kind == "pairwise":
             ElementTree.SubElement(view, "Pairwise", name=question.title, toName=to)
             continue
-        element = ElementTree.SubElement(view, "Choices", name=question.title, toName=to, choice="single")
+        choice = "multiple" if question.takes_several else "single"
+        element = ElementTree.SubElement(view, "Choices", name=question.title, toName=to, choice=choice)
         for title in question.labels.values():
             ElementTree.SubElement(element, "Choice", value=title)
     ElementTree.indent(view)

@@ -1,0 +1,149 @@
+"""doccano's JSON Lines: text classification, sequence labelling, and texts written for texts.
+
+    {"id": 1, "text": "…", "label": ["good"], "Comments": ["…"]}
+    {"id": 1, "text": "…", "label": [[0, 4, "PER"]]}
+    {"id": 1, "text": "…", "entities": [{"label": "PER", "start_offset": 0, "end_offset": 4}], "relations": […]}
+
+An export is a zip with a file per annotator, called as they are; of several files each is an annotator's, too.
+`all.jsonl` and the like, and a single file, tell no annotator.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.files.containers import entries_of
+from annotation.formats.files.tables import open_tables
+from annotation.formats.records import Record, RowError
+from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.rows import hashed
+from annotation.formats.tools import tasks as common
+from annotation.formats.tools.offsets import CODE_POINTS, place
+from annotation.formats.tools.tasks import Said, Task, ToolSpan
+from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask
+
+QUESTION = "label"
+NOBODY = {"all", "unknown", "train", "dev", "test", "data", "dataset"}
+FIELDS = {"id", "text", "label", "labels", "entities", "relations", "Comments"}
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    return common.records_of(tasks_of(sources, options), options, has_repeats=True)
+
+
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
+    return common.label_set_of(tasks_of(sources, options), name, may_be_words={QUESTION})
+
+
+def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
+    has_several = len(sources) > 1 or any(entries_of(source) for source in sources)
+    for table in open_tables(sources, options):
+        stem = PurePosixPath(table.name).name.partition(".")[0]
+        who = stem if has_several and stem.lower() not in NOBODY else ""
+        for row in table.rows:
+            if isinstance(row, RowError):
+                yield row
+                continue
+            line, cells = row
+            try:
+                yield _task(table.name, line, cells, who, options)
+            except BadCell as problem:
+                yield row_error(table.name, line, problem)
+
+
+def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task:
+    text = required_text(cells.get("text"), "text")
+    raw = cells["text"] if isinstance(cells["text"], str) else text
+    key = to_key(cells["id"], "id", options.limits.key_chars) if cells.get("id") is not None else hashed("t", text)
+    metadata = {name: value for name, value in cells.items() if name not in FIELDS and value not in (None, "", [], {})}
+    task = Task(file, line, key, text, metadata=metadata, lost=Counter())
+    said = Said(who)
+    labels = cells.get("label") if cells.get("label") is not None else cells.get("labels")
+    given = _list(labels, "label")
+    for at, one in enumerate(given):
+        if isinstance(one, list):
+            if len(one) != 3:
+                raise BadCell(f"label[{at}]", one, "is not a start, an end and a label")
+            _mark(said, raw, *one, f"label[{at}]")
+        else:
+            said.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
+    if given == [] and isinstance(labels, list) and "entities" not in cells:
+        said.labels[QUESTION] = []
+    for at, one in enumerate(_list(cells.get("entities"), "entities")):
+        if not isinstance(one, dict):
+            raise BadCell(f"entities[{at}]", one, "is not a JSON object")
+        offsets = one.get("start_offset"), one.get("end_offset")
+        _mark(said, raw, *offsets, one.get("label"), f"entities[{at}]")
+    task.lost["Relations between regions"] += len(_list(cells.get("relations"), "relations"))
+    comments = [to_text(one, "Comments") for one in _list(cells.get("Comments"), "Comments")]
+    said.comment = "\n".join(filter(None, comments))
+    if any(said.labels.values()) or said.spans or said.comment or (who and said.labels):
+        task.people.append(said)
+    return task
+
+
+def _list(value: object, column: str) -> list:
+    if value is None or value == "":
+        return []
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise BadCell(column, value, "is not a list")
+    return value
+
+
+def _mark(said: Said, raw: str, start: object, end: object, label: object, column: str) -> None:
+    are_whole = type(start) is int and type(end) is int
+    found = place(raw, start, end, None, (CODE_POINTS,)) if are_whole else None
+    if found is None:
+        raise BadCell(column, [start, end], "is no place in the text")
+    quote = raw.replace("\r\n", "\n")[found[0] : found[1]]
+    said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found, quote))
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+FILE = "doccano.zip"
+LOSES = (
+    "Names: annotators are called by their pseudonyms, which are names of files",
+    "Texts beside the judged one",
+    "Times",
+    "Questions, where there are several: labels are called “question: label”",
+)
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """A zip with a file per annotator, as doccano exports them; `all.jsonl` where annotators are exchangeable, and
+    `unknown.jsonl` for texts that nobody labelled."""
+    with TemporaryDirectory() as spool:
+        for task in tasks:
+            for said in task.people:
+                labels = [
+                    label if len(questions) == 1 else f"{question.title}: {label}"
+                    for question in questions
+                    for label in said.labels.get(question.slug, ())
+                ]
+                _append(Path(spool), said.who or "all", task, labels)
+            if not task.people:
+                _append(Path(spool), "unknown", task, [])
+        with ZipFile(folder / FILE, "w") as archive:
+            for path in sorted(Path(spool).iterdir()):
+                entry = ZipInfo(path.name)  # without the time, so that the same labels give the same bytes
+                entry.compress_type = ZIP_DEFLATED
+                with archive.open(entry, "w") as target, open(path, "rb") as lines:
+                    shutil.copyfileobj(lines, target)
+
+
+def _append(folder: Path, who: str, task: WrittenTask, labels: list[str]) -> None:
+    *_, text = task.texts.values()
+    is_number = task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 and str(int(task.key)) == task.key
+    row = task.metadata | {"id": int(task.key) if is_number else task.key, "text": text, "label": labels}
+    with open(folder / f"{who}.jsonl", "a", encoding="utf-8", newline="") as out:
+        out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,0 +1,303 @@
+"""Potato's output folders, of version 1 and 2, as a zip or a folder.
+
+Version 1: `<user>/annotated_instances.jsonl`, a line per text with `displayed_text`, `label_annotations` and
+`span_annotations`. Version 2: `<user>/user_state.json` with what the user said by id; the texts stand in the data file
+(`{"id", "text"}` lines), which is given along. Without it a text is called by its id.
+
+Radio buttons and check boxes look alike in both: a question takes several choices where somebody chose several.
+Potato's configuration (YAML), given along, tells them apart, and names labels that nobody chose; versions up to 2.7.1
+could store every radio button that was ever chosen, of which the last one counts then. Survey pages (`consent.html`)
+are no texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.files.containers import entries_of, open_blobs
+from annotation.formats.files.tables import open_tables
+from annotation.formats.records import FormatError, LostRecord, Record, RowError
+from annotation.formats.sources import MIB, Options, SourceFile
+from annotation.formats.tools import tasks as common
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, place
+from annotation.formats.tools.tasks import (
+    RATING,
+    SEVERAL,
+    Said,
+    Task,
+    ToolQuestion,
+    ToolSpan,
+    milliseconds,
+    question_slug,
+    shown,
+)
+
+INSTANCES, STATE = "annotated_instances.jsonl", "user_state.json"
+DATA = (".json", ".jsonl", ".csv", ".tsv", ".ndjson")
+# Files of the folder that hold neither answers nor texts.
+OTHERS = {"assigned_user_data.json", "annotated_instances.tsv", "annotated_instances.csv", "user_config.json"}
+OTHERS |= {"annotation_order.txt", "task_assignment.json", "potato_config.json"}
+WORDS, SPAN = ("text_box", "free_response"), "span"
+SINGLE, MULTIPLE = ("radio", "likert", "confidence", "select"), "multiselect"
+FALSE = (False, None, "", "false", "False", 0, "0")  # values of options that were not chosen
+STATE_BYTES = 128 * MIB  # a user's whole work is one value
+SPENT = re.compile(r"(\d{1,4})d (\d{1,2})h (\d{1,2})m (\d{1,2})s")
+TEXT_NAMES = ("text", "displayed_text", "sentence", "content", "document")
+NO_TEXT = "Texts: the file of the data is not among the files, so texts are called by their ids"
+READ = {"user_id", "instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data"}
+
+
+def is_output(name: str) -> bool:
+    return PurePosixPath(name).name.removesuffix(".gz") in (INSTANCES, STATE)
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    return common.records_of(tasks_of(sources, options), options, has_repeats=True)
+
+
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
+    _, _, schemes = _split(sources)
+    configured = {question_slug(one.name): one for one in schemes.values()}
+    return common.label_set_of(tasks_of(sources, options), name, configured)
+
+
+def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError | LostRecord]:
+    states, data, schemes = _split(sources)
+    if not states:
+        raise FormatError(
+            f"{sources[0].label}: has neither {INSTANCES} nor {STATE}, which Potato writes for every user"
+        )
+    texts = yield from _texts(data, options)
+    for table in open_tables(states, replace(options, limits=replace(options.limits, record_bytes=STATE_BYTES))):
+        path = PurePosixPath(table.name)
+        user = _User(table.name, path.parent.name, texts, schemes, options)
+        for row in table.rows:
+            if isinstance(row, RowError):
+                yield row
+                continue
+            line, cells = row
+            try:
+                yield from user.of_state(line, cells) if path.name == STATE else user.of_instance(line, cells)
+            except BadCell as problem:
+                yield row_error(table.name, line, problem)
+
+
+def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile], dict[str, ToolQuestion]]:
+    """The files of users, those that may hold the texts, and what the configuration asks; entries of archives each by
+    itself."""
+    states, data, schemes = [], [], {}
+    for source in sources:
+        entries = entries_of(source)
+        each = [SourceFile(source.path, source.name, entry.filename) for entry in entries] if entries else [source]
+        for one in each:
+            name = PurePosixPath(one.entry or one.label).name.lower()
+            if is_output(name):
+                states.append(one)
+            elif name.endswith((".yaml", ".yml")):
+                schemes |= _schemes(one)
+            elif name not in OTHERS and name.removesuffix(".gz").endswith(DATA):
+                data.append(one)
+    return states, data, schemes
+
+
+def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
+    """Questions by name, of Potato's configuration."""
+    import yaml
+
+    with closing(open_blobs([source], Options())) as blobs:
+        raw = next(blobs).stream.peek(MIB)
+    if len(raw) >= MIB:
+        raise FormatError(f"{source.label}: a configuration of more than {MIB:,} bytes is not read")
+    try:
+        said = yaml.safe_load(raw)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise FormatError(f"{source.label}: is no YAML that can be read ({str(error)[:200]})") from error
+    found = {}
+    schemes = said.get("annotation_schemes") if isinstance(said, dict) else None
+    for scheme in schemes if isinstance(schemes, list) else ():
+        kind = scheme.get("annotation_type") if isinstance(scheme, dict) else None
+        if kind in (*SINGLE, MULTIPLE) and isinstance(scheme.get("name"), str):
+            asked = ToolQuestion(scheme["name"], SEVERAL if kind == MULTIPLE else RATING, is_listed=True)
+            labels = scheme.get("labels")
+            for label in labels if isinstance(labels, list) else ():
+                label = label.get("name") if isinstance(label, dict) else label
+                if isinstance(label, str | int | float) and str(label).strip():
+                    asked.add(str(label))
+            found[scheme["name"]] = asked
+    return found
+
+
+def _texts(data: list[SourceFile], options: Options) -> Iterator[RowError]:
+    """id -> text, of the file that the annotated texts came from; yields what is wrong in it."""
+    found: dict[str, str] = {}
+    for table in open_tables(data, options) if data else ():
+        for row in table.rows:
+            if isinstance(row, RowError):
+                yield row
+                continue
+            line, cells = row
+            name = next((name for name in TEXT_NAMES if isinstance(cells.get(name), str)), None)
+            try:
+                if name is None:
+                    raise BadCell("text", "", f"is missing: a text stands under {', '.join(TEXT_NAMES)}")
+                found[to_key(cells.get("id"), "id", options.limits.key_chars)] = cells[name]
+            except BadCell as problem:
+                yield row_error(table.name, line, problem)
+    return found
+
+
+class _User:
+    """What one user's file says."""
+
+    def __init__(
+        self, file: str, who: str, texts: Mapping[str, str], schemes: Mapping[str, ToolQuestion], options: Options
+    ):
+        self.file, self.who, self.texts, self.schemes = file, who, texts, schemes
+        self.limit = options.limits.key_chars
+
+    def of_instance(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
+        key = to_key(cells.get("id"), "id", self.limit)
+        chosen, spans = cells.get("label_annotations"), cells.get("span_annotations")
+        raw = cells.get("displayed_text")
+        given = [
+            (
+                {
+                    "start": one.get("start"),
+                    "end": one.get("end"),
+                    "name": one.get("annotation"),
+                    "quote": one.get("span"),
+                }
+            )
+            for one in _objects(spans, "span_annotations")
+        ]
+        spent = cells.get("behavioral_data")
+        time = SPENT.search(str(spent.get("time_string"))) if isinstance(spent, dict) else None
+        took = None
+        if time is not None:
+            days, hours, minutes, seconds = map(int, time.groups())
+            took = milliseconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+        yield from self._task(line, key, raw, _by_schema(chosen, "label_annotations"), {SPAN: given}, [], took)
+
+    def of_state(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
+        self.who = to_text(cells.get("user_id"), "user_id").strip() or self.who
+        labels = _object(cells, "instance_id_to_label_to_value")
+        spans = _object(cells, "instance_id_to_span_to_value")
+        behaviour = _object(cells, "instance_id_to_behavioral_data")
+        for name in cells:
+            if name.startswith("instance_id_to_") and name not in READ and cells[name]:
+                yield LostRecord(f"Fields: {shown(name)}", len(cells[name]), self.file)
+        for own in dict.fromkeys((*labels, *spans)):
+            of_item = behaviour.get(own)
+            of_item = of_item if isinstance(of_item, dict) else {}
+            total, changes = of_item.get("total_time_ms"), of_item.get("annotation_changes")
+            took = milliseconds(total / 1000) if isinstance(total, int | float) and total else None
+            marked = _spans_by_schema(spans.get(own), f"instance_id_to_span_to_value.{own}")
+            chosen = _by_schema(labels.get(own), f"instance_id_to_label_to_value.{own}")
+            changes = changes if isinstance(changes, list) else []
+            yield from self._task(
+                line, to_key(own, "id", self.limit), self.texts.get(own), chosen, marked, changes, took
+            )
+
+    def _task(
+        self, line: int, key: str, raw: object, chosen: dict, marked: dict, changes: list, took: int | None
+    ) -> Iterator[Task | LostRecord]:
+        if key.endswith((".html", ".htm")):
+            yield LostRecord("Answers on survey pages", 1, f"{self.file}, {key}")
+            return
+        if raw is None:
+            yield LostRecord(NO_TEXT, 1, f"{self.file}, {key}")
+        raw = key if raw is None else raw
+        task = Task(self.file, line, key, required_text(raw, "text"))
+        said = Said(self.who, active_ms=took)
+        for schema, labels in chosen.items():
+            if any(labels.pop(name, None) for name in WORDS) or schema == "":
+                task.lost[f"Texts that annotators wrote ({shown(schema)})"] += 1
+            if names := [name for name, value in labels.items() if value not in FALSE or str(value) == name]:
+                said.labels[schema] = self._settled(schema, names, changes)
+        for schema, spans in marked.items():
+            for at, span in enumerate(spans):
+                said.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]"))
+        if said.labels or said.spans:
+            task.people.append(said)
+        yield task
+
+    def _settled(self, schema: str, names: list[str], changes: list) -> list[str]:
+        """The answer. Where several are stored of a question that takes one, the one that was chosen last: by the
+        record of changes, or else the last one stored."""
+        asked = self.schemes.get(schema)
+        if asked is None or asked.kind == SEVERAL or len(names) == 1:
+            return names
+        last, latest = names[-1], -1.0
+        for change in changes:
+            name = change.get("label_name") if isinstance(change, dict) else None
+            when = change.get("timestamp") if isinstance(change, dict) else None
+            is_here = name in names and change.get("schema_name") == schema
+            if is_here and change.get("action") in ("select", "update") and isinstance(when, int | float):
+                last, latest = (name, when) if when >= latest else (last, latest)
+        return [last]
+
+
+def _object(cells: dict, name: str) -> dict:
+    found = cells.get(name) or {}
+    if not isinstance(found, dict):
+        raise BadCell(name, found, "is not a JSON object")
+    return found
+
+
+def _objects(found: object, column: str) -> list[dict]:
+    if not found:
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise BadCell(column, found, "is not a list of JSON objects")
+    return found
+
+
+def _by_schema(found: object, column: str) -> dict[str, dict[str, object]]:
+    """Question -> label -> value, of either version's way to write it."""
+    schemas: dict[str, dict[str, object]] = {}
+    if isinstance(found, list):
+        for at, entry in enumerate(found):
+            label = entry[0] if isinstance(entry, list) and len(entry) == 2 else None
+            if not isinstance(label, dict):
+                raise BadCell(f"{column}[{at}]", entry, "is not a label with its value")
+            name, schema = (to_text(label.get(part), f"{column}[{at}].{part}") for part in ("name", "schema"))
+            schemas.setdefault(schema, {})[name] = entry[1]
+        return schemas
+    for schema, labels in (found or {}).items() if isinstance(found or {}, dict) else [(None, found)]:
+        if not isinstance(labels, dict):
+            raise BadCell(f"{column}.{schema}", labels, "is not a JSON object of labels")
+        schemas[schema] = labels
+    return schemas
+
+
+def _spans_by_schema(found: object, column: str) -> dict[str, list[dict]]:
+    if isinstance(found, list):
+        schemas: dict[str, list[dict]] = {}
+        for at, entry in enumerate(found):
+            span = entry[0] if isinstance(entry, list) and entry else entry
+            if not isinstance(span, dict):
+                raise BadCell(f"{column}[{at}]", entry, "is not a span with its value")
+            schemas.setdefault(to_text(span.get("schema"), f"{column}[{at}].schema") or SPAN, []).append(span)
+        return schemas
+    if found and not isinstance(found, dict):
+        raise BadCell(column, found, "is neither a list nor a JSON object")
+    return {
+        schema: _objects(list(spans.values()) if isinstance(spans, dict) else spans, f"{column}.{schema}")
+        for schema, spans in (found or {}).items()
+    }
+
+
+def _span(span: dict, raw: str, column: str) -> ToolSpan:
+    start, end, quote = span.get("start"), span.get("end"), span.get("quote")
+    are_whole = type(start) is int and type(end) is int
+    quote = quote if isinstance(quote, str) and quote else None
+    found = place(raw, start, end, quote, (UTF_16, CODE_POINTS)) if are_whole else None
+    if found is None:
+        raise BadCell(column, [start, end], "is no place in the text, or not the one that is quoted")
+    said = raw.replace("\r\n", "\n")[found[0] : found[1]]
+    return ToolSpan(required_text(span.get("name") or span.get("title"), f"{column}.name"), *found, said)

@@ -1,0 +1,256 @@
+"""Files of doccano, Prodigy and Potato as they write them: what comes in, and what is listed as lost."""
+
+import json
+import zipfile
+
+import pytest
+
+from annotation.formats import FormatError, Options, SourceFile, detect, get_format
+from annotation.formats.records import AnnotationRecord, ClaimRecord, LostRecord
+from annotation.task_types.label_sets import problems_of
+from tests.formats.helpers import errors, of, put, real
+
+
+def read(slug: str, *sources: SourceFile) -> tuple[dict, list]:
+    known = get_format(slug)
+    made = known.load().label_set_of(list(sources), Options(), "sample")
+    assert not made or problems_of(made) == []
+    return made, list(known.read(list(sources), Options(label_set=made)))
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def zipped(tmp_path, name: str, files: dict[str, str]) -> SourceFile:
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, text in files.items():
+            archive.writestr(entry, text)
+    return SourceFile(path, name)
+
+
+def said(found: list) -> dict[tuple[str, str, int], dict[str, str]]:
+    return {
+        (one.item, one.rater, one.revision): {each.dimension: each.label for each in one.judgements}
+        for one in of(found, AnnotationRecord)
+    }
+
+
+def lost(found: list) -> dict[str, int]:
+    return {one.what: one.number for one in of(found, LostRecord)}
+
+
+# --- doccano --------------------------------------------------------------------------------------------------------
+
+
+def test_a_doccano_export_with_a_file_per_annotator(tmp_path):
+    ann = lines(
+        {"id": 7, "text": "Snow 😀 fell.", "label": ["cold"], "Comments": ["sure"], "source": "log"},
+        {"id": 8, "text": "It rained.", "label": ["wet", "cold"], "Comments": []},
+        {"id": 9, "text": "Sun.", "label": [], "Comments": []},
+    )
+    ben = lines({"id": 7, "text": "Snow 😀 fell.", "label": ["wet"], "Comments": [], "source": "log"})
+    nobody = lines({"id": 10, "text": "Fog.", "label": [], "Comments": []})
+    source = zipped(tmp_path, "export.zip", {"ann.jsonl": ann, "ben.jsonl": ben, "unknown.jsonl": nobody})
+    assert detect(source.path, "export.zip") == "doccano"
+    made, found = read("doccano", source)
+    assert [(one["slug"], one["answer"]) for one in made["questions"]] == [("label", "labels")]
+    assert [(one.key, one.metadata) for one in of(found, ClaimRecord)] == [
+        ("7", {"source": "log"}), ("8", {}), ("9", {}), ("10", {}),
+    ]  # fmt: skip
+    assert said(found) == {
+        ("7", "ann", 1): {"label": "cold"},
+        ("8", "ann", 1): {"label": "cold|wet"},
+        ("9", "ann", 1): {"label": "(none)"},
+        ("7", "ben", 1): {"label": "wet"},
+    }
+    assert of(found, AnnotationRecord)[0].comment == "sure" and not errors(found) and not lost(found)
+
+
+def test_one_doccano_file_names_nobody_and_written_texts_are_listed(tmp_path):
+    source = put(
+        tmp_path, "mine.jsonl", lines({"id": 1, "text": "A b.", "label": ["x"]}, {"text": "C.", "label": ["y"]})
+    )
+    _, found = read("doccano", source)
+    assert [(one.rater, one.rater_kind) for one in of(found, AnnotationRecord)] == [("place 1", "slot")] * 2
+    written = put(tmp_path, "w.jsonl", lines(*({"text": f"T {n}", "label": [f"Translated {n}"]} for n in range(60))))
+    made, found = read("doccano", written)
+    assert made == {} and lost(found)["Texts that annotators wrote (label)"] == 60
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ({"text": "", "label": ["x"]}, "text"),
+        ({"text": "A", "label": [[0, 9, "x"]]}, "label[0]"),
+        ({"text": "A", "label": [["0", 1, "x"]]}, "label[0]"),
+        ({"text": "A", "label": [[0, 1]]}, "label[0]"),
+        ({"text": "A", "label": {"x": 1}}, "label"),
+        ({"text": "A", "label": [{"x": 1}]}, "label[0]"),
+        ({"text": "A", "entities": [{"label": "x", "start_offset": 1, "end_offset": 1}]}, "entities[0]"),
+        ({"id": 1, "text": "Another", "label": ["x"]}, "text"),
+    ],
+)
+def test_a_broken_line_of_doccano_is_told(tmp_path, row, column):
+    source = put(tmp_path, "a.jsonl", lines({"id": 1, "text": "One.", "label": ["x"]}, row))
+    _, found = read("doccano", source)
+    [error] = errors(found)
+    assert error.column == column and error.line == 2 and len(of(found, ClaimRecord)) == 1
+
+
+# --- Prodigy --------------------------------------------------------------------------------------------------------
+
+SHARED = {"_input_hash": 1, "_task_hash": 2, "_view_id": "choice", "_timestamp": 1717156800}
+
+
+def test_prodigy_choices_and_accepted_labels(tmp_path):
+    options = [{"id": "G", "text": "Good"}, {"id": "B", "text": "Bad"}]
+    choice = {"text": "Snow 😀 fell.", "options": options, "meta": {"source": "log"}} | SHARED
+    binary = {"text": "It rained.", "label": "WEATHER"} | SHARED
+    source = put(
+        tmp_path,
+        "annotations.jsonl",
+        lines(
+            choice | {"accept": ["G"], "answer": "accept", "_annotator_id": "set-ann", "_session_id": "set-ann"},
+            choice | {"accept": ["B"], "answer": "accept", "_session_id": "set-ben"},
+            choice | {"accept": ["B"], "answer": "ignore", "_session_id": "set-cy"},
+            choice | {"accept": ["G"], "answer": "accept", "_session_id": "set-ben"},
+            binary | {"answer": "reject", "_annotator_id": "set-ann"},
+            binary | {"answer": "accept", "_annotator_id": None, "_session_id": None},
+        ),
+    )
+    assert detect(source.path) == "prodigy"
+    made, found = read("prodigy", source)
+    assert {one["slug"]: [each["title"] for each in one["labels"]] for one in made["questions"]} == {
+        "choice": ["Bad", "Good"], "weather": ["accept", "reject"],
+    }  # fmt: skip
+    snow, rain = [one.key for one in of(found, ClaimRecord)]
+    assert said(found) == {
+        (snow, "set-ann", 1): {"choice": "good"},
+        (snow, "set-ben", 1): {"choice": "bad"},
+        (snow, "set-ben", 2): {"choice": "good"},
+        (rain, "set-ann", 1): {"weather": "reject"},
+        (rain, "place 1", 1): {"weather": "accept"},
+    }
+    assert of(found, AnnotationRecord)[0].submitted_at.isoformat() == "2024-05-31T12:00:00+00:00"
+    assert lost(found)["Texts that annotators ignored"] == 1 and not errors(found)
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ({"text": None}, "text"),
+        ({"answer": "maybe"}, "answer"),
+        ({"options": [1], "accept": []}, "options"),
+        ({"options": [], "accept": "G"}, "accept"),
+        ({"spans": [{"start": 0, "end": 99, "label": "X"}]}, "spans[0]"),
+        ({"spans": [{"start": 0, "end": 1, "label": "X", "text": "B"}]}, "spans[0]"),
+        ({"label": ["x"]}, "label"),
+    ],
+)
+def test_a_broken_line_of_prodigy_is_told(tmp_path, row, column):
+    sound = {"text": "A b.", "label": "X", "answer": "accept"} | SHARED
+    source = put(tmp_path, "a.jsonl", lines(sound, sound | row))
+    _, found = read("prodigy", source)
+    [error] = errors(found)
+    assert error.column == column and error.line == 2
+
+
+# --- Potato ---------------------------------------------------------------------------------------------------------
+
+
+def state(user: str, labels: dict, **more) -> str:
+    """A user's file of Potato 2, laid out as it is written."""
+    stored = {
+        key: [[{"schema": schema, "name": name}, value] for schema, name, value in entries]
+        for key, entries in labels.items()
+    }
+    return json.dumps({"user_id": user, "instance_id_to_label_to_value": stored} | more, indent=2)
+
+
+CONFIG = """
+annotation_schemes:
+  - annotation_type: radio
+    name: tone
+    labels: [bad, {name: good}, fair]
+  - annotation_type: multiselect
+    name: topics
+    labels: [snow, rain]
+  - annotation_type: text
+    name: why
+"""
+
+
+def test_potato_2_with_texts_and_configuration(tmp_path):
+    changes = [
+        {"timestamp": when, "schema_name": "tone", "label_name": label, "action": "select"}
+        for when, label in ((3.0, "bad"), (1.0, "good"), (2.0, "good"))
+    ]
+    behaviour = {"1": {"total_time_ms": 1500, "annotation_changes": changes}}
+    labels = {
+        "1": [("tone", "bad", "bad"), ("tone", "good", "good"), ("why", "text_box", "because")],
+        "2": [("tone", "good", "true"), ("topics", "rain", "true"), ("topics", "snow", "false")],
+    }
+    source = zipped(
+        tmp_path,
+        "out.zip",
+        {
+            "out/ann/user_state.json": state("ann", labels, instance_id_to_behavioral_data=behaviour),
+            "out/ben/user_state.json": state("ben", {"1": [("tone", "fair", "3")]}),
+            "out/ben/annotation_order.txt": "1\n2\n",
+        },
+    )
+    texts = put(tmp_path, "data.json", lines({"id": "1", "text": "Snow\r\n😀."}, {"id": 2, "text": "Rain."}))
+    assert detect(source.path, "out.zip") == "potato"
+    _, found = read("potato", source, texts)
+    assert said(found)["1", "ann", 1] == {"tone": "bad|good"}  # which of them holds, only the configuration tells
+    made, found = read("potato", source, texts, put(tmp_path, "config.yaml", CONFIG))
+    assert [(one["slug"], [each["value"] for each in one["labels"]]) for one in made["questions"]] == [
+        ("tone", ["bad", "good", "fair"]), ("topics", ["snow", "rain"]),
+    ]  # fmt: skip
+    assert said(found) == {
+        ("1", "ann", 1): {"tone": "bad"},
+        ("2", "ann", 1): {"tone": "good", "topics": "rain"},
+        ("1", "ben", 1): {"tone": "fair"},
+    }
+    assert [one.text for one in of(found, ClaimRecord)] == ["Snow\n😀.", "Rain."]
+    assert of(found, AnnotationRecord)[0].active_ms == 1500
+    assert lost(found) == {"Texts that annotators wrote (why)": 1} and not errors(found)
+
+
+@pytest.mark.parametrize("config", ["a: [", "!!python/object:os.system {}", "x" * 2_000_000])
+def test_a_broken_configuration_of_potato_is_refused(tmp_path, config):
+    source = put(tmp_path, "user_state.json", state("ann", {"1": [("tone", "good", "true")]}))
+    with pytest.raises(FormatError, match="config.yaml: "):
+        read("potato", source, put(tmp_path, "config.yaml", config))
+    with pytest.raises(FormatError, match="neither annotated_instances.jsonl nor user_state.json"):
+        read("potato", put(tmp_path, "data.json", "{}"))
+
+
+def test_the_real_folders_of_potato_1():
+    sources = [
+        SourceFile(path, "/".join(path.parts[-2:])) for path in sorted(real("potato_v1").rglob("*")) if path.is_file()
+    ]
+    made, found = read("potato", *sources)
+    assert {one["slug"] for one in made["questions"]} == {"sentiment", "aspects", "which_is_uncertain"}
+    assert len(of(found, ClaimRecord)) == 5 and not errors(found)
+    assert said(found)["0", "annotator_1", 1] == {
+        "aspects": "number",
+        "which_is_uncertain": "probability_effect_connection-c579b3",
+    }
+    assert {one.item: one.active_ms for one in of(found, AnnotationRecord)}["0"] == 13_000
+    assert lost(found) == {"Answers on survey pages": 1}
+
+
+def test_the_real_folders_of_potato_2():
+    folder = real("potato_v2")
+    states = sorted((folder / "seed_annotations").rglob("*.json"))
+    sources = [SourceFile(path, "/".join(path.parts[-2:])) for path in (*states, folder / "data/reviews.json")]
+    _, found = read("potato", *sources)
+    assert len(of(found, ClaimRecord)) == 6 and len(of(found, AnnotationRecord)) == 12
+    assert said(found)["r3", "alice", 1] == {"sentiment": "neutral", "aspects": "music|visuals"}
+    solo = sorted((folder / "solo_annotations").rglob("*.json"))
+    _, found = read("potato", *(SourceFile(path, "/".join(path.parts[-2:])) for path in solo))
+    assert len(of(found, AnnotationRecord)) == 37 and {one.text for one in of(found, ClaimRecord)} >= {"1", "20"}
+    assert any(what.startswith("Texts: the file of the data") for what in lost(found))

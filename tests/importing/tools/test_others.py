@@ -1,0 +1,70 @@
+"""Files of doccano and Potato become projects, and doccano's come out again."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from annotation.models import Judgement, Rater
+from tests.formats.helpers import real
+from tests.importing.tools.files import export, import_by_command, import_in_browser
+
+pytestmark = pytest.mark.django_db
+
+ANN = [
+    {"id": 7, "text": "Snow 😀 fell.", "label": ["Cold!"], "Comments": [], "source": "log"},
+    {"id": 8, "text": "It rained.", "label": ["Cold!", "wet"], "Comments": []},
+]
+BEN = [{"id": 7, "text": "Snow 😀 fell.", "label": ["wet"], "Comments": [], "source": "log"}]
+NOBODY = [{"id": 10, "text": "Fog.", "label": [], "Comments": []}]
+
+
+def archive(path: Path, files: dict[str, list[dict]]) -> Path:
+    with zipfile.ZipFile(path, "w") as out:
+        for name, rows in files.items():
+            out.writestr(name, "".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def rows_of(path: Path) -> dict[str, list[dict]]:
+    with zipfile.ZipFile(path) as opened:
+        return {name: [json.loads(line) for line in opened.read(name).splitlines()] for name in opened.namelist()}
+
+
+def without_comments(rows: list[dict]) -> list[dict]:
+    return [{name: value for name, value in row.items() if name != "Comments"} for row in rows]
+
+
+def test_doccano_in_and_out(tmp_path):
+    files = {"ann.jsonl": ANN, "ben.jsonl": BEN, "unknown.jsonl": NOBODY}
+    project, dry = import_in_browser(archive(tmp_path / "doccano.zip", files))
+    assert dry["lost"] == [] and dry["raters"] == 2
+    names = dict(project.raters.values_list("name", "pseudonym"))
+    manifest = export(project, "doccano", tmp_path / "out")
+    assert manifest["lost"]["doccano"]
+    written = rows_of(tmp_path / "out/doccano.zip")
+    assert written == {
+        f"{names['ann']}.jsonl": without_comments(ANN),
+        f"{names['ben']}.jsonl": without_comments(BEN),
+        "unknown.jsonl": without_comments(NOBODY),
+    }
+    again = import_by_command(tmp_path / "out/doccano.zip", format="doccano", slug="again")
+    assert set(again.raters.values_list("name", flat=True)) == set(names.values())
+    export(again, "doccano", tmp_path / "more")
+    twice = rows_of(tmp_path / "more/doccano.zip")
+    assert sorted(map(str, twice.values())) == sorted(map(str, written.values()))
+
+
+def test_a_folder_of_potato_becomes_a_project():
+    project = import_by_command(
+        real("potato_v2") / "seed_annotations", real("potato_v2") / "data/reviews.json", format="potato"
+    )
+    assert {(one.slug, one.answer) for one in project.type.dimensions} == {
+        ("sentiment", "label"),
+        ("aspects", "labels"),
+    }
+    assert set(project.raters.values_list("name", "kind", "user")) == {
+        ("alice", Rater.Kind.EXTERNAL, None), ("bob", Rater.Kind.EXTERNAL, None),
+    }  # fmt: skip
+    assert Judgement.objects.filter(dimension="aspects", label="music|visuals").count() == 1
