@@ -189,6 +189,7 @@ class DatabaseSource(ProjectOutline, Source):
             "field",
             "start",
             "end",
+            "label",
         ).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(base.SPAN_COLUMNS))
         frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})

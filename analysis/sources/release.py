@@ -125,7 +125,7 @@ class ReleaseSource(Source):
                     + (line["suggestion_shown"], rater, kinds[rater])
                 )
                 for span in judgement["spans"]:
-                    where = (span["field"], span["start"], span["end"])
+                    where = (span["field"], span["start"], span["end"], span.get("label", ""))
                     spans.append((annotation, revision, (unit, rater, dimension, label, *where)))
         newest = {annotation: line["revision"] for annotation, line in latest.values()}
         rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]

@@ -153,7 +153,7 @@ class AnnotationsRoute(Listing):
 
     def rows(self, request, slug):
         self.project = access.project_with_labels_for(request.user, slug)
-        spans = Prefetch("spans", Span.objects.order_by("field", "start", "end"))
+        spans = Prefetch("spans", Span.objects.order_by("field", "start", "end", "label"))
         judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
         return (

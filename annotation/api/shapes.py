@@ -124,10 +124,18 @@ class DerivedField(s.Field):
         return {one.slug: dict(one.of) for one in derived}
 
 
+class OwnLabelShape(Shape):
+    value = s.CharField()
+    title = s.CharField()
+
+
 class SpansShape(Shape):
+    """`labels` of the question carry spans (all where there are none); `own_labels` are those of the spans."""
+
     title = s.CharField()
     fields = s.ListField(child=s.CharField())
     labels = s.ListField(child=s.CharField())
+    own_labels = OwnLabelShape(many=True)
     required = s.BooleanField()
 
 
@@ -210,10 +218,16 @@ class UnitShape(Shape):
 
 
 class SpanShape(Shape):
+    """`label` where spans have labels of their own."""
+
     field = s.CharField()
     start = s.IntegerField()
     end = s.IntegerField()
     quote = s.CharField()
+    label = s.CharField(required=False)
+
+    def left_out(self, span) -> tuple[str, ...]:
+        return () if span.label else ("label",)
 
 
 class JudgementShape(Shape):

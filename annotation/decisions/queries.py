@@ -125,6 +125,7 @@ class Highlight:
     where: str  # the text's title, empty where only one text of the page can be marked
     quote: str
     is_whole: bool = False  # the whole text was marked
+    label: str = ""  # in words
 
 
 @dataclass
@@ -268,14 +269,16 @@ def _derived(dimension: Dimension, label: str) -> list[str]:
 def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgement | None) -> ShownAnswer | None:
     if judgement is None:
         return None
-    spans = [(span.field, span.start, span.end, span.quote) for span in judgement.spans.all()]
+    spans = [(span.field, span.start, span.end, span.quote, span.label) for span in judgement.spans.all()]
     return _as_answer(dimension, texts, judgement.label, sorted(spans))
 
 
 def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> ShownAnswer | None:
     if suggestion is None:
         return None
-    spans = [(span["field"], span["start"], span["end"], span["quote"]) for span in suggestion.spans]
+    spans = [
+        (span["field"], span["start"], span["end"], span["quote"], span.get("label", "")) for span in suggestion.spans
+    ]
     return _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
 
 
@@ -283,16 +286,17 @@ def _as_answer(
     dimension: Dimension,
     texts: dict[str, ShownText],
     label: str,
-    spans: list[tuple[str, int, int, str]],
+    spans: list[tuple[str, int, int, str, str]],
     probability: float | None = None,
 ) -> ShownAnswer:
     names_place = dimension.spans is None or sum(dimension.spans.takes(name) for name in texts) > 1
     marked = []
-    for name, start, end, quote in spans:
+    for name, start, end, quote, label_of_span in spans:
         text = texts.get(name)
         where = (text.title if text else name) if names_place else ""
         is_whole = text is not None and (start, end) == (0, len(text.text))
-        marked.append(Highlight(where, quote, is_whole))
+        own = dimension.spans.own_title(label_of_span) if dimension.spans else label_of_span
+        marked.append(Highlight(where, quote, is_whole, own))
     return ShownAnswer(label, dimension.title_of(label), _derived(dimension, label), marked, probability)
 
 

@@ -163,12 +163,12 @@ def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> 
     )
     spans: dict[int, list[SpanRecord]] = defaultdict(list)
     with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list(
-        "judgement_id", "field", "start", "end", "quote"
+        "judgement_id", "field", "start", "end", "quote", "label"
     )
     for judgement, *values in with_spans:
         spans[judgement].append(SpanRecord(*values))
     for of_judgement in spans.values():
-        of_judgement.sort(key=lambda span: (span.field, span.start, span.end))
+        of_judgement.sort(key=lambda span: (span.field, span.start, span.end, span.label))
     place = {unit: index for entry in item_of_unit.values() for index, unit in enumerate(entry.unit_keys)}
     by_revision: dict[int, list[tuple[int, str, JudgementRecord]]] = defaultdict(list)
     for pk, revision, unit, dimension, label in rows:

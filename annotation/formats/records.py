@@ -129,6 +129,7 @@ class SpanRecord:
     start: int  # code points, half open
     end: int
     quote: str
+    label: str = ""  # empty where spans have none
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,14 +265,14 @@ def _said(judgement: JudgementRecord, record: AnnotationRecord, item: int, units
     unit = units.get((item, judgement.unit))
     if unit is None:
         raise JobError(f"{judgement.unit} is not on the page of {record.item}, under which the file has a label of it")
-    spans = frozenset((span.field, span.start, span.end, span.quote) for span in judgement.spans)
+    spans = frozenset((span.field, span.start, span.end, span.quote, span.label) for span in judgement.spans)
     return unit, judgement.dimension, judgement.label, spans
 
 
 def _stored_judgements(revisions: list[int]) -> dict[int, list[tuple]]:
     spans: dict[int, set] = defaultdict(set)
     for judgement, *span in Span.objects.filter(judgement__revision__in=revisions).values_list(
-        "judgement_id", "field", "start", "end", "quote"
+        "judgement_id", "field", "start", "end", "quote", "label"
     ):
         spans[judgement].add(tuple(span))
     found: dict[int, list[tuple]] = defaultdict(list)
@@ -307,5 +307,5 @@ def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> Non
     bulk_insert(
         Span,
         [(pk, *span) for pk, row in zip(judgement_ids, judgements, strict=True) for span in sorted(row[4])],
-        ["judgement_id", "field", "start", "end", "quote"],
+        ["judgement_id", "field", "start", "end", "quote", "label"],
     )

@@ -164,7 +164,9 @@ class LabelCheck:
                 yield "spans", span.field, f"is no text that {judgement.dimension} marks passages of"
             elif not dimension.may_carry(judgement.label):
                 yield "spans", span.quote, f"is a span, which {judgement.label} has none of"
-        if len({(span.field, span.start, span.end) for span in judgement.spans}) < len(judgement.spans):
+            elif problem := rule.problem_of(span.label):
+                yield "spans", span.quote, f"is a span that {problem}"
+        if len({(span.field, span.start, span.end, span.label) for span in judgement.spans}) < len(judgement.spans):
             yield "spans", judgement.unit, "has the same span twice"
 
     def _absent(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> Iterator[Problem]:

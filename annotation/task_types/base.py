@@ -45,6 +45,8 @@ class SpanRule:
     required: bool = False
     # Labels of the dimension that may carry spans; empty means all of them.
     labels: tuple[str, ...] = ()
+    # What a span itself may be called; each has one of these. Empty: spans have no labels.
+    own_labels: tuple[Label, ...] = ()
     # One key marks a whole text as what decided (which of several passages it was).
     takes_whole_texts: bool = False
 
@@ -53,6 +55,21 @@ class SpanRule:
 
     def may_carry(self, label: str) -> bool:
         return not self.labels or label in self.labels
+
+    @property
+    def own_values(self) -> tuple[str, ...]:
+        return tuple(label.value for label in self.own_labels)
+
+    def problem_of(self, own_label: str) -> str:
+        """What is wrong with the label of a span; empty where nothing is."""
+        if own_label in (self.own_values or ("",)):
+            return ""
+        if not self.own_labels:
+            return "has a label, and spans have none here"
+        return f"has none of the labels {', '.join(self.own_values)}"
+
+    def own_title(self, own_label: str) -> str:
+        return next((one.title for one in self.own_labels if one.value == own_label), own_label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@
      "questions": [{"slug": "tone", "title": "Tone", "question": "…", "level": "nominal",
                     "labels": [{"value": "neutral", "title": "Neutral", "hint": "…", "polarity": 0.0}, …],
                     "asked_when": {"question": "topic", "labels": ["politics"]},
-                    "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"]},
+                    "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"],
+                              "own_labels": [{"value": "irony", "title": "Irony"}, …]},
                     "role": "stance"},
                    {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]}],
      "free_text": {"title": "Note", "hint": "…", "required": false}}
@@ -37,8 +38,12 @@ from .triplets import SUB_SENTENCES, TRIPLETS
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS, MAX_LABELS = 12, 40
+MAX_OWN_LABELS = 20  # of spans: as many colours as there are
 VALUE_CHARS, SLUG_CHARS = 80, 40
 MAX_VERSION = 32_767
+
+# What parts the labels of highlights in the form: `Irony, Insult = slur`.
+OWN_MARKS = (",", "=")
 
 VALUE = re.compile(r"[\w+-][\w.+-]*")
 _SLUG = re.compile(rf"[a-z][a-z0-9_-]{{0,{SLUG_CHARS - 1}}}")
@@ -162,6 +167,9 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
         if rule := dimension.spans:
             question["spans"] = {"title": rule.title, "fields": list(rule.fields), "required": rule.required}
             question["spans"] |= {"labels": list(rule.labels)} if rule.labels else {}
+            if rule.own_labels:
+                own = [{"value": label.value, "title": label.title} for label in rule.own_labels]
+                question["spans"]["own_labels"] = own
         if dimension.role:
             question["role"] = dimension.role
         questions.append(question)
@@ -193,7 +201,11 @@ def _dimension(question: Mapping) -> Dimension:
         ),
         asked_when=Condition(condition["question"], tuple(condition["labels"])) if condition else None,
         spans=SpanRule(
-            tuple(spans["fields"]), spans["title"], spans.get("required", False), tuple(spans.get("labels", ()))
+            tuple(spans["fields"]),
+            spans["title"],
+            spans.get("required", False),
+            tuple(spans.get("labels", ())),
+            tuple(Label(label["value"], label["title"]) for label in spans.get("own_labels", ())),
         )
         if spans
         else None,
@@ -208,7 +220,8 @@ Problems = list[tuple[str, str]]
 _TOP = {"name", "version", "page", "summary", "questions", "free_text"}
 _QUESTION = {"slug", "title", "question", "level", "answer", "labels", "asked_when", "spans", "role"}
 _LABEL = {"value", "title", "hint", "polarity"}
-_SPANS = {"title", "fields", "required", "labels"}
+_SPANS = {"title", "fields", "required", "labels", "own_labels"}
+_OWN_LABEL = {"value", "title"}
 _WORDS = {"title", "hint", "required"}
 
 
@@ -283,10 +296,7 @@ def _label_problems(place: str, labels: object, level: object) -> Problems:
     for number, label in enumerate(labels, 1):
         at = f"{place}.{number}"
         problems += _unknown(at, label, _LABEL)
-        value = label.get("value")
-        if not isinstance(value, str) or not VALUE.fullmatch(value) or len(value) > VALUE_CHARS:
-            problems.append((f"{at}.value", f"is no name of at most {VALUE_CHARS} letters, digits, -, +, . and _"))
-        problems += _title(f"{at}.title", label.get("title"), CAPTION_CHARS)
+        problems += _named_problems(at, label)
         problems += text_problems(f"{at}.hint", label.get("hint", ""), HINT_CHARS)
         polarity = label.get("polarity")
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
@@ -294,10 +304,7 @@ def _label_problems(place: str, labels: object, level: object) -> Problems:
         if not fits_level(label.get("value"), level):
             least = " of at least 0" if level == "ratio" else ""
             problems.append((f"{at}.value", f"is not a number{least}, which the {level} level needs"))
-    for name in ("value", "title"):
-        texts = [label[name] for label in labels if isinstance(label.get(name), str)]
-        problems += [(place, f"two labels have the {name} {text!r}") for text in _repeated(texts)]
-    return problems
+    return problems + _label_repeats(place, labels)
 
 
 def _condition_problems(place: str, condition: object, before: Mapping[str, list[str]]) -> Problems:
@@ -323,6 +330,38 @@ def _span_problems(place: str, spans: object, page: object, values: list[str]) -
         problems.append((f"{place}.fields", f"does not list texts of the page: {', '.join(known)}"))
     if not isinstance(labels, list) or any(label not in values for label in labels):
         problems.append((f"{place}.labels", f"does not list labels of the question: {', '.join(values)}"))
+    return problems + _own_label_problems(f"{place}.own_labels", spans.get("own_labels", []))
+
+
+def _own_label_problems(place: str, labels: object) -> Problems:
+    if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
+        return [(place, "is not a list of objects")]
+    problems: Problems = []
+    if len(labels) > MAX_OWN_LABELS:
+        problems.append((place, f"has {len(labels)} labels; highlights have at most {MAX_OWN_LABELS}"))
+    for number, label in enumerate(labels, 1):
+        problems += _unknown(f"{place}.{number}", label, _OWN_LABEL) + _named_problems(f"{place}.{number}", label)
+        if any(mark in str(label.get("title")) for mark in OWN_MARKS):
+            problems.append(
+                (f"{place}.{number}.title", f"has one of {' '.join(OWN_MARKS)}, which the form cannot hold")
+            )
+    return problems + _label_repeats(place, labels)
+
+
+def _named_problems(place: str, label: Mapping) -> Problems:
+    value = label.get("value")
+    is_name = isinstance(value, str) and VALUE.fullmatch(value) and len(value) <= VALUE_CHARS
+    problems = (
+        [] if is_name else [(f"{place}.value", f"is no name of at most {VALUE_CHARS} letters, digits, -, +, . and _")]
+    )
+    return problems + _title(f"{place}.title", label.get("title"), CAPTION_CHARS)
+
+
+def _label_repeats(place: str, labels: list[Mapping]) -> Problems:
+    problems: Problems = []
+    for name in ("value", "title"):
+        texts = [label[name] for label in labels if isinstance(label.get(name), str)]
+        problems += [(place, f"two labels have the {name} {text!r}") for text in _repeated(texts)]
     return problems
 
 

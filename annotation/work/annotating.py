@@ -434,7 +434,7 @@ def _store_revision(
         for one in answer.judgements
     )
     spans = [
-        Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote)
+        Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote, label=span.label)
         for judgement, one in zip(stored, answer.judgements, strict=True)
         for span in one.spans
     ]

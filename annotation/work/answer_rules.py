@@ -36,6 +36,7 @@ class CheckedSpan:
     start: int
     end: int
     quote: str
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,10 @@ def _checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, 
         return "A highlight is outside its text", None
     if span.get("quote") != text[start:end]:
         return "A highlight does not quote its text", None
-    return "", CheckedSpan(field, start, end, text[start:end])
+    label = span.get("label", "")
+    if not isinstance(label, str) or (problem := rule.problem_of(label)):
+        return f"A highlight {problem if isinstance(label, str) else 'has a label that is no text'}", None
+    return "", CheckedSpan(field, start, end, text[start:end], label)
 
 
 def check_free_text(description: TaskType, text: str) -> str:

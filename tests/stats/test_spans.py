@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import Continua, Marked, character_alpha, span_agreement, span_agreement_by_label
+from analysis.stats.spans.overlaps import labels_overlap
 
 MEASURES = ("exact_f1", "overlap_f1", "character_f1", "character_iou")
 
@@ -166,3 +167,26 @@ def test_labels_must_match_the_spans():
         span_agreement([Marked("u", "x", ((0, 1), (2, 3)), labels=("a",))])
     with pytest.raises(ValueError, match="no span has the label"):
         Continua.from_marked([Marked("u", "x", ((0, 1),), labels=("a",))]).only_label("b")
+
+
+def test_labels_that_are_part_of_spans_are_compared_as_such():
+    marked = [
+        Marked("u", "x", ((0, 4), (0, 4), (6, 9)), 12, labels=("for", "against", "for")),
+        Marked("u", "y", ((0, 4), (6, 9)), 12, labels=("for", "against")),
+        Marked("v", "x", ((2, 5),), 8, labels=("against",)),
+        Marked("v", "y", ((3, 6),), 8, labels=("against",)),
+    ]
+    continua = Continua.from_marked(marked)
+    assert labels_overlap(continua) and not labels_overlap(continua.without_labels())
+    assert not labels_overlap(continua.only_label("for"))
+    apart = continua.labels_apart()
+    assert apart.length.tolist() == [24, 16] and not labels_overlap(apart)
+    # u: one of three and two is the same; v: none.
+    assert span_agreement(apart).exact_f1.estimate == pytest.approx((2 / 5 + 0) / 2)
+    # Each character of each text once for each label, as the krippendorff package counts them.
+    table = np.zeros((2, 24 + 16))
+    for rater, spans in ((0, [(0, 4), (6, 9), (12, 16), (24 + 8 + 2, 24 + 8 + 5)]), (1, [(0, 4), (18, 21), (35, 38)])):
+        for start, end in spans:
+            table[rater, start:end] = 1
+    expected = krippendorff.alpha(table, level_of_measurement="nominal")
+    assert character_alpha(apart).estimate == pytest.approx(expected, abs=1e-12)

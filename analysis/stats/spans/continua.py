@@ -203,6 +203,27 @@ class Continua:
             raise ValueError(f"no span has the label {label!r}")
         return self._keep_spans(self.label == self.labels.index(label))
 
+    def labels_apart(self) -> Continua:
+        """Spans whose label is part of what they are: the text once for each label, end to end, with its spans there.
+
+        Equal places then count as equal under one label only, and spans of different labels never overlap. ValueError
+        where lengths are missing.
+        """
+        length = self.known_lengths()
+        shift = self.label * length[self.text[self.entry]]
+        return replace(
+            self,
+            start=self.start + shift,
+            end=self.end + shift,
+            label=np.zeros_like(self.label),
+            labels=(None,),
+            length=length * max(len(self.labels), 1),
+        )
+
+    def without_labels(self) -> Continua:
+        """The spans as places alone; equal ones of one rater count once."""
+        return replace(self, label=np.zeros_like(self.label), labels=(None,))
+
     def only_raters(self, raters: Iterable[Hashable]) -> Continua:
         """What some of the raters marked, in the texts that at least one of them looked at."""
         codes = [self.raters.index(rater) for rater in raters]

@@ -76,6 +76,13 @@ def merged_spans(continua: Continua, by_label: bool = False) -> Units:
     return units
 
 
+def labels_overlap(continua: Continua) -> bool:
+    """Whether spans of one rater with different labels share a character somewhere."""
+    together = merged_spans(continua)
+    apart = [merged_spans(continua.only_label(label)) for label in continua.labels]
+    return sum(int(one.length.sum()) for one in apart) > int(together.length.sum())
+
+
 def _units(continua: Continua, entry: np.ndarray, start: np.ndarray, end: np.ndarray, label: np.ndarray) -> Units:
     order = np.lexsort((start, entry))
     first = np.searchsorted(entry[order], np.arange(len(continua.text) + 1))

@@ -210,7 +210,7 @@ def _span(span: object, path: str) -> SpanRecord:
     quote = _take(span, "quote", str, "")
     if start < 0 or end <= start or len(quote) != end - start:
         raise BadCell(path, span, "is not a span whose quote is as long as end - start")
-    return SpanRecord(_take(span, "field", str, ""), start, end, quote)
+    return SpanRecord(_take(span, "field", str, ""), start, end, quote, _take(span, "label", str, ""))
 
 
 def _take(cells: dict, name: str, kind: type, default):
@@ -296,6 +296,7 @@ def line_of(annotation: AnnotationRecord) -> str:
                     "label": judgement.label,
                     "spans": [
                         {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+                        | ({"label": span.label} if span.label else {})  # lines of before have none
                         for span in judgement.spans
                     ],
                 }

@@ -99,6 +99,8 @@ class LabelSetDraft:
                 }
             if said["spans"]["fields"]:
                 question["spans"] = {name: part for name, part in said["spans"].items() if part or name == "title"}
+                if own := _own_labels(said["spans"]["own_labels"]):
+                    question["spans"]["own_labels"] = own
             questions.append(question)
         found = {name: self.said[name] for name in ("name", "version", "page", "summary")}
         words = self.said["free_text"]
@@ -195,8 +197,21 @@ def _question(one: Mapping) -> dict:
             "fields": list(spans.get("fields", ())),
             "required": spans.get("required", False),
             "labels": list(spans.get("labels", ())),
+            "own_labels": ", ".join(map(_own_words, spans.get("own_labels", ()))),
         },
     }
+
+
+def _own_words(label: Mapping) -> str:
+    """The title, and its value where that is not made from it."""
+    made = value_of(label["title"]) == label["value"]
+    return label["title"] if made else f"{label['title']} = {label['value']}"
+
+
+def _own_labels(words: str) -> list[dict]:
+    """Titles with commas between them, each with `= value` where that is said."""
+    parts = (part.partition("=") for part in words.split(",") if part.strip())
+    return [{"value": value.strip() or value_of(title.strip()), "title": title.strip()} for title, _, value in parts]
 
 
 def _words(one: Mapping) -> dict:
@@ -224,6 +239,7 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
                     "fields": data.getlist(f"{place}.spans.fields"),
                     "required": f"{place}.spans.required" in data,
                     "labels": data.getlist(f"{place}.spans.labels"),
+                    "own_labels": text(f"{place}.spans.own_labels"),
                 }
             }
         )

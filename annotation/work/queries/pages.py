@@ -168,6 +168,7 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
                 "required": dimension.spans.required,
                 "labels": list(dimension.spans.labels),
                 "takes_whole_texts": dimension.spans.takes_whole_texts,
+                "own_labels": [{"value": one.value, "title": one.title} for one in dimension.spans.own_labels],
             },
         }
         for dimension in description.asked_dimensions
@@ -282,7 +283,8 @@ def own_answers(page: LabellingPage, rater: Rater | None) -> tuple[Revision | No
             "label": row.label,
             "spans": [
                 {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-                for span in sorted(row.spans.all(), key=lambda span: (span.field, span.start, span.end))
+                | ({"label": span.label} if span.label else {})
+                for span in sorted(row.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
             ],
         }
         for row in rows

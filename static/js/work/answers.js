@@ -7,7 +7,7 @@ import { chosenIn, createView, NONE_CHOSEN, SEPARATOR } from "./view.js";
 
 export const MAX_SPANS = 1000; // per judgement, as on the server
 const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
-const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end;
+const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end && a.label === b.label;
 const NONE = [];
 
 /**
@@ -82,15 +82,19 @@ export function createItem(node, payload, onChange, onPainted) {
   const takes = (dimension, name) => dimension.spans?.fields.some((field) => (field.endsWith("*") ? name.startsWith(field.slice(0, -1)) : field === name)) ?? false;
   const fieldsOf = new Map(payload.dimensions.map((dimension) => [dimension, [...texts.keys()].filter((name) => takes(dimension, name))]));
   const suggestionFor = (group) => item.suggestions.find((one) => one.unit === group.unit && one.dimension === group.dimension.slug);
-  const codePoints = ({ field, start, end }) => {
+  const named = (label) => (label ? { label } : {}); // where highlights have labels of their own
+  const codePoints = ({ field, start, end, label }) => {
     const { text, toCodePoints } = texts.get(field);
-    return { field, start: toCodePoints(start), end: toCodePoints(end), quote: text.slice(start, end) };
+    return { field, start: toCodePoints(start), end: toCodePoints(end), quote: text.slice(start, end), ...named(label) };
   };
-  const utf16 = ({ field, start, end }) => {
+  const utf16 = ({ field, start, end, label }) => {
     const own = texts.get(field);
-    return { field, start: own?.toUtf16(start) ?? 0, end: own?.toUtf16(end) ?? 0 };
+    return { field, start: own?.toUtf16(start) ?? 0, end: own?.toUtf16(end) ?? 0, ...named(label) };
   };
-  const before = (a, b) => order.get(a.field) - order.get(b.field) || a.start - b.start || a.end - b.end;
+  const before = (a, b) => order.get(a.field) - order.get(b.field) || a.start - b.start || a.end - b.end || (a.label ?? "").localeCompare(b.label ?? "");
+  /** Labels that a group's highlights may have; none where they have none of their own. */
+  const ownLabels = (group) => group.dimension.spans?.own_labels ?? NONE;
+  const fits = (group, { label }) => (ownLabels(group).length ? ownLabels(group).some((one) => one.value === label) : label === undefined);
   const spansOf = (group) => state.spans[group.key] ?? NONE;
   const withSpans = (key, list) => ({ spans: { ...state.spans, [key]: list } });
 
@@ -199,7 +203,7 @@ export function createItem(node, payload, onChange, onPainted) {
       const suggestion = suggestionFor(group);
       if (!suggestion || !isAsked(group)) return false;
       const offered = mayCarry(group, suggestion.label) ? (suggestion.spans ?? NONE).map(utf16) : NONE;
-      const added = offered.filter((span) => takes(group.dimension, span.field) && !spansOf(group).some((other) => same(other, span)));
+      const added = offered.filter((span) => takes(group.dimension, span.field) && fits(group, span) && !spansOf(group).some((other) => same(other, span)));
       change({
         labels: { ...state.labels, [group.key]: suggestion.label },
         ...(added.length ? withSpans(group.key, [...spansOf(group), ...added].sort(before)) : {}),
@@ -216,11 +220,13 @@ export function createItem(node, payload, onChange, onPainted) {
       const names = new Set(item.groupsOf(groups[current].unit).flatMap((group) => fieldsOf.get(group.dimension)));
       return [...texts].filter(([name, text]) => names.has(name) && !text.isEmpty).map(([, text]) => text);
     },
-    /** Adds a highlight. Returns why it does not, or nothing. */
-    addSpan(group, { field, start, end }) {
-      const span = { field, start, end };
+    ownLabels,
+    /** Adds a highlight, with a label where they have some. Returns why it does not, or nothing. */
+    addSpan(group, { field, start, end, label: own }) {
+      const span = { field, start, end, ...named(own) };
       const why = refusal(group);
       if (why) return why;
+      if (!fits(group, span)) return "This highlight needs a label";
       if (spansOf(group).some((other) => same(other, span))) return "This is highlighted already";
       const label = labelFrom(group);
       change({

@@ -23,8 +23,8 @@ function frameOf(element) {
 }
 
 /**
- * The keyboard's caret in one text, at `from` or its first word. `act` has add(span), removeAt(span), leave(),
- * turn(direction) (to the next text; false when there is none) and moved(span); the caller paints.
+ * The keyboard's caret in one text, at `from` or its first word. `act` has add(span), addAs(number, span) (with the
+ * label of that number; false where there is none), removeAt(span), leave(), turn(direction) (to the next text; false when there is none) and moved(span); the caller paints.
  * Returns {span, key(event)}; key says whether it used the event.
  */
 function createCaret(text, from, act) {
@@ -120,6 +120,10 @@ function createCaret(text, from, act) {
 
   function key(event) {
     if (event.ctrlKey || event.metaKey) return false;
+    if (/^[1-9]$/.test(event.key) && act.addAs(Number(event.key), { ...span })) {
+      set(span, false);
+      return true;
+    }
     const towards = (event.key === "ArrowRight") !== (getComputedStyle(element).direction === "rtl") ? 1 : -1;
     const [byCharacter, isExtended] = [event.altKey, event.shiftKey];
     switch (event.key) {
@@ -171,17 +175,47 @@ const READ = 200; // characters that are read out
  */
 export function createHighlighter(stage, itemNow, page) {
   let caret = null;
+  const labels = new Map(); // question -> the label that its next highlight gets, kept from item to item
   let isByCharacter = false; // how the selection that waits for its unit was made
+
+  /** The label of a group's next highlight; undefined where they have none. */
+  function labelFor(group) {
+    const own = itemNow().ownLabels(group);
+    return own.find((one) => one.value === labels.get(group.dimension.slug)) ?? own[0];
+  }
+
+  function showLabels() {
+    for (const button of stage.querySelectorAll("[data-span-label]")) {
+      const group = itemNow().groups.find((one) => one.dimension.slug === button.dataset.of);
+      const number = itemNow().ownLabels(group).findIndex((one) => one.value === button.dataset.spanLabel) + 1;
+      button.setAttribute("aria-pressed", String(labelFor(group).value === button.dataset.spanLabel));
+      button.style.setProperty("--own-line", `var(--aspect-${number}-line)`);
+    }
+  }
+
+  // Items are swapped whole, and the label stays from one to the next.
+  new MutationObserver(() => itemNow() && showLabels()).observe(stage, { childList: true });
+
+  /** Choose the label of the next highlight; what is selected becomes one. */
+  function nameNext(button) {
+    const item = itemNow();
+    if (isWaiting()) return;
+    labels.set(button.dataset.of, button.dataset.spanLabel);
+    showLabels();
+    item.setCurrent(item.groupsOf(item.current().unit).find((one) => one.dimension.slug === button.dataset.of));
+    if (!take(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
+  }
 
   /** Highlight a stretch for a group, or for the one of the current unit. True when the page shows it now. */
   function add(text, { start, end }, wanted) {
     const { field } = text.element.dataset;
     const item = itemNow();
     const group = item.groupFor(field, wanted?.unit);
-    const why = group ? item.addSpan(group, { field, start, end }) : "Nothing is highlighted in this text";
+    const label = group && labelFor(group);
+    const why = group ? item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
     if (why) page.tell(why, "missing");
     const number = item.payload.unit_picks && group ? ` for number ${group.number}` : "";
-    page.announce(why || `Highlighted${number}: ${text.text.slice(start, Math.min(end, start + READ))}`);
+    page.announce(why || `Highlighted${number}${label ? ` as ${label.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
     return !why;
   }
 
@@ -238,6 +272,15 @@ export function createHighlighter(stage, itemNow, page) {
     };
     const made = createCaret(text, from, {
       add: (span) => add(text, span),
+      addAs(number, span) {
+        const group = item.groupFor(field);
+        const label = group && item.ownLabels(group)[number - 1];
+        if (!label) return false;
+        labels.set(group.dimension.slug, label.value);
+        showLabels();
+        add(text, span);
+        return true;
+      },
       removeAt: (span) => removeAt(text, span),
       turn(direction) {
         const texts = item.spanTexts();
@@ -283,6 +326,10 @@ export function createHighlighter(stage, itemNow, page) {
 
   for (const next of ["keydown", "pointerdown"]) document.addEventListener(next, settle, true);
   stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
+  stage.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-span-label]");
+    if (button) nameNext(button);
+  });
   stage.addEventListener("pointerup", (event) => {
     if (event.pointerType !== "mouse" || event.button !== 0 || event.target.closest("button")) return;
     const byCharacter = event.shiftKey || event.altKey;
@@ -296,7 +343,7 @@ export function createHighlighter(stage, itemNow, page) {
   });
   // Pressing the button must not lose the selection that it is meant for.
   for (const press of ["pointerdown", "mousedown"]) {
-    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"]') && event.preventDefault());
+    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"], [data-span-label]') && event.preventDefault());
   }
   return {
     start, leave,

@@ -132,6 +132,12 @@ export function createView(item, painted) {
     const chip = document.createElement("li");
     const words = Object.assign(document.createElement("button"), { type: "button", textContent: short, dir: "auto", className: "quote" });
     const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×", className: "remove" });
+    const own = item.ownLabels(group).findIndex((one) => one.value === span.label);
+    const called = own < 0 ? "" : item.ownLabels(group)[own].title;
+    if (called) {
+      chip.style.setProperty("--own-line", `var(--aspect-${own + 1}-line)`);
+      chip.append(Object.assign(document.createElement("span"), { className: "place", textContent: called }));
+    }
     if (item.spanFields(group).length > 1) {
       chip.append(Object.assign(document.createElement("span"), { className: "place", textContent: title }));
       words.setAttribute("aria-description", title);
@@ -141,7 +147,7 @@ export function createView(item, painted) {
       const place = isWhole ? texts.get(span.field).element : texts.get(span.field).marks(span.start, span.end)[0];
       place?.scrollIntoView({ block: isWhole ? "nearest" : "center", behavior: "instant" });
     });
-    remove.setAttribute("aria-label", `Remove the highlight: ${isWhole ? `${title}, ` : ""}${short}`);
+    remove.setAttribute("aria-label", `Remove the highlight: ${[called, isWhole ? title : ""].filter(Boolean).map((one) => `${one}, `).join("")}${short}`);
     remove.addEventListener("click", () => {
       const list = chip.parentElement;
       const index = [...list.children].indexOf(chip);
@@ -174,8 +180,10 @@ export function createView(item, painted) {
       if (hasColours && isOnlyCurrent && !isHere) continue;
       const number = hasColours ? group.number : 0;
       const kind = item.isOff(group) ? "off" : isHere || hasColours || !isMany ? "chosen" : "other";
+      // Highlights with labels of their own differ by these, where units do not.
+      const numberOf = (span) => number || item.ownLabels(group).findIndex((one) => one.value === span.label) + 1;
       for (const span of item.spansOf(group)) {
-        if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number });
+        if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number: numberOf(span) });
         else if (isHere) whole.add(span.field);
       }
       if (!isHere && isMany && !hasColours) continue;

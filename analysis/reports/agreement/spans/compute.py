@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -23,7 +25,7 @@ from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.several import of_answers, with_answers
 from analysis.stats import Continua, Estimate, SpanAgreement, character_alpha, gamma, span_agreement, unitizing_alpha
-from analysis.stats.spans.overlaps import entry_pairs, shared_spans
+from analysis.stats.spans.overlaps import entry_pairs, labels_overlap, shared_spans
 from annotation.task_types import Dimension
 
 MAX_FIELDS = 20
@@ -31,6 +33,7 @@ MAX_PAIRS = 50
 # Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
 GAMMA_TEXTS = 2000
 GAMMA_DRAWS = 1000
+CU_ALPHA = "cu-alpha: labels where both marked"
 SPAN_MEASURES = {
     "exact_f1": "Exact F1",
     "overlap_f1": "Overlap F1",
@@ -82,20 +85,29 @@ def _compared(dimension: Dimension, continua: Continua) -> pd.DataFrame:
 
 
 def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: Items, quick: bool) -> MarkedQuestion:
-    continua = marked.continua
-    unitizing = unitizing_alpha(continua)
-    figures = _span_figures(span_agreement(continua), quick) + [
-        _named("character_alpha", "Character alpha", character_alpha(continua), quick),
+    continua, has_own = marked.continua, bool(dimension.spans.own_labels)
+    places_of = _compared_by(has_own)
+    overlap = has_own and labels_overlap(continua)
+    # Where they overlap, no character has one label: the texts of the labels are cut one after the other.
+    unitizing = unitizing_alpha(continua.labels_apart() if overlap else continua)
+    figures = _span_figures(span_agreement(places_of(continua)), quick) + [
+        _named("character_alpha", "Character alpha", character_alpha(places_of(continua)), quick),
         _named("u_alpha", "u-alpha: units and labels", unitizing.units_and_labels, quick),
-        _named("binary_u_alpha", "|u-alpha: marked or not", unitizing.marked_or_not, quick),
-        _named("cu_alpha", "cu-alpha: labels where both marked", unitizing.labels_where_both, quick),
+        _named(
+            "binary_u_alpha",
+            "|u-alpha: marked or not",
+            unitizing_alpha(continua.without_labels()).marked_or_not if overlap else unitizing.marked_or_not,
+            quick,
+        ),
+        *([] if overlap else [_named("cu_alpha", CU_ALPHA, unitizing.labels_where_both, quick)]),
         *([] if quick else [_gamma(continua)]),
     ]
-    outcomes = {name: units_where(continua, chosen) for name, chosen in _outcomes(continua).items()}
+    outcomes = {name: units_where(continua, chosen) for name, chosen in _outcomes(places_of(continua)).items()}
+    labels = dimension.spans.own_labels or dimension.labels
     several = [units for name, units in outcomes.items() if name != "single"]
     with_label = {
         label.value: units_where(continua, _texts_with(continua.only_label(label.value)))
-        for label in dimension.labels
+        for label in labels
         if label.value in continua.labels
     }
     order = pd.Series(items.units)
@@ -109,13 +121,15 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
         {name: (OUTCOMES[name].lower(), places(units)) for name, units in outcomes.items()}
         | {"several": ("two people or more looked at it", places(set().union(*several)))},
     )
-    titles = {label.value: label.title for label in dimension.labels}
+    titles = {label.value: label.title for label in labels}
     sets = {value: (f"a passage under {titles[value]}", places(units)) for value, units in with_label.items()}
     items.add_sets(f"{dimension.slug}.label", dimension.title, sets)
     return MarkedQuestion(
         dimension=dimension.slug,
         title=dimension.title,
         required=dimension.spans.required,
+        has_own_labels=has_own,
+        labels_overlap=overlap,
         n_texts=continua.n_texts,
         n_spans=continua.n_spans,
         n_answers=marked.n_answers,
@@ -130,9 +144,7 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
                 title=titles[value],
                 n_units=len(units),
                 n_spans=continua.only_label(value).n_spans,
-                figures=_of_part(
-                    continua.only_label(value), "ku_alpha", "(k)u-alpha", unitizing.each_label[value], quick
-                ),
+                figures=_of_label(continua.only_label(value), unitizing.each_label.get(value), has_own, quick),
             )
             for value, units in with_label.items()
         ],
@@ -140,13 +152,18 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
             MarkedField(
                 field=field,
                 n_spans=found.n_spans,
-                figures=_of_part(found, "u_alpha", "u-alpha", unitizing_alpha(found).units_and_labels, quick),
+                figures=_of_part(found, has_own, overlap, quick),
             )
             for field, found in list(marked.by_field.items())[:MAX_FIELDS]
         ],
         n_fields_not_listed=max(0, len(marked.by_field) - MAX_FIELDS),
-        **_pairs(continua, source, quick),
+        **_pairs(continua, source, has_own, overlap, quick),
     )
+
+
+def _compared_by(has_own: bool) -> Callable[[Continua], Continua]:
+    """What makes two spans the same: their place, or their place and their own label."""
+    return Continua.labels_apart if has_own else lambda continua: continua
 
 
 def _named(name: str, title: str, estimate: Estimate, quick: bool) -> SpanFigure:
@@ -162,9 +179,19 @@ def _span_figures(found: SpanAgreement, quick: bool) -> list[SpanFigure]:
     ]
 
 
-def _of_part(continua: Continua, name: str, title: str, alpha: Estimate, quick: bool) -> list[SpanFigure]:
-    """Figures of one label, text or pair."""
-    return [*_span_figures(span_agreement(continua), quick), _named(name, title, alpha, quick)]
+def _of_label(continua: Continua, of_label: Estimate | None, has_own: bool, quick: bool) -> list[SpanFigure]:
+    """Figures of the spans of one label. Where it is their own, the label alone is looked for: u-alpha."""
+    named = ("ku_alpha", "(k)u-alpha", of_label)
+    if has_own:
+        named = ("u_alpha", "u-alpha", unitizing_alpha(continua).units_and_labels)
+    return [*_span_figures(span_agreement(continua), quick), _named(*named, quick)]
+
+
+def _of_part(continua: Continua, has_own: bool, overlap: bool, quick: bool) -> list[SpanFigure]:
+    """Figures of one text or pair."""
+    alpha = unitizing_alpha(continua.labels_apart() if overlap else continua).units_and_labels
+    found = span_agreement(_compared_by(has_own)(continua))
+    return [*_span_figures(found, quick), _named("u_alpha", "u-alpha", alpha, quick)]
 
 
 def _gamma(continua: Continua) -> SpanFigure:
@@ -205,7 +232,7 @@ def _outcomes(continua: Continua) -> dict[str, np.ndarray]:
     }
 
 
-def _pairs(continua: Continua, source: Source, quick: bool) -> dict:
+def _pairs(continua: Continua, source: Source, has_own: bool, overlap: bool, quick: bool) -> dict:
     """Every two people who looked at the same texts. Exchangeable slots are nobody, so they form no pairs."""
     names = {who: person.name for who, person in people_of(source).items()}
     both = np.sort(continua.rater[entry_pairs(continua)], axis=1)
@@ -221,6 +248,6 @@ def _pairs(continua: Continua, source: Source, quick: bool) -> dict:
     rows = []
     for _, (a, b), pair in listed:
         mine = continua.only_raters(pair)
-        figures = _of_part(mine, "u_alpha", "u-alpha", unitizing_alpha(mine).units_and_labels, quick)
+        figures = _of_part(mine, has_own, overlap, quick)
         rows.append(MarkingPair(a=a, b=b, a_id=pair[0], b_id=pair[1], figures=figures))
     return {"pairs": rows, "n_pairs_not_listed": len(named) - len(listed)}

@@ -53,9 +53,14 @@ class MarkingPair(Record):
 
 
 class MarkedQuestion(Record):
+    """`has_own_labels`: spans have labels of their own, which are part of them, so that what is shared is shared under
+    one label. `labels_overlap`: one person's spans of different labels do, somewhere."""
+
     dimension: str
     title: str
     required: bool
+    has_own_labels: bool
+    labels_overlap: bool
     n_texts: int
     n_spans: int
     n_answers: int

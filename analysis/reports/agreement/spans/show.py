@@ -90,6 +90,13 @@ def _figures(question: MarkedQuestion) -> Table:
         "F1 and IoU are means over pairs of people and units, where somebody marked something. Character alpha counts "
         "characters, the others units."
     )
+    if question.has_own_labels:
+        note += " Highlights are the same, or share characters, only where they have the same label."
+    if question.labels_overlap:
+        note += (
+            " Highlights of different labels overlap, so u-alpha takes the text once for each label, and cu-alpha, "
+            "which needs one label for each character, is not given."
+        )
     for one in question.figures:
         if one.name == "gamma" and one.n_drawn_from > one.n_units:
             note += f" Gamma is of {n_of(one.n_units, 'units')}, drawn at random from {one.n_drawn_from:,}."
@@ -157,7 +164,9 @@ def _labels(question: MarkedQuestion) -> Table:
         ],
         question.labels,
         "Only marks under the label count, so a passage that two people marked under different labels counts against "
-        "both. (k)u-alpha looks at passages that two people marked, and asks whether they mean the same label.",
+        "both."
+        + ("" if question.has_own_labels else " (k)u-alpha looks at passages that two people marked, and asks whether ")
+        + ("" if question.has_own_labels else "they mean the same label."),
     )
 
 

@@ -108,11 +108,14 @@ def marked_texts(
     answers = answers.assign(group=answers["label"] if who == "same-label" else "")
     lengths = lengths.sort_values(["unit", "order"], kind="stable")
     cluster = units.set_index("unit")["cluster"]
+    has_own = bool(dimension.spans.own_labels)
     fields = sorted(spans["field"].unique(), key=lambda field: (len(field), field))
     return MarkedTexts(
-        continua=_continua(answers, spans, lengths, cluster),
+        continua=_continua(answers, spans, lengths, cluster, has_own),
         by_field={
-            field: _continua(answers, spans[spans["field"] == field], lengths[lengths["field"] == field], cluster)
+            field: _continua(
+                answers, spans[spans["field"] == field], lengths[lengths["field"] == field], cluster, has_own
+            )
             for field in (fields if len(fields) > 1 else ())
         },
         n_answers=n_answers,
@@ -121,8 +124,10 @@ def marked_texts(
     )
 
 
-def _continua(answers: pd.DataFrame, spans: pd.DataFrame, lengths: pd.DataFrame, cluster: pd.Series) -> Continua:
-    """The texts of each unit end to end."""
+def _continua(
+    answers: pd.DataFrame, spans: pd.DataFrame, lengths: pd.DataFrame, cluster: pd.Series, has_own: bool
+) -> Continua:
+    """The texts of each unit end to end. Spans have the label of the answer, unless they have labels of their own."""
     whole = lengths.groupby("unit")["length"].sum()
     begin = lengths.assign(begin=lengths.groupby("unit")["length"].cumsum() - lengths["length"])
     answers = answers[answers["unit"].isin(whole.index)]
@@ -132,7 +137,7 @@ def _continua(answers: pd.DataFrame, spans: pd.DataFrame, lengths: pd.DataFrame,
         _names(answers),
         answers["rater"].tolist(),
         (_names(spans), spans["rater"].tolist(), spans["start"].to_numpy() + offset, spans["end"].to_numpy() + offset),
-        span_labels=spans["label"].tolist(),
+        span_labels=spans["own_label" if has_own else "label"].tolist(),
         lengths=whole.reindex(answers["unit"]).to_numpy(),
         clusters=cluster.reindex(answers["unit"]).tolist(),
     )
