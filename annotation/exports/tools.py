@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -49,12 +49,13 @@ def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
     """What the tool's files do not hold of this project: in words, and how many there are, where that counts."""
     export = TOOLS[tool]
     revisions = Revision.objects.filter(annotation__item__project=project)
+    highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     decisions = Decision.objects.filter(project=project).in_force()
     suggestions = Suggestion.objects.filter(run__project=project)
     counts = (
         ("Earlier revisions of annotations", revisions.filter(is_latest=False)),
         ("Comments and free texts", revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={}))),
-        ("Highlights", Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))),
+        ("Highlights without labels", highlights.filter(label="")),
         ("Decisions", decisions),
         ("Scores of checkers", Score.objects.filter(run__project=project)),
         *(() if export.has_suggestions else (("Suggestions of checkers", suggestions),)),
@@ -67,7 +68,14 @@ def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
 
 def _questions(project: Project) -> list[WrittenQuestion]:
     return [
-        WrittenQuestion(each.slug, each.title, {label.value: label.title for label in each.labels}, each.takes_several)
+        WrittenQuestion(
+            each.slug,
+            each.title,
+            {label.value: label.title for label in each.labels},
+            each.takes_several,
+            {label.value: label.title for label in each.spans.own_labels} if each.spans else {},
+            each.spans.title if each.spans else "",
+        )
         for each in project.type.dimensions
     ]
 
@@ -117,7 +125,7 @@ class _Batch:
                     self.metadata[item.anchor],
                     [said for one in latest.values() if (said := self._said(one, key)).labels],
                     [
-                        WrittenAnswers(model, self._titles(labels), sure)
+                        WrittenAnswers(model, self._titles(labels), probability=sure)
                         for (model, sure), labels in self.suggestions.get(unit, {}).items()
                     ],
                 )
@@ -125,7 +133,14 @@ class _Batch:
     def _said(self, annotation: AnnotationRecord, unit: str) -> WrittenAnswers:
         labels = {one.dimension: one.label for one in annotation.judgements if one.unit == unit}
         who = "" if annotation.rater_kind == "slot" else annotation.rater
-        return WrittenAnswers(who, self._titles(labels), None, annotation.active_ms, annotation.submitted_at)
+        spans = {
+            one.dimension: [
+                replace(span, label=self.questions[one.dimension].spans.own_title(span.label)) for span in own
+            ]
+            for one in annotation.judgements
+            if one.unit == unit and (own := [span for span in one.spans if span.label])
+        }
+        return WrittenAnswers(who, self._titles(labels), spans, None, annotation.active_ms, annotation.submitted_at)
 
     def _titles(self, labels: dict[str, str]) -> dict[str, list[str]]:
         return {

@@ -117,6 +117,22 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.tools.potato",
         makes_label_set=True,
     ),
+    "alt-test": Format(
+        slug="alt-test",
+        title="Alternative annotator test (zip or folder)",
+        extensions=(".json",),
+        reads="Labels of people and of models for the same items, by rater.",
+        module="annotation.formats.tools.alt_test",
+        makes_label_set=True,
+    ),
+    "argilla": Format(
+        slug="argilla",
+        title="Argilla records",
+        extensions=(".json",),
+        reads="Records with responses of several people and suggestions of models; the settings, too.",
+        module="annotation.formats.tools.argilla",
+        makes_label_set=True,
+    ),
     "content": Format(
         slug="content",
         title="Assay content (questions, claims, passages, answers)",

@@ -9,6 +9,7 @@ from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
+from annotation.formats.tools.alt_test import is_annotations
 from annotation.formats.tools.label_studio.config import is_config
 from annotation.formats.tools.potato import is_output
 
@@ -22,6 +23,8 @@ SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("label-studio", frozenset({"data", "annotations"})),
     ("label-studio", frozenset({"data", "predictions"})),
     ("potato", frozenset({"displayed_text", "label_annotations"})),
+    ("argilla", frozenset({"fields", "responses", "suggestions"})),
+    ("argilla", frozenset({"questions", "fields", "guidelines"})),
     ("potato", frozenset({"user_id", "instance_id_to_label_to_value"})),
     ("prodigy", frozenset({"text", "_input_hash", "_task_hash"})),
     ("prodigy", frozenset({"text", "answer", "options"})),
@@ -59,6 +62,8 @@ def detect(source: SourceFile) -> str | None:
         names = [entry.filename for entry in entries_of(source)] or [source.label]
         if any(is_output(name) for name in names):
             return "potato"
+        if any(is_annotations(name) for name in names):
+            return "alt-test"
         if read_manifest([source]) is not None:
             return "assay"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):

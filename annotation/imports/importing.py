@@ -259,8 +259,12 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:
     """Read everything, write nothing. FormatError where a file as a whole cannot be read."""
     wanted = wanted_task_type(request, dataset)
-    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True, has_spans=request.format == "assay"))
+    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True, has_spans=_has_spans(request)))
     return read_all(records_of(request, wanted, progress), content, beat)
+
+
+def _has_spans(request: ImportRequest) -> bool:
+    return request.format == "assay" or get_format(request.format).makes_label_set
 
 
 def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: bool, wake_workers: bool = True) -> Job:

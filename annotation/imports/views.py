@@ -97,7 +97,7 @@ def _after_upload(request, dataset, stored, form):
 
 def _guess_format(stored: list[Upload]) -> str:
     found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
-    for slug in ("assay", "potato"):  # come together with the file of the content
+    for slug in ("assay", "potato", "alt-test", "argilla"):  # come together with the file of the content
         if slug in found:
             return slug
     if len(found) > 1:

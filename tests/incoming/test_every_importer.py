@@ -88,10 +88,12 @@ ROLES = {"id": "id", "system": "system", "context": "article", "text": "text", "
 ROLES |= {"label/tone": "tone", "label/other": "other", "score/m": "metric", "prediction/j/tone": "judge"}
 CHOICE = {"from_name": "tone", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}
 STARS = {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 3}}
+REGION = {"from_name": "entity", "to_name": "text", "type": "labels"}
+REGION |= {"value": {"start": 2, "end": 6, "text": "text", "labels": ["noun"]}}
 LABEL_STUDIO = {"id": 1, "data": {"text": "A text 😀", "more": "x"}, "meta": {"a": 1}}
 LABEL_STUDIO |= {
     "annotations": [
-        {"completed_by": 1, "result": [CHOICE, STARS], "lead_time": 1.5, "updated_at": "2024-05-31T12:00:00Z"}
+        {"completed_by": 1, "result": [CHOICE, STARS, REGION], "lead_time": 1.5, "updated_at": "2024-05-31T12:00:00Z"}
     ],
     "predictions": [{"model_version": "m", "score": 0.5, "result": [CHOICE]}],
 }
@@ -105,6 +107,9 @@ POTATO |= {"span_annotations": [{"start": 2, "end": 6, "span": "text", "annotati
 POTATO |= {"behavioral_data": {"time_string": "Time spent: 0d 0h 0m 13s "}}
 POTATO_2 = {"user_id": "ann", "instance_id_to_label_to_value": {"1": [[{"schema": "tone", "name": "good"}, "true"]]}}
 POTATO_2 |= {"instance_id_to_span_to_value": {"1": [[{"schema": "s", "name": "noun", "start": 0, "end": 1}, "x"]]}}
+ARGILLA = {"id": "1", "fields": {"text": "A text 😀"}, "metadata": {"a": 1}, "vectors": {"v": [0.5]}, "status": "done"}
+ARGILLA |= {"responses": {"tone": [{"value": "good", "user_id": "u"}], "s": [{"value": [], "user_id": "u"}]}}
+ARGILLA |= {"suggestions": {"tone": {"value": "bad", "score": 0.5, "agent": "m"}}}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -127,6 +132,8 @@ SAMPLES = {
     "prodigy": sample("prodigy", PRODIGY),
     "potato": sample("potato", POTATO),
     "potato 2": sample("potato", POTATO_2),
+    "argilla": sample("argilla", ARGILLA),
+    "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
         f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})
@@ -191,7 +198,7 @@ def written(draw, folder: Path, row: dict) -> Path:
 # Objects that no column of Parquet holds.
 MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value")
 # What the file must be called.
-NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json"}
+NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json", "alt-test": "human_annotations.json"}
 
 
 class Importer:
@@ -208,7 +215,7 @@ class Importer:
     def one(self, path: Path) -> None:
         path = path.rename(path.parent / self.file_name) if self.file_name else path
         files = [path, self.beside] if self.beside else [path]
-        makes_project = self.task_type or (FORMATS[self.format].makes_label_set and "spans" not in self.name)
+        makes_project = self.task_type or FORMATS[self.format].makes_label_set
         wish = ProjectWish("wished", task_type=self.task_type) if makes_project else None
         request = ImportRequest(self.format, importing.files_of_paths(files), FileChoices(**self.choices), project=wish)
         dataset = factories.make_dataset(self.owner)

@@ -27,7 +27,7 @@ from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import CODE_POINTS, place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan
-from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 
 QUESTION = "label"
 NOBODY = {"all", "unknown", "train", "dev", "test", "data", "dataset"}
@@ -76,6 +76,7 @@ def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task
             said.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
     if given == [] and isinstance(labels, list) and "entities" not in cells:
         said.labels[QUESTION] = []
+    said.sees_all = bool(who)
     for at, one in enumerate(_list(cells.get("entities"), "entities")):
         if not isinstance(one, dict):
             raise BadCell(f"entities[{at}]", one, "is not a JSON object")
@@ -84,7 +85,7 @@ def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task
     task.lost["Relations between regions"] += len(_list(cells.get("relations"), "relations"))
     comments = [to_text(one, "Comments") for one in _list(cells.get("Comments"), "Comments")]
     said.comment = "\n".join(filter(None, comments))
-    if any(said.labels.values()) or said.spans or said.comment or (who and said.labels):
+    if any(said.labels.values()) or said.spans or said.comment or who:
         task.people.append(said)
     return task
 
@@ -110,7 +111,7 @@ def _mark(said: Said, raw: str, start: object, end: object, label: object, colum
 
 # --- writing --------------------------------------------------------------------------------------------------------
 
-FILE = "doccano.zip"
+LABELS, PASSAGES = "doccano.zip", "doccano-passages.zip"
 LOSES = (
     "Names: annotators are called by their pseudonyms, which are names of files",
     "Texts beside the judged one",
@@ -121,29 +122,54 @@ LOSES = (
 
 def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
     """A zip with a file per annotator, as doccano exports them; `all.jsonl` where annotators are exchangeable, and
-    `unknown.jsonl` for texts that nobody labelled."""
-    with TemporaryDirectory() as spool:
+    `unknown.jsonl` for texts that nobody labelled. Labelled passages are in a zip of their own."""
+    of_texts = [question for question in questions if not question.is_of_passages]
+    of_passages = [question for question in questions if question.passages]
+    with TemporaryDirectory() as name:
+        spool = Path(name)
         for task in tasks:
             for said in task.people:
-                labels = [
-                    label if len(questions) == 1 else f"{question.title}: {label}"
-                    for question in questions
-                    for label in said.labels.get(question.slug, ())
-                ]
-                _append(Path(spool), said.who or "all", task, labels)
-            if not task.people:
-                _append(Path(spool), "unknown", task, [])
-        with ZipFile(folder / FILE, "w") as archive:
-            for path in sorted(Path(spool).iterdir()):
-                entry = ZipInfo(path.name)  # without the time, so that the same labels give the same bytes
-                entry.compress_type = ZIP_DEFLATED
-                with archive.open(entry, "w") as target, open(path, "rb") as lines:
-                    shutil.copyfileobj(lines, target)
+                if of_texts:
+                    _append(spool / LABELS, said.who or "all", task, _labels(said, of_texts))
+                if of_passages:
+                    _append(spool / PASSAGES, said.who or "all", task, _passages(said, of_passages, task))
+            for archive in filter(None, (of_texts and LABELS, of_passages and PASSAGES)) if not task.people else ():
+                _append(spool / archive, "unknown", task, [])
+        for lines in sorted(spool.iterdir()):
+            _zip(lines, folder / lines.name)
 
 
-def _append(folder: Path, who: str, task: WrittenTask, labels: list[str]) -> None:
+def _labels(said: WrittenAnswers, questions: list[WrittenQuestion]) -> list[str]:
+    return [
+        label if len(questions) == 1 else f"{question.title}: {label}"
+        for question in questions
+        for label in said.labels.get(question.slug, ())
+    ]
+
+
+def _passages(said: WrittenAnswers, questions: list[WrittenQuestion], task: WrittenTask) -> list[list]:
+    *_, judged = task.texts
+    return [
+        [span.start, span.end, span.label if len(questions) == 1 else f"{question.title}: {span.label}"]
+        for question in questions
+        for span in said.spans.get(question.slug, ())
+        if span.field == judged
+    ]
+
+
+def _append(folder: Path, who: str, task: WrittenTask, labels: list) -> None:
     *_, text = task.texts.values()
     is_number = task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 and str(int(task.key)) == task.key
     row = task.metadata | {"id": int(task.key) if is_number else task.key, "text": text, "label": labels}
+    folder.mkdir(exist_ok=True)
     with open(folder / f"{who}.jsonl", "a", encoding="utf-8", newline="") as out:
         out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _zip(folder: Path, target: Path) -> None:
+    with ZipFile(target, "w") as archive:
+        for path in sorted(folder.iterdir()):
+            entry = ZipInfo(path.name)  # without the time, so that the same labels give the same bytes
+            entry.compress_type = ZIP_DEFLATED
+            with archive.open(entry, "w") as out, open(path, "rb") as lines:
+                shutil.copyfileobj(lines, out)

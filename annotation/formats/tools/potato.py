@@ -72,7 +72,7 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
         raise FormatError(
             f"{sources[0].label}: has neither {INSTANCES} nor {STATE}, which Potato writes for every user"
         )
-    texts = yield from _texts(data, options)
+    texts = yield from texts_in(data, options)
     for table in open_tables(states, replace(options, limits=replace(options.limits, record_bytes=STATE_BYTES))):
         path = PurePosixPath(table.name)
         user = _User(table.name, path.parent.name, texts, schemes, options)
@@ -132,7 +132,7 @@ def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
     return found
 
 
-def _texts(data: list[SourceFile], options: Options) -> Iterator[RowError]:
+def texts_in(data: list[SourceFile], options: Options) -> Iterator[RowError]:
     """id -> text, of the file that the annotated texts came from; yields what is wrong in it."""
     found: dict[str, str] = {}
     for table in open_tables(data, options) if data else ():

@@ -23,15 +23,21 @@ from annotation.formats.records import (
     PairRecord,
     Record,
     RowError,
+    SpanRecord,
     SuggestionRecord,
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.ratings import MOST_LABELS
 
-ONE, SEVERAL, RATING, WORDS = "one", "several", "rating", "words"
+ONE, SEVERAL, RATING, WORDS, PASSAGES = "one", "several", "rating", "words", "passages"
+# A question about passages is answered whether there are any; the passages have labels of their own.
+MARKED, NONE = "marked", "none"
+MOST_PASSAGE_LABELS = 20
 # An answer of several labels as it is stored (annotation.task_types.base): values in the scale's order.
 SEPARATOR, NONE_CHOSEN = "|", "(none)"
 TITLE_CHARS, MODEL_CHARS = 200, 70
+FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
+FIELDS = {"claim": ["claim"], "pair": ["premise", "hypothesis"]}
 MOST_QUESTIONS = 12
 MOST_LOST = 500  # different parts that are listed
 
@@ -55,6 +61,7 @@ class Said:
     # Question -> its labels, as the tool's users wrote them
     labels: dict[str, list[str]] = field(default_factory=dict)
     spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
+    sees_all: bool = False  # whether no passage of a question means that there is none
     probability: float | None = None  # of a model
     active_ms: int | None = None
     submitted_at: datetime | None = None
@@ -182,7 +189,9 @@ class _Records:
 
     def _said_of(self, task: Task) -> Iterator[Record]:
         for said in task.people:
-            judgements = tuple(JudgementRecord(task.key, slug, answer) for slug, answer, _ in self._answers(task, said))
+            judgements = tuple(
+                JudgementRecord(task.key, slug, answer, spans) for slug, answer, spans, _ in self._answers(task, said)
+            )
             if not judgements and not said.comment:
                 task.lost["Annotations that answer no question"] += 1
                 continue
@@ -204,7 +213,10 @@ class _Records:
                 comment=said.comment,
             )
         for said in task.models:
-            for slug, answer, name in self._answers(task, said):
+            for slug, answer, spans, name in self._answers(task, said):
+                if spans:
+                    task.lost[f"Labelled passages of models ({shown(name)})"] += len(spans)
+                    continue
                 place = digest(task.key, said.who, slug)
                 if place in self.suggested:
                     task.lost[f"Further predictions of one model for one text ({shown(name)})"] += 1
@@ -212,22 +224,42 @@ class _Records:
                 self.suggested.add(place)
                 yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
 
-    def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, str]]:
-        """Question's slug, the answer as it is stored, and the question's name."""
-        for name, spans in said.spans.items():
-            task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
+    def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+        """Question's slug, the answer as it is stored with its passages, and the question's name."""
+        yield from self._passages(task, said)
         for name, labels in said.labels.items():
             slug = question_slug(name)
             question = self.questions.get(slug)
-            if question is None:
+            if question is None or "spans" in question:
                 task.lost[f"Texts that annotators wrote ({shown(name)})"] += bool(labels)
                 continue
             values = {label_value(label) for label in labels}
             if question.get("answer") == "labels":
                 inside = [each["value"] for each in question["labels"] if each["value"] in values]
-                yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, name
+                yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, (), name
             elif values:
-                yield slug, values.pop(), name
+                yield slug, values.pop(), (), name
+
+    def _passages(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+        given = {question_slug(name): spans for name, spans in said.spans.items()}
+        for name, spans in said.spans.items():
+            if "spans" not in self.questions.get(question_slug(name), ()):
+                task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
+        for slug, question in self.questions.items():
+            if "spans" not in question or not (said.sees_all or slug in given):
+                continue
+            name, fields = question["title"], question["spans"]["fields"]
+            found = set()
+            for span in given.get(slug, ()):
+                if span.in_context and len(fields) < 2:
+                    task.lost[f"Labelled passages of the context ({name})"] += 1
+                    continue
+                field = fields[0 if span.in_context else -1]
+                record = SpanRecord(field, span.start, span.end, span.quote, label_value(span.label))
+                task.lost[f"Passages that one person marked twice ({name})"] += record in found
+                found.add(record)
+            marked = sorted(found, key=lambda one: (one.field, one.start, one.end, one.label))
+            yield slug, MARKED if marked else NONE, tuple(marked), name
 
 
 # --- the questions of the files -------------------------------------------------------------------------------------
@@ -241,6 +273,11 @@ class ToolQuestion:
     kind: str = ONE
     labels: dict[str, str] = field(default_factory=dict)
     is_listed: bool = False  # whether the configuration lists the labels, in their order
+
+    @property
+    def is_held(self) -> bool:
+        most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MOST_LABELS
+        return self.kind != WORDS and 0 < len(self.labels) <= most
 
     def add(self, label: str) -> None:
         value = label_value(label)
@@ -270,12 +307,16 @@ def label_set_of(
         n_tasks += 1
         is_pair = is_pair and bool(task.context)
         for said in (*task.people, *task.models):
+            for question, spans in said.spans.items():
+                of_question = asked.setdefault(question_slug(question), ToolQuestion(question, PASSAGES))
+                for span in spans if of_question.kind == PASSAGES else ():
+                    of_question.add(span.label)
             for question, labels in said.labels.items():
                 slug = question_slug(question)
                 of_question = asked.setdefault(slug, ToolQuestion(question))
                 if of_question.kind == ONE and len({label_value(label) for label in labels}) > 1:
                     of_question.kind = SEVERAL
-                for label in labels if of_question.kind != WORDS else ():
+                for label in labels if of_question.kind not in (WORDS, PASSAGES) else ():
                     of_question.add(label)
                     if len(of_question.labels) > MOST_LABELS and slug in may_be_words:
                         of_question.kind = WORDS
@@ -285,21 +326,31 @@ def label_set_of(
                             f"{question} has more than {MOST_LABELS} different labels, such as "
                             f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many"
                         )
-    asked = {slug: one for slug, one in asked.items() if one.labels and one.kind != WORDS}
+    asked = {slug: one for slug, one in asked.items() if one.is_held}
     if not asked:
         return {}
     if len(asked) > MOST_QUESTIONS:
         raise FormatError(f"The file asks {len(asked)} questions; a label set has at most {MOST_QUESTIONS}")
-    return {
-        "name": shown(name)[:150],
-        "version": 1,
-        "page": "pair" if is_pair and n_tasks else "claim",
-        "summary": "",
-        "questions": [_question(slug, one) for slug, one in asked.items()],
-    }
+    page = "pair" if is_pair and n_tasks else "claim"
+    questions = [_question(slug, one, FIELDS[page]) for slug, one in asked.items()]
+    titles: set[str] = set()
+    for question in questions:
+        if question["title"].casefold() in titles:
+            question["title"] = f"{question['title'][: TITLE_CHARS - 50]} ({question['slug']})"
+        titles.add(question["title"].casefold())
+    return {"name": shown(name)[:150] or "Labels", "version": 1, "page": page, "summary": "", "questions": questions}
 
 
-def _question(slug: str, asked: ToolQuestion) -> dict:
+def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
+    title = shown(asked.name) or slug
+    if asked.kind == PASSAGES:
+        own = [
+            {"value": value, "title": label.translate(FORM_MARKS)}
+            for value, label in (asked.labels.items() if asked.is_listed else sorted(asked.labels.items()))
+        ]
+        labels = [{"value": MARKED, "title": "Marked"}, {"value": NONE, "title": "None"}]
+        spans = {"title": title, "fields": fields, "labels": [MARKED], "own_labels": own}
+        return {"slug": slug, "title": title, "level": "nominal", "labels": labels, "spans": spans}
     labels = dict(asked.labels)
     are_numbers = all(number_in(value) is not None for value in labels)
     if not asked.is_listed:
@@ -311,7 +362,7 @@ def _question(slug: str, asked: ToolQuestion) -> dict:
     level = "interval" if are_numbers and len(labels) > 2 and asked.kind != SEVERAL else "nominal"
     several = {"answer": "labels"} if asked.kind == SEVERAL else {}
     found = [{"value": value, "title": title} for value, title in labels.items()]
-    return {"slug": slug, "title": shown(asked.name) or slug, "level": level, "labels": found} | several
+    return {"slug": slug, "title": title, "level": level, "labels": found} | several
 
 
 # --- values that tools write alike ----------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
     assert problems_of(made) == []
     asked = {one["slug"]: [label["title"] for label in one["labels"]] for one in made["questions"]}
     assert asked == {
+        "entity": ["Marked", "None"],
         "sentiment": ["Bad 👎", "so-so", "Very Good"],
         "stars": ["1", "3", "5"],
         "topics": ["boats", "weather"],
@@ -57,8 +58,24 @@ def test_a_real_export_with_two_annotators_and_a_model():
         (one.item, one.rater): {each.dimension: each.label for each in one.judgements}
         for one in of(found, AnnotationRecord)
     }
-    assert said[("101", "1")] == {"sentiment": "very_good", "stars": "5", "topics": "boats|weather"}
-    assert said[("101", "2")] == {"sentiment": "so_so", "stars": "3", "topics": "boats"}
+    assert said[("101", "1")] == {
+        "sentiment": "very_good", "stars": "5", "topics": "boats|weather", "entity": "marked",
+    }  # fmt: skip
+    assert said[("101", "2")] == {
+        "sentiment": "so_so", "stars": "3", "topics": "boats", "entity": "marked",
+    }  # fmt: skip
+    spans = {(one.item, each.start, each.end, each.quote, each.label) for one in of(found, AnnotationRecord)
+             for judgement in one.judgements for each in judgement.spans}  # fmt: skip
+    first, second = (one.text for one in of(found, ClaimRecord)[:2])
+    assert {(item, quote) for item, *_, quote, _ in spans} == {
+        ("101", "harbour of Zürich 👩🏽‍🔬"),
+        ("101", "Zürich 👩🏽‍🔬 froze in 1963"),
+        ("101", "Zürich"),
+        ("102", "😀 Bergen"),
+    }
+    texts = {"101": first, "102": second}
+    assert all(texts[item][start:end] == quote for item, start, end, quote, _ in spans)
+    assert {label for *_, label in spans} == {"place", "time"}
     assert set(said) == {("101", "1"), ("101", "2"), ("102", "1")}  # a cancelled annotation is none
     first = of(found, AnnotationRecord)[0]
     assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
@@ -230,3 +247,30 @@ def test_offsets_are_converted_and_held_against_the_quote():
     assert place(plain, 2, 3, None, (UTF_16,)) is None  # within a character
     assert place(plain, 0, 99, None, (UTF_16,)) is None and place(plain, 1, 1, None, (UTF_16,)) is None
     assert place(plain, 0, 1, "z", (UTF_16, CODE_POINTS)) is None
+
+
+def region(start: int, end: int, quote: str | None, *labels: str, name="entity") -> dict:
+    value = {"start": start, "end": end, "labels": list(labels)} | ({} if quote is None else {"text": quote})
+    return {"from_name": name, "to_name": "text", "type": "labels", "value": value}
+
+
+def test_a_region_that_is_not_what_it_quotes_is_told(tmp_path):
+    sound = task("a😀b", [region(3, 4, "b", "X")]) | {"id": 2}
+    for wrong in (region(0, 1, "b", "X"), region(1, 2, None, "X"), region(0, 99, None, "X"), region(2, 1, None, "X")):
+        _, found = of_tasks(tmp_path, task("a😀b", [wrong]), sound)
+        [error] = errors(found)
+        assert error.line == 1 and "is not what stands at" in error.reason
+        assert [one.item for one in of(found, AnnotationRecord)] == ["2"]
+
+
+def test_regions_of_several_labels_and_twice_and_of_too_many_labels(tmp_path):
+    made, found = of_tasks(tmp_path, task("Snow", [region(0, 4, "Snow", "A, b", "B=c"), region(0, 4, "Snow", "A, b")]))
+    assert problems_of(made) == []
+    [judgement] = of(found, AnnotationRecord)[0].judgements
+    assert len(judgement.spans) == 2
+    assert {one.what: one.number for one in of(found, LostRecord)} == {
+        "Passages that one person marked twice (entity)": 1,
+        "Regions of several labels, which become several regions": 1,
+    }
+    made, found = of_tasks(tmp_path, task("Snow", [region(0, 4, "Snow", f"L{n}") for n in range(21)]))
+    assert made == {} and {one.what: one.number for one in of(found, LostRecord)}["Labelled passages (entity)"] == 21

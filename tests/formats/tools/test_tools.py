@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from annotation.formats import FormatError, Options, SourceFile, detect, get_format
-from annotation.formats.records import AnnotationRecord, ClaimRecord, LostRecord
+from annotation.formats.records import AnnotationRecord, ClaimRecord, LostRecord, PairRecord, SuggestionRecord
 from annotation.task_types.label_sets import problems_of
 from tests.formats.helpers import errors, of, put, real
 
@@ -254,3 +254,91 @@ def test_the_real_folders_of_potato_2():
     _, found = read("potato", *(SourceFile(path, "/".join(path.parts[-2:])) for path in solo))
     assert len(of(found, AnnotationRecord)) == 37 and {one.text for one in of(found, ClaimRecord)} >= {"1", "20"}
     assert any(what.startswith("Texts: the file of the data") for what in lost(found))
+
+
+# --- Argilla and the alternative annotator test ----------------------------------------------------------------------
+
+
+SETTINGS = {
+    "guidelines": None,
+    "fields": [{"name": "prompt", "settings": {"type": "text"}}, {"name": "reply", "settings": {"type": "text"}}],
+    "questions": [
+        {"name": "tone", "settings": {"type": "label_selection", "options": [{"value": "kind"}, {"value": "rude"}]}},
+        {"name": "stars", "settings": {"type": "rating", "options": [{"value": n} for n in range(1, 6)]}},
+        {
+            "name": "topics",
+            "settings": {"type": "multi_label_selection", "options": [{"value": "snow"}, {"value": "rain"}]},
+        },
+        {"name": "why", "settings": {"type": "text"}},
+    ],
+}
+RECORD = {
+    "id": "r1",
+    "fields": {"prompt": "May I?", "reply": "No 😀."},
+    "metadata": {"source": "log"},
+    "suggestions": {"tone": {"value": "rude", "score": 0.75, "agent": "gpt"}, "stars": {"value": 2, "score": None}},
+    "responses": {
+        "tone": [{"value": "rude", "user_id": "u1"}, {"value": "kind", "user_id": "u2"}],
+        "stars": [{"value": 1, "user_id": "u1"}],
+        "topics": [{"value": ["snow"], "user_id": "u2"}, {"value": [], "user_id": "u1"}],
+        "why": [{"value": "because", "user_id": "u1"}],
+    },
+    "vectors": {},
+    "status": "completed",
+    "_server_id": "1b",
+}
+
+
+def test_argilla_records_with_their_settings(tmp_path):
+    records = put(tmp_path, "records.json", json.dumps([RECORD]))
+    settings = put(tmp_path, "settings.json", json.dumps(SETTINGS))
+    assert detect(records.path) == "argilla" and detect(settings.path) == "argilla"
+    made, found = read("argilla", settings, records)
+    assert made["page"] == "pair" and [(one["slug"], len(one["labels"])) for one in made["questions"]] == [
+        ("tone", 2), ("stars", 5), ("topics", 2),
+    ]  # fmt: skip
+    assert [(one.premise, one.hypothesis, one.metadata) for one in of(found, PairRecord)] == [
+        ("May I?", "No 😀.", {"source": "log"})
+    ]
+    assert said(found) == {
+        ("r1", "u1", 1): {"tone": "rude", "stars": "1", "topics": "(none)"},
+        ("r1", "u2", 1): {"tone": "kind", "topics": "snow"},
+    }
+    models = [(one.checker, one.dimension, one.label, one.probability) for one in of(found, SuggestionRecord)]
+    assert models == [("gpt", "tone", "rude", 0.75), ("suggestions", "stars", "2", None)]
+    assert lost(found) == {
+        "Texts that annotators wrote (why)": 1, "Fields of records: status": 1, "Fields of records: _server_id": 1,
+    }  # fmt: skip
+    _, found = read("argilla", put(tmp_path, "b.json", json.dumps([RECORD | {"responses": {"tone": "x"}}, RECORD])))
+    assert [(one.column, one.line) for one in errors(found)] == [("responses.tone", 1)]
+
+
+@pytest.mark.parametrize(("name", "texts", "people", "models"), [("wax", 246, 8, 6), ("ten_k_prompts", 1698, 13, 6)])
+def test_the_real_folders_of_the_alternative_annotator_test(name, texts, people, models):
+    folder = real(f"alt_test/{name}")
+    sources = [SourceFile(path, path.name) for path in sorted(folder.glob("*.json"))]
+    assert {detect(source.path, source.name) for source in sources} == {"alt-test"}
+    made, found = read("alt-test", *sources)
+    assert len(of(found, ClaimRecord)) == texts and not errors(found)
+    raw = json.loads((folder / "human_annotations.json").read_text())
+    assert len({one.rater for one in of(found, AnnotationRecord)}) == people == len(raw)
+    assert len(of(found, AnnotationRecord)) == sum(len(labels) for labels in raw.values())
+    assert len({one.checker for one in of(found, SuggestionRecord)}) == models
+    assert made["questions"][0]["level"] == ("interval" if name == "ten_k_prompts" else "nominal")
+
+
+def test_items_of_the_alternative_annotator_test_with_their_texts(tmp_path):
+    people = {"ann": {"1": "good", "2": None}, "ben": {"1": "bad"}}
+    source = zipped(
+        tmp_path,
+        "set.zip",
+        {
+            "set/human_annotations.json": json.dumps(people),
+            "set/llm_annotations.json": json.dumps({"gpt": {"1": "good"}, "odd": [1]}),
+            "set/items.csv": "id,text\n1,Snow fell.\n",
+        },
+    )
+    assert detect(source.path, "set.zip") == "alt-test"
+    _, found = read("alt-test", source)
+    assert [(one.key, one.text) for one in of(found, ClaimRecord)] == [("1", "Snow fell."), ("2", "2")]
+    assert set(said(found)) == {("1", "ann", 1), ("1", "ben", 1)} and [one.column for one in errors(found)] == ["odd"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from annotation.models import CheckerRun, Claim, Judgement, LabelSet, Rater, Suggestion
+from annotation.models import CheckerRun, Claim, Judgement, LabelSet, Rater, Span, Suggestion
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
@@ -29,7 +29,7 @@ def _stripped(task: dict, lost: list[str]) -> dict:
     for kind in ("annotations", "predictions"):
         said = []
         for one in task.get(kind, []):
-            results = [_fields(each, "results", lost) for each in one["result"] if not _is_lost(each, lost)]
+            results = [_fields(each, "results", lost) for each in one["result"] if not _is_lost(each, kind, lost)]
             said.append(_fields(one, kind, lost) | {"result": sorted(results, key=_in_order)})
             said[-1].pop("completed_by", None)
         found[kind] = sorted((one for one in said if not one.get("was_cancelled")), key=_in_order)
@@ -48,9 +48,9 @@ def _in_order(one: dict) -> str:
     return json.dumps(one, sort_keys=True)
 
 
-def _is_lost(result: dict, lost: list[str]) -> bool:
+def _is_lost(result: dict, kind: str, lost: list[str]) -> bool:
     name = result.get("from_name")
-    return result["type"] == "relation" or f"Labelled passages ({name})" in lost
+    return result["type"] == "relation" or (kind == "predictions" and f"Labelled passages of models ({name})" in lost)
 
 
 def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
@@ -60,6 +60,7 @@ def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
     assert project.raters.count() == 2 and Claim.objects.count() == 3
     run = CheckerRun.objects.get()
     assert run.checker == "outside:stars-v2" and run.origin["outside"] == "stars-v2"
+    assert Span.objects.filter(label="place").count() == 3 and Span.objects.filter(label="time").count() == 1
     assert sorted(Suggestion.objects.values_list("label", "probability")) == [("so_so", 0.5), ("very_good", 0.875)]
     manifest = export(project, "label-studio", tmp_path / "out")
     written = json.loads((tmp_path / "out/label-studio.json").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Judgement, Rater
+from annotation.models import Judgement, Rater, Span
 from tests.formats.helpers import real
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
@@ -54,6 +54,23 @@ def test_doccano_in_and_out(tmp_path):
     export(again, "doccano", tmp_path / "more")
     twice = rows_of(tmp_path / "more/doccano.zip")
     assert sorted(map(str, twice.values())) == sorted(map(str, written.values()))
+
+
+def test_passages_of_doccano_in_and_out(tmp_path):
+    text = "Snow 😀 fell on Bergen."
+    rows = [
+        {"id": 7, "text": text, "label": [[0, 6, "Weather"], [0, 11, "Event"], [15, 21, "Place"]]},
+        {"id": 8, "text": "It rained.", "label": []},
+    ]
+    project, dry = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
+    assert dry["lost"] == [] and [one.slug for one in project.type.dimensions] == ["label"]
+    assert set(Span.objects.values_list("quote", "label")) == {
+        ("Snow 😀", "weather"), ("Snow 😀 fell", "event"), ("Bergen", "place"),
+    }  # fmt: skip
+    assert sorted(Judgement.objects.values_list("unit__key", "label")) == [("7", "marked"), ("8", "none")]
+    export(project, "doccano", tmp_path / "out")
+    [name] = project.raters.values_list("pseudonym", flat=True)
+    assert rows_of(tmp_path / "out/doccano-passages.zip") == {f"{name}.jsonl": rows}
 
 
 def test_a_folder_of_potato_becomes_a_project():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from annotation.formats.files.containers import open_blobs
 from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Options, SourceFile
-from annotation.formats.tools.tasks import ONE, RATING, SEVERAL, ToolQuestion, question_slug
+from annotation.formats.tools.tasks import ONE, PASSAGES, RATING, SEVERAL, ToolQuestion, question_slug
 
 TEXTS = ("Text", "HyperText", "Paragraphs")
 MOST_STARS = 40
@@ -62,6 +62,10 @@ def read_config(source: SourceFile) -> Config:
             kind = SEVERAL if element.get("choice", "single") == "multiple" else ONE
             labels = [each.get("alias") or each.get("value") or "" for each in element.iter("Choice")]
             _ask(found, name, kind, labels)
+        elif element.tag == "Labels" and name:
+            _ask(
+                found, name, PASSAGES, [each.get("alias") or each.get("value") or "" for each in element.iter("Label")]
+            )
         elif element.tag == "Rating" and name:
             stars = element.get("maxRating", "5")
             most = int(stars) if stars.isascii() and stars.isdecimal() and len(stars) < 3 else 5

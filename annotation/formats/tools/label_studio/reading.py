@@ -89,6 +89,7 @@ class _Reader:
                 lost["Cancelled annotations"] += 1
                 continue
             said = self._said(annotation, f"annotations[{at}]", fields, data, controls, lost)
+            said.sees_all = True
             said.who = _person(annotation.get("completed_by"), f"annotations[{at}].completed_by")
             said.active_ms = milliseconds(annotation.get("lead_time"))
             said.submitted_at = instant(annotation.get("updated_at"))
@@ -105,6 +106,8 @@ class _Reader:
                 lost["Scores of predictions that are no probability"] += 1
             task.models.append(said)
         _count_fields(lost, "tasks", cells, TASK_FIELDS)
+        lost["Line ends of Windows, which become plain ones"] += any("\r\n" in str(data[name]) for name in fields)
+        lost["Dialogues, which become one text"] += any(isinstance(data[name], list) for name in fields)
         kept = {"fields": fields} | ({"controls": controls} if controls else {})
         task.metadata = {name: value for name, value in data.items() if name not in (*fields, KEY)} | {KEPT: kept}
         return task
@@ -155,6 +158,7 @@ class _Reader:
             if kind == "labels" and (field := self._marked_field(result, fields, data)) is not None:
                 spans = _spans(value, data[field], len(fields) > 1 and field == fields[0], f"{here}.value")
                 said.spans.setdefault(name, []).extend(spans)
+                lost["Regions of several labels, which become several regions"] += len(spans) > 1
             elif (labels := _labels(kind, value, f"{here}.value")) is None:
                 lost[f"Results of the type {common.shown(str(kind))} ({common.shown(name)})"] += 1
                 continue
@@ -183,7 +187,7 @@ def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan]:
     if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
         raise BadCell(f"{at}.labels", labels, "is not a list of texts")
     quote = quote if isinstance(quote, str) else None
-    found = place(raw, value["start"], value["end"], quote, (UTF_16, CODE_POINTS))
+    found = place(raw, value["start"], value["end"], quote, (UTF_16, CODE_POINTS) if quote is not None else (UTF_16,))
     if found is None:
         raise BadCell(at, quote, f"is not what stands at {value['start']}-{value['end']} of the text")
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 
 from annotation.formats.cells import digest, number_in
 from annotation.formats.content.assay import instant_text
+from annotation.formats.records import SpanRecord
 from annotation.formats.tools.label_studio.reading import KEPT, KEY
+from annotation.formats.tools.offsets import UTF_16, offset_of
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 
 FILE, CONFIG = "label-studio.json", "label-studio.xml"
@@ -68,11 +70,15 @@ def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names
     controls = _controls(kept)
 
     def results(said: WrittenAnswers) -> list[dict]:
-        return [
-            _result(task, question, said, *controls.get(question.title, ("choices", names[-1])))
-            for question in questions
-            if question.slug in said.labels
-        ]
+        found = []
+        for question in questions:
+            if question.slug in said.labels and not question.is_of_passages:
+                found.append(_result(task, question, said, *controls.get(question.title, ("choices", names[-1]))))
+            for span in said.spans.get(question.slug, ()):
+                name = _name_of_passages(question)
+                place = names[list(task.texts).index(span.field)] if span.field in task.texts else names[-1]
+                found.append(_region(task, name, said.who, span, controls.get(name, ("labels", place))[1]))
+        return found
 
     found["data"] = data
     found["annotations"] = [
@@ -102,6 +108,19 @@ def _result(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers, 
     return {"id": name, "from_name": question.title, "to_name": to, "type": kind, "value": value}
 
 
+def _name_of_passages(question: WrittenQuestion) -> str:
+    return question.title if question.is_of_passages else f"{question.title}: {question.passages_title}"
+
+
+def _region(task: WrittenTask, name: str, who: str, span: SpanRecord, to: str) -> dict:
+    """A labelled passage; Label Studio counts UTF-16 code units."""
+    text = task.texts[span.field]
+    start, end = (offset_of(text, place, UTF_16) for place in (span.start, span.end))
+    value = {"start": start, "end": end, "text": span.quote, "labels": [span.label]}
+    own = digest(task.key, who, name, str(start), str(end), span.label).hex()[:10]
+    return {"id": own, "from_name": name, "to_name": to, "type": "labels", "value": value}
+
+
 def _config(questions: list[WrittenQuestion], fields: dict[str, str], controls: dict[str, list[str]]) -> str:
     view = ElementTree.Element("View")
     shown = {field for name, field in fields.items() if name != field}
@@ -110,6 +129,13 @@ def _config(questions: list[WrittenQuestion], fields: dict[str, str], controls: 
         ElementTree.SubElement(view, "Text", name=name, value=f"${field}")
     last = list(objects)[-1] if objects else "text"
     for question in questions:
+        if question.passages:
+            name = _name_of_passages(question)
+            element = ElementTree.SubElement(view, "Labels", name=name, toName=controls.get(name, ["", last])[1])
+            for title in question.passages.values():
+                ElementTree.SubElement(element, "Label", value=title)
+        if question.is_of_passages:
+            continue
         kind, to = controls.get(question.title, ["choices", last])
         if kind == "rating":
             most = max((int(float(value)) for value in question.labels if number_in(value) is not None), default=5)
