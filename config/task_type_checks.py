@@ -168,6 +168,10 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
             yield f"{slug} is asked on unknown labels of {condition.dimension}: {', '.join(sorted(unknown))}"
         if dimension.answer not in ANSWERS:
             yield f"{slug} has the answer {dimension.answer!r}, not one of {', '.join(ANSWERS)}"
+        if dimension.takes_number != (dimension.number is not None) or (dimension.takes_number and dimension.labels):
+            yield f"{slug} is answered by a number where it has a range and no labels, and only there"
+        if dimension.takes_number and (dimension.level not in LEVELS[2:] or dimension.role or dimension.derived):
+            yield f"{slug} takes a number, so it is interval or ratio, with no role and nothing derived"
         if dimension.takes_several and (dimension.level != "nominal" or dimension.role or dimension.derived):
             yield f"{slug} takes several labels, so it has no order, no role and nothing derived"
         if dimension.takes_several and kind.keys_pick == "units":
@@ -183,7 +187,8 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
 
 def _labels(kind: TaskType) -> Iterator[str]:
     for dimension in kind.dimensions:
-        yield from (f"{dimension.slug} {problem}" for problem in _of_labels(dimension.labels))
+        if not dimension.takes_number:
+            yield from (f"{dimension.slug} {problem}" for problem in _of_labels(dimension.labels))
         if kind.keys_pick == "labels" and len(dimension.labels) > DIGITS:
             yield f"{dimension.slug} has {len(dimension.labels)} labels; digits pick {DIGITS}"
     if kind.keys_pick != "units":

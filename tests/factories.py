@@ -234,6 +234,7 @@ def make_suggestions(project: Project, *, checker: str = "fake", labels: dict[st
         )
         for unit in units
         for dimension in description.dimensions
+        if dimension.values
     )
     Project.objects.filter(pk=project.pk).update(prefill_run=run)
     project.refresh_from_db()

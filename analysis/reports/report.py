@@ -62,6 +62,7 @@ class Report:
     refuses: Callable[[TaskType], str] = lambda kind: ""
     needs_run: bool = False
     quick: bool = False
+    takes_numbers: bool = False  # questions that are answered by a number
     tab: str = "project_agreement"
     settles: Callable[[Outline, dict], dict] = lambda source, values: values
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
@@ -115,7 +116,11 @@ class Report:
             raise ValueError(reason)
         result, items = self.load().compute(source, quick=quick, **options)
         result = replace(
-            result, report=self.name, project=source.slug, task_type=source.task_type, made_from=source.described()
+            result,
+            report=self.name,
+            project=source.slug,
+            task_type=source.task_type,
+            made_from=source.described() | self._left_out(source),
         )
         return to_json(result) | {"behind": items.to_json()}
 
@@ -130,10 +135,19 @@ class Report:
 
     def page_of(self, result: dict) -> Page:
         page = self.declares(self.read(result))
-        return page.with_note(said_of_labels_seen(result))
+        left = result.get("made_from", {}).get("questions_left_out", ())
+        note = f"Not taken here, since they are answered by numbers: {', '.join(left)}." if left else ""
+        return page.with_note(" ".join(filter(None, (note, said_of_labels_seen(result)))))
 
     def fits(self, kind: TaskType) -> str:
+        if all(one.takes_number for one in kind.dimensions) and not self.takes_numbers:
+            return f"It counts labels; '{kind.title}' asks for numbers, which agreement and comparison take"
         return self.refuses(kind)
+
+    def _left_out(self, source: Source) -> dict:
+        """Questions that the project asks and the report does not take."""
+        numbers = [] if self.takes_numbers else [one.title for one in source.asked.dimensions if one.takes_number]
+        return {"questions_left_out": numbers} if numbers else {}
 
     def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""

@@ -1,8 +1,12 @@
-"""Questions that take several labels, as figures see them: for each label, whether it was chosen.
+"""Questions whose answer is no label, as figures see them.
+
+Of one that takes several labels: for each label, whether it was chosen.
 
 A question `topics` with the label `health` becomes the question `topics=health`, whose labels are CHOSEN and
 NOT_CHOSEN. So whatever is computed of a label is computed of each of several, too. `with_answers` puts the answers as a
 whole beside them, for figures of sets.
+
+Numbers are no labels: only reports that say so take such questions (`of_numbers`), and others leave them out.
 """
 
 from __future__ import annotations
@@ -26,16 +30,19 @@ def slug_of(dimension: Dimension, value: str) -> str:
 
 @lru_cache(maxsize=64)
 def per_label(kind: TaskType) -> TaskType:
-    """The task type with a question for each label of those that take several; itself where none does.
+    """The task type with a question for each label of those that take several, and without those that are answered by a
+    number; itself where there are none of these.
 
     A condition on one label of several is one on that label's question. One on any of some has no such question: it is
     left out, and units that were not asked have no labels.
     """
     several = {one.slug: one for one in kind.dimensions if one.takes_several}
-    if not several:
+    if all(one.answer == "label" for one in kind.dimensions):
         return kind
     found: list[Dimension] = []
     for dimension in kind.dimensions:
+        if dimension.takes_number:
+            continue
         condition = dimension.asked_when
         if condition and condition.dimension in several:
             of_one = Condition(slug_of(several[condition.dimension], condition.labels[0]), (CHOSEN,))
@@ -106,3 +113,9 @@ def of_answers(dimension: Dimension, labels: pd.DataFrame) -> Dimension:
 
     given = sorted(labels.loc[labels["dimension"] == dimension.slug, "label"].unique().tolist(), key=order)
     return replace(dimension, labels=tuple(Label(answer, dimension.title_of(answer)) for answer in given))
+
+
+def of_numbers(dimension: Dimension, *rows: pd.DataFrame) -> Dimension:
+    """The question with the numbers that occur in these frames as its labels, in their order."""
+    given = {label for frame in rows for label in frame.loc[frame["dimension"] == dimension.slug, "label"].unique()}
+    return replace(dimension, labels=tuple(Label(value, value) for value in sorted(given, key=float)))

@@ -139,6 +139,15 @@ class SpansShape(Shape):
     required = s.BooleanField()
 
 
+class NumberShape(Shape):
+    """What numbers are answers; null: no bound, any number in between."""
+
+    least = s.FloatField(allow_null=True)
+    most = s.FloatField(allow_null=True)
+    step = s.FloatField(allow_null=True)
+    unit = s.CharField(allow_blank=True)
+
+
 class DimensionShape(Shape):
     """A question as the project asks it. `labels` are the values in the scale's order, which nothing changes;
     `shown_labels` are in the order of the screen, in the project's words; `derived` says which coarser label follows
@@ -149,6 +158,7 @@ class DimensionShape(Shape):
     question = s.CharField(allow_blank=True)
     level = s.CharField()
     answer = s.CharField()
+    number = NumberShape(allow_null=True)
     hidden = s.BooleanField(source="is_hidden")
     labels = s.ListField(child=s.CharField(), source="values")
     shown_labels = LabelShape(many=True)

@@ -18,6 +18,7 @@ from .base import (
     FreeText,
     Label,
     Metric,
+    NumberRange,
     SpanRule,
     TaskType,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Label",
     "LabelSetError",
     "Metric",
+    "NumberRange",
     "OptionsError",
     "SpanRule",
     "TaskType",

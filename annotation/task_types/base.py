@@ -6,15 +6,17 @@ measures are all derived from the description, so nothing else in the project as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 # How an answer of several labels is stored: their values in the scale's order, between them what no value may hold.
 SEPARATOR = "|"
 NONE_CHOSEN = "(none)"
 NONE_TITLE = "None of these"
-# What an answer is: one label, any number of labels.
-ANSWERS = ("label", "labels")
+# What an answer is: one label, any number of labels, a number.
+ANSWERS = ("label", "labels", "number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,42 @@ class Condition:
         return any(value in self.labels for value in chosen)
 
 
+def number_text(value: float) -> str:
+    """The one way in which a number is stored: as short as it can be told from others, without an exponent."""
+    text = f"{Decimal(repr(float(value) + 0.0)):f}"  # -0 is 0
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    """What numbers answer a question; None: no bound, any number in between. Steps count from `least`, or from 0."""
+
+    least: float | None = None
+    most: float | None = None
+    step: float | None = None
+    unit: str = ""
+
+    def holds(self, answer: str) -> bool:
+        """Whether this is such a number, written as it is stored."""
+        try:
+            value = float(answer)
+        except ValueError:
+            return False
+        if not math.isfinite(value) or number_text(value) != answer:
+            return False
+        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
+            return False
+        if self.step is None:
+            return True
+        start = Decimal(repr(float(self.least or 0)))
+        return (Decimal(answer) - start) % Decimal(repr(float(self.step))) == 0
+
+    def __str__(self) -> str:
+        least, most, step = (None if one is None else number_text(one) for one in (self.least, self.most, self.step))
+        parts = [f"from {least}" if least else "", f"to {most}" if most else "", f"in steps of {step}" if step else ""]
+        return " ".join(filter(None, ("a number", *parts)))
+
+
 @dataclass(frozen=True, slots=True)
 class Derived:
     """Coarser labels that follow from a dimension's own, such as correct / hallucinate / abstain from a grade.
@@ -128,6 +166,7 @@ class Dimension:
     # in models_runtime/contracts.py. Empty: no checker answers it.
     role: str = ""
     derived: tuple[Derived, ...] = ()
+    number: NumberRange | None = None  # of a question that is answered by one
     # Values in the order of the screen where that differs from the stored order. Only a project's options set it.
     shown_order: tuple[str, ...] = ()
     # Not asked in a project that hides it. Its labels from elsewhere stay readable.
@@ -152,6 +191,10 @@ class Dimension:
     def takes_several(self) -> bool:
         return self.answer == "labels"
 
+    @property
+    def takes_number(self) -> bool:
+        return self.answer == "number"
+
     def answer_of(self, values: Iterable[str]) -> str:
         """The answer that holds these labels, as it is stored. KeyError names one that there is not."""
         chosen = set(values)
@@ -167,6 +210,8 @@ class Dimension:
 
     def takes(self, answer: str) -> bool:
         """Whether this is an answer to the question, written as it is stored."""
+        if self.number is not None:
+            return self.number.holds(answer)
         chosen = self.chosen(answer)
         return all(value in self.values for value in chosen) and (
             not self.takes_several or answer == self.answer_of(chosen)
@@ -174,6 +219,8 @@ class Dimension:
 
     def title_of(self, answer: str) -> str:
         """The answer in words; one of an older version is shown as it is stored."""
+        if self.number is not None:
+            return f"{answer} {self.number.unit}".strip()
         if not self.takes(answer):
             return answer
         return ", ".join(self.label(value).title for value in self.chosen(answer)) or NONE_TITLE
@@ -181,6 +228,8 @@ class Dimension:
     @property
     def known_answers(self) -> str:
         """For messages: what an answer may be."""
+        if self.number is not None:
+            return str(self.number)
         several = f", several with {SEPARATOR!r} between them in this order, or {NONE_CHOSEN}"
         return ", ".join(self.values) + (several if self.takes_several else "")
 

@@ -7,10 +7,13 @@
                     "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"],
                               "own_labels": [{"value": "irony", "title": "Irony"}, …]},
                     "role": "stance"},
-                   {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]}],
+                   {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]},
+                   {"slug": "share", "title": "Share", "answer": "number", "level": "ratio",
+                    "number": {"min": 0, "max": 100, "step": 5, "unit": "%"}}],
      "free_text": {"title": "Note", "hint": "…", "required": false}}
 
-`answer` (one label unless it says "labels": any number of them, none included), `asked_when`, `spans`, `role`,
+`answer` (one label unless it says "labels": any number of them, none included; or "number", which has a range in the
+place of labels), `asked_when`, `spans`, `role`,
 `polarity`, `hint`, `question`, `summary` and `free_text` may be left out. The identifier
 of a label set is `name/hash/version`, with twelve hexadecimal digits of the SHA-256 of the description, so that the
 same questions are the same task type on every Assay, and others never are.
@@ -27,7 +30,7 @@ from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, SpanRule, TaskType
+from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
@@ -39,7 +42,8 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS, MAX_LABELS = 12, 40
 MAX_OWN_LABELS = 20  # of spans: as many colours as there are
-VALUE_CHARS, SLUG_CHARS = 80, 40
+VALUE_CHARS, SLUG_CHARS, UNIT_CHARS = 80, 40, 20
+_BOUNDS = ("min", "max", "step")
 MAX_VERSION = 32_767
 
 # What parts the labels of highlights in the form: `Irony, Insult = slur`.
@@ -109,7 +113,7 @@ def _normal(value: object, name: str = "") -> object:
         return {key: part for key, part in parts.items() if part not in ("", None, []) and part is not False}
     if isinstance(value, list):
         return [_normal(part) for part in value]
-    return float(value) if name == "polarity" and value is not None else value
+    return float(value) if name in ("polarity", *_BOUNDS) and value is not None else value
 
 
 def slug_of(name: str) -> str:
@@ -142,7 +146,7 @@ def task_type_of(description: object) -> TaskType:
         free_text=FreeText(**words) if words else None,
         checkers=_CHECKERS if any(dimension.role for dimension in dimensions) else (),
         metrics=tuple(
-            Metric(each.title.lower(), each.slug, each.level) for each in dimensions if not each.takes_several
+            Metric(each.title.lower(), each.slug, each.level) for each in dimensions if each.answer == "label"
         ),
     )
 
@@ -160,6 +164,11 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
         question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
         if dimension.answer != "label":
             question["answer"] = dimension.answer
+        if (of := dimension.number) is not None:
+            bounds = {"min": of.least, "max": of.most, "step": of.step}
+            question["number"] = {name: value for name, value in bounds.items() if value is not None}
+            question["number"] |= {"unit": of.unit} if of.unit else {}
+            del question["labels"]
         if dimension.question:
             question["question"] = dimension.question
         if condition := dimension.asked_when:
@@ -197,8 +206,9 @@ def _dimension(question: Mapping) -> Dimension:
         answer=question.get("answer") or "label",
         labels=tuple(
             Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"))
-            for label in question["labels"]
+            for label in question.get("labels", ())
         ),
+        number=_range(question.get("number") or {}) if question.get("answer") == "number" else None,
         asked_when=Condition(condition["question"], tuple(condition["labels"])) if condition else None,
         spans=SpanRule(
             tuple(spans["fields"]),
@@ -213,12 +223,16 @@ def _dimension(question: Mapping) -> Dimension:
     )
 
 
+def _range(said: Mapping) -> NumberRange:
+    return NumberRange(*(said.get(name) for name in _BOUNDS), said.get("unit", ""))
+
+
 # --- what does not fit ----------------------------------------------------------------------------------------------
 
 Problems = list[tuple[str, str]]
 
 _TOP = {"name", "version", "page", "summary", "questions", "free_text"}
-_QUESTION = {"slug", "title", "question", "level", "answer", "labels", "asked_when", "spans", "role"}
+_QUESTION = {"slug", "title", "question", "level", "answer", "labels", "number", "asked_when", "spans", "role"}
 _LABEL = {"value", "title", "hint", "polarity"}
 _SPANS = {"title", "fields", "required", "labels", "own_labels"}
 _OWN_LABEL = {"value", "title"}
@@ -279,12 +293,54 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
         problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
     elif answer == "labels" and question.get("role"):
         problems.append((f"{place}.role", "is of a question with one label; no checker answers with several"))
-    problems += _label_problems(f"{place}.labels", question.get("labels"), level)
+    if question.get("answer") == "number":
+        problems += _number_problems(place, question, level)
+    else:
+        problems += _label_problems(f"{place}.labels", question.get("labels"), level)
+        if question.get("number"):
+            problems.append((f"{place}.number", "is of a question that is answered by a number"))
     if "asked_when" in question:
         problems += _condition_problems(f"{place}.asked_when", question["asked_when"], before)
     if "spans" in question:
         problems += _span_problems(f"{place}.spans", question["spans"], page, _values(question))
     return problems
+
+
+def _number_problems(place: str, question: Mapping, level: object) -> Problems:
+    problems: Problems = []
+    if question.get("labels"):
+        problems.append((f"{place}.labels", "are of a question that is answered by a number"))
+    if level not in ("interval", "ratio"):
+        problems.append((f"{place}.level", f"is {level}, and numbers are at the interval or ratio level"))
+    if question.get("role"):
+        problems.append((f"{place}.role", "is of a question with one label; no checker answers with a number"))
+    said = question.get("number") or {}
+    if not isinstance(said, Mapping):
+        return [*problems, (f"{place}.number", "is not an object")]
+    problems += _unknown(f"{place}.number", said, {*_BOUNDS, "unit"})
+    unit = said.get("unit", "")
+    problems += _title(f"{place}.number.unit", unit, UNIT_CHARS) if unit else []
+    wrong = [name for name in _BOUNDS if not _is_bound(said.get(name))]
+    reason = "is not a number below a thousand million with at most 6 decimals"
+    problems += [(f"{place}.number.{name}", reason) for name in wrong]
+    if wrong:
+        return problems
+    least, most, step = (said.get(name) for name in _BOUNDS)
+    if least is not None and most is not None and least >= most:
+        problems.append((f"{place}.number.max", "is not above the least number"))
+    if step is not None and step <= 0:
+        problems.append((f"{place}.number.step", "is not above 0"))
+    if level == "ratio" and (least is None or least < 0):
+        problems.append((f"{place}.number.min", "is not at least 0, which the ratio level needs"))
+    return problems
+
+
+def _is_bound(value: object) -> bool:
+    if value is None:
+        return True
+    if type(value) not in (int, float) or not abs(value) < 10**9:
+        return False
+    return round(value, 6) == value
 
 
 def _label_problems(place: str, labels: object, level: object) -> Problems:

@@ -236,7 +236,7 @@ class _Lines(Places):
             if wanted and dimension not in wanted:
                 raise BadCell(where, label, f"is a label of none of the dimensions {', '.join(wanted)}")
             for one in chosen:
-                if wanted and one not in wanted[dimension]:
+                if wanted and wanted[dimension] and one not in wanted[dimension]:  # numbers have no list
                     raise unknown_label(one, where, wanted[dimension])
             label = (SEPARATOR.join(chosen) or NONE_CHOSEN) if isinstance(label, list) else label
             mark = digest(kind, unit, dimension)

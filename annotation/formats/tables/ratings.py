@@ -44,6 +44,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed, plain
+from annotation.task_types.base import number_text
 
 SINGLE = ("text", "context", "id", "document", "system", "rater", "group", "question", "label", "comment")
 ROLE_TITLES = {
@@ -94,7 +95,7 @@ def value_of(text: str) -> str:
     """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
     number = number_in(text)
     if number is not None:
-        return str(int(number)) if number.is_integer() else repr(number)
+        return number_text(number)
     return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
 
 
@@ -126,7 +127,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         found["text"] = found.pop("context")
     for column in list(free):
         wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
-        if wide and _is_label(column, rows):
+        if wide and (_is_label(column, rows) or _are_numbers(column, rows)):
             take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
     spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
     if "question" in found:
@@ -138,7 +139,11 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
         if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
             take(f"score/{column[:80]}", column)
-        elif not has_wide and "label" not in found and _is_label(column, rows):
+        elif (
+            not has_wide
+            and "label" not in found
+            and (_is_label(column, rows) or (is_named and "rater" in found and _are_numbers(column, rows)))
+        ):
             take(f"label/{name_of(column)}", column)
         elif _are_numbers(column, rows) and not _are_whole(column, rows):
             take(f"score/{column[:80]}", column)
@@ -380,9 +385,10 @@ def _said_by(record: Record) -> tuple:
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
     """The label set of the file's labels: a question for each that it names, with the values that occur. Numbers are at
-    the interval level, in their order; others are nominal. {} where the file has no labels.
+    the interval level, in their order, or any number where more than 40 occur; others are nominal. {} where the file
+    has no labels.
 
-    Raises FormatError where a question has more than 40 different values.
+    Raises FormatError where a question has more than 40 different values that are no numbers.
     """
     check_roles(options.mapping)
     rows = RatingRows(options)
@@ -407,16 +413,19 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def _question(slug: str, values: list[str]) -> dict:
+    numbers = [number_in(value) for value in values]
+    are_numbers = None not in numbers
+    title = slug.replace("_", " ").capitalize()
+    if len(values) > MOST_LABELS and are_numbers:
+        return {"slug": slug, "title": title, "answer": "number", "level": "interval"}
     if len(values) > MOST_LABELS:
         raise FormatError(
             f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
             f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
         )
-    numbers = [number_in(value) for value in values]
-    are_numbers = None not in numbers
     values = sorted(values, key=float) if are_numbers else sorted(values)
     if len(values) == 1:  # a question has two labels at least; the other one did not occur
         values.append("1" if values == ["0"] else "0" if are_numbers else f"not_{values[0]}")
     labels = [{"value": value, "title": value.replace("_", " ")} for value in values]
     level = "interval" if are_numbers and len(values) > 2 else "nominal"
-    return {"slug": slug, "title": slug.replace("_", " ").capitalize(), "level": level, "labels": labels}
+    return {"slug": slug, "title": title, "level": level, "labels": labels}

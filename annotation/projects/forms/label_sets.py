@@ -12,6 +12,7 @@ from django.http import QueryDict
 
 from annotation.formats.tables.ratings import name_of, value_of
 from annotation.task_types import TaskType
+from annotation.task_types.base import number_text
 from annotation.task_types.label_sets import (
     LEVELS,
     MAX_LABELS,
@@ -22,6 +23,8 @@ from annotation.task_types.label_sets import (
     task_type_of,
 )
 
+PARTS = ("title", "slug", "question", "level", "answer", "number", "role", "asked_when", "spans")
+BOUNDS = ("min", "max", "step", "unit")
 EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": ""}
 LEVEL_TITLES = {
     "nominal": "Nominal: labels without an order",
@@ -32,6 +35,7 @@ LEVEL_TITLES = {
 ANSWER_TITLES = {
     "": "One label",
     "labels": "Several labels: any number of them, none included",
+    "number": "A number",
 }
 ROLE_TITLES = {
     "": "None: no checker answers it",
@@ -88,6 +92,9 @@ class LabelSetDraft:
             labels = [_label(one) for one in said["labels"] if _is_filled(one)]
             question = {"slug": said["slug"] or name_of(said["title"]), "title": said["title"]}
             question |= {"level": said["level"], "labels": labels}
+            if said["answer"] == "number":
+                question["number"] = {name: _number(part) for name, part in said["number"].items() if part}
+                question = {name: part for name, part in question.items() if name != "labels" or part}
             question |= {name: said[name] for name in ("question", "role", "answer") if said[name]}
             if said["when"]:
                 asked = said["when"][0].partition(" ")[0]
@@ -115,13 +122,14 @@ class LabelSetDraft:
             before = [
                 (f"{other['slug']} {label['value']}", f"{other['title']}: {label['title']}")
                 for other in known[:number]
-                for label in other["labels"]
+                for label in other.get("labels", ())
                 if isinstance(label.get("value"), str)
             ]
             shown.append(
                 said
                 | {
                     "place": place,
+                    "number_range": said["number"],
                     "number": number + 1,
                     "choices": {
                         "level": [(level, LEVEL_TITLES[level]) for level in LEVELS],
@@ -130,17 +138,16 @@ class LabelSetDraft:
                         "when": before,
                         "texts": [(text, TEXT_TITLES[text]) for text in page],
                         "carry": [
-                            (label["value"], label["title"]) for label in known[number]["labels"] if label["value"]
+                            (label["value"], label["title"])
+                            for label in known[number].get("labels", ())
+                            if label["value"]
                         ],
                     },
                     "labels": [
                         one | {"place": f"{place}.labels.{row}", "error": self.error_at(f"{place}.labels.{row}")}
                         for row, one in enumerate(said["labels"], 1)
                     ],
-                    "errors": {
-                        part: self.error_at(f"{place}.{part}")
-                        for part in ("title", "slug", "question", "level", "answer", "role", "asked_when", "spans")
-                    }
+                    "errors": {part: self.error_at(f"{place}.{part}") for part in PARTS}
                     | {"labels": "; ".join(self.errors.get(f"{place}.labels", ()))},
                 }
             )
@@ -150,6 +157,15 @@ class LabelSetDraft:
         """What is wrong at a place and below it, to be read after the field's name."""
         found = (reasons for at, reasons in self.errors.items() if at == place or at.startswith(f"{place}."))
         return "; ".join(reason for reasons in found for reason in reasons)
+
+
+def _number(text: str) -> float | int | str:
+    """A bound as it is said; what is no number stays, to be refused at its place."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
 
 
 def _is_filled(label: Mapping) -> bool:
@@ -190,6 +206,7 @@ def _question(one: Mapping) -> dict:
         "level": one.get("level", "nominal"),
         "answer": one.get("answer", "") if one.get("answer") != "label" else "",
         "role": one.get("role", ""),
+        "number": {name: _bound(one, name) for name in BOUNDS},
         "labels": [EMPTY_LABEL | label for label in one.get("labels", ())] or [EMPTY_LABEL, EMPTY_LABEL],
         "when": [f"{condition['question']} {value}" for value in condition["labels"]] if condition else [],
         "spans": {
@@ -200,6 +217,11 @@ def _question(one: Mapping) -> dict:
             "own_labels": ", ".join(map(_own_words, spans.get("own_labels", ()))),
         },
     }
+
+
+def _bound(question: Mapping, name: str) -> str:
+    found = (question.get("number") or {}).get(name)
+    return "" if found is None else found if isinstance(found, str) else number_text(found)
 
 
 def _own_words(label: Mapping) -> str:
@@ -232,6 +254,7 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
             labels.append({name: text(f"{at}.{name}") for name in EMPTY_LABEL})
         questions.append(
             {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "answer", "role")}
+            | {"number": {name: text(f"{place}.number.{name}") for name in BOUNDS}}
             | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
             | {
                 "spans": {

@@ -154,6 +154,8 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
             "slug": dimension.slug,
             "title": dimension.title,
             "answer": dimension.answer,
+            "number": dimension.number and asdict(dimension.number),
+            "number_words": str(dimension.number or ""),
             "scale": dimension.values,  # the order in which an answer of several labels holds them
             "labels": [
                 {"value": label.value, "title": label.title, "key": key}

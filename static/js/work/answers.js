@@ -10,6 +10,16 @@ const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
 const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end && a.label === b.label;
 const NONE = [];
 
+/** A number as it is stored; undefined for what is none in the range. */
+function numberIn({ least, most, step }, text) {
+  const value = Number(text);
+  const stored = String(value === 0 ? 0 : value);
+  if (!text.trim() || !Number.isFinite(value) || stored.includes("e")) return undefined;
+  if ((least !== null && value < least) || (most !== null && value > most)) return undefined;
+  const steps = step === null ? 0 : (value - (least ?? 0)) / step;
+  return Math.abs(steps - Math.round(steps)) < 1e-6 ? stored : undefined;
+}
+
 /**
  * `node` is the item's <article>, `payload` its description. `onChange()` is called after every change by the person,
  * `onPainted(item)` when the browser has first painted a suggestion.
@@ -98,9 +108,11 @@ export function createItem(node, payload, onChange, onPainted) {
   const spansOf = (group) => state.spans[group.key] ?? NONE;
   const withSpans = (key, list) => ({ spans: { ...state.spans, [key]: list } });
 
+  let typed = null; // the group whose number is being typed: all of it is one step back
   /** Every change goes through here: remembered for undo, then shown. `next` holds what differs. */
-  function change(next) {
-    past.push(state);
+  function change(next, of = null) {
+    if (of === null || of !== typed) past.push(state);
+    typed = of;
     state = { ...state, ...next };
     if (isConditional && groups.some((group) => group.key in state.labels && !isAsked(group))) {
       state = { ...state, labels: { ...state.labels } };
@@ -199,6 +211,15 @@ export function createItem(node, payload, onChange, onPainted) {
       if (labels[group.key] === undefined) delete labels[group.key];
       change({ labels });
     },
+    /** The number as it stands in its field; what is none of the question's is no answer yet. */
+    type(group, text) {
+      if (!isAsked(group)) return;
+      const labels = { ...state.labels };
+      const value = numberIn(group.dimension.number, text);
+      if (value === undefined) delete labels[group.key];
+      else labels[group.key] = value;
+      change({ labels }, group.key);
+    },
     accept(group) {
       const suggestion = suggestionFor(group);
       if (!suggestion || !isAsked(group)) return false;
@@ -296,6 +317,9 @@ export function createItem(node, payload, onChange, onPainted) {
     missing() {
       for (const group of groups) {
         if (!isAsked(group)) continue;
+        if (!(group.key in state.labels) && group.dimension.number && !isMany) {
+          return { group, message: `${group.dimension.title}: type ${group.dimension.number_words}` };
+        }
         if (!(group.key in state.labels)) {
           const left = groups.filter((other) => isAsked(other) && !(other.key in state.labels)).length;
           return { group, message: isMany ? `${left} to go` : `Choose: ${group.dimension.title}` };
@@ -326,7 +350,7 @@ export function createItem(node, payload, onChange, onPainted) {
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
       const labels = Object.entries(draft.labels ?? {}).filter(([key, answer]) => byKey.has(key)
-        && chosenIn(byKey.get(key).dimension, answer).every((value) => byKey.get(key).dimension.labels.some((label) => label.value === value)));
+        && (byKey.get(key).dimension.number ? numberIn(byKey.get(key).dimension.number, answer) === answer : chosenIn(byKey.get(key).dimension, answer).every((value) => byKey.get(key).dimension.labels.some((label) => label.value === value))));
       const spans = Object.entries(draft.text_hash === payload.text_hash ? draft.spans ?? {} : {}).filter(([key]) => byKey.has(key));
       state = { labels: Object.fromEntries(labels), spans: Object.fromEntries(spans), words: draft.free_text ?? "" };
       if (comment) comment.value = draft.comment ?? "";
@@ -366,7 +390,12 @@ export function createItem(node, payload, onChange, onPainted) {
   if (item.revision > 0) item.settle();
   if (comment?.value) find("[data-comment-box]").open = true;
   for (const group of groups) {
-    for (const input of group.inputs) input.addEventListener("change", () => item.choose(group, input.value));
+    for (const input of group.inputs) {
+      if ("number" in input.dataset) {
+        input.addEventListener("input", () => item.type(group, input.value));
+        input.addEventListener("change", () => (typed = null));
+      } else input.addEventListener("change", () => item.choose(group, input.value));
+    }
   }
   comment?.addEventListener("input", onChange);
   words?.addEventListener("input", () => {

@@ -95,6 +95,12 @@ export function createChooser(stage, itemNow, page, highlighter) {
         }
         return actions.label(name, event.repeat);
       }
+      const field = current()?.box.querySelector("[data-number]");
+      if (field && /^[-.,0-9]$/.test(event.key)) {
+        field.focus();
+        field.select();
+        return false; // the key writes into it
+      }
       if (!/^[0-9]$/.test(name)) return false;
       const group = current();
       const label = group?.dimension.labels.find((candidate) => candidate.key === name);

@@ -67,6 +67,12 @@ export function createView(item, painted) {
     group.box.toggleAttribute("data-answered", now.label !== undefined);
     const chosen = chosenIn(group.dimension, now.label);
     for (const input of group.inputs) {
+      if ("number" in input.dataset) {
+        // What somebody is typing may be the beginning of a number.
+        const isOther = Number(input.value || NaN) !== Number(now.label);
+        if (isOther && (now.label !== undefined || input !== document.activeElement)) input.value = now.label ?? "";
+        continue;
+      }
       const isChosen = chosen.includes(input.value);
       if (input.checked !== isChosen) input.checked = isChosen;
     }

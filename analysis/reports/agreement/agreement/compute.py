@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from analysis.reports.agreement.agreement.parts import (
     by_version,
     labels_per_unit,
     members_against_imported,
+    not_tested,
     pairs,
     per_label,
     with_closed_form,
@@ -36,7 +38,7 @@ from analysis.reports.labels.judgements import add_judgements, add_source, new_i
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import MEMBER, SLOT
-from analysis.sources.several import of_answers, slug_of, with_answers
+from analysis.sources.several import of_answers, of_numbers, slug_of, with_answers
 from analysis.sources.splits import split_heading, split_in
 from analysis.stats import (
     Estimate,
@@ -51,6 +53,9 @@ from analysis.stats import (
 )
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric, TaskType
+
+# Alpha compares every number with every other.
+MOST_NUMBERS = 2000
 
 
 def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tuple[Agreement, Items]:
@@ -107,14 +112,15 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
 def _with_sets(
     kind: TaskType, asked: TaskType, labels: pd.DataFrame
 ) -> tuple[TaskType, dict[str, list[tuple[str, ...]]]]:
-    """Questions that take several labels before those of each label, with the answers that were given as labels; and by
-    question what each of these holds."""
+    """Questions that take several labels before those of each label, with the answers that were given as labels; by
+    question what each of these holds; and those that are answered by a number at the end."""
     dimensions, sets = list(kind.dimensions), {}
     for dimension in (one for one in asked.dimensions if one.takes_several):
         answers = of_answers(dimension, labels)
         sets[dimension.slug] = [dimension.chosen(answer) for answer in answers.values]
         first = next(i for i, one in enumerate(dimensions) if one.slug == slug_of(dimension, dimension.values[0]))
         dimensions.insert(first, answers)
+    dimensions += [of_numbers(one, labels) for one in asked.dimensions if one.takes_number]
     return replace(kind, dimensions=tuple(dimensions)), sets
 
 
@@ -154,11 +160,14 @@ def _question(
     items.add(dimension.slug, dimension.title, side, SIDES)
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
+    if dimension.takes_number:
+        return _of_numbers(dimension, mine, coded, side, quick=quick)
     of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
         level=level,
         takes_several=sets is not None,
+        takes_number=False,
         labels=[
             GivenLabel(label=label.value, title=label.title, n=int((mine["label"] == label.value).sum()))
             for label in dimension.labels
@@ -197,6 +206,52 @@ def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]
     if level != "nominal":
         weighted = brennan_prediger(coded, "ordinal")
         found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
+    return _named(found, quick)
+
+
+def _of_numbers(
+    dimension: Dimension, mine: pd.DataFrame, coded: Labels, side: np.ndarray, *, quick: bool
+) -> QuestionAgreement:
+    """Alpha at the level of the numbers, over everybody: parts of the labels are compared by labels."""
+    level = dimension.level
+    return QuestionAgreement(
+        **fields_of_question(dimension, {}),
+        level=level,
+        takes_several=False,
+        takes_number=True,
+        labels=[],
+        n_labels=len(mine),
+        n_paired=int((side < 2).sum()),
+        figures=number_figures(coded, level, quick=quick),
+        chance=not_tested(level),
+        per_label=[],
+        pairs=[],
+        n_pairs_not_listed=0,
+        by_source=[],
+        n_sources_not_listed=0,
+        by_arm=[],
+        arm_differences=[],
+        by_version=[],
+        version_differences=[],
+        n_labels_without_version=0,
+        members_against_imported=None,
+        with_unasked=None,
+        selected=None,
+    )
+
+
+def number_figures(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
+    equal = percent_agreement(coded)
+    found = {}
+    for name in ("interval", "ratio") if level == "ratio" else ("interval",):
+        alpha: Estimate = equal
+        if len(coded.categories) > MOST_NUMBERS:
+            why = f"there are more than {MOST_NUMBERS:,} different numbers"
+            alpha = replace(equal, estimate=math.nan, undefined=why)
+        else:
+            alpha = krippendorff_alpha(coded, name)
+        found[f"krippendorff_alpha_{name}"] = (f"Krippendorff's alpha, {name}", alpha)
+    found["percent_agreement"] = ("Equal numbers (percent agreement, mean over items)", equal)
     return _named(found, quick)
 
 

@@ -44,6 +44,8 @@ def _coefficients(question: QuestionAgreement) -> str:
     names = [_named(figure.title) for figure in question.figures]
     alpha = next(figure for figure in question.figures if figure.name.startswith("krippendorff"))
     what = f"{question.level}, {n_of(len(question.labels), 'labels')}"
+    if question.takes_number:
+        what = f"numbers at the {question.level} level"
     if question.takes_several:
         what = f"several labels at once, {n_of(len(question.labels), 'different sets')}"
     return (

@@ -93,6 +93,13 @@ def against_chance(coded: Labels, level: str, *, quick: bool) -> Chance:
     return Chance.taking(test)
 
 
+def not_tested(level: str) -> Chance:
+    """Of numbers, whose alpha is not held against permutations."""
+    unknown = dict.fromkeys(("statistic", "p_value", "chance_mean", "chance_high"))
+    why = "alpha of numbers is not held against permutations"
+    return Chance(level=level, **unknown, n_permutations=0, null="", n_labels=0, n_movable=0, undefined=why)
+
+
 def difference(a: Labels, b: Labels, level: str, /, *, quick: bool, kind: type[Difference] = Difference, **more):
     """Alpha of a minus alpha of b, at the level of the scale, as a record of `kind`."""
     found = agreement_difference(lambda labels: krippendorff_alpha(labels, level), a, b)

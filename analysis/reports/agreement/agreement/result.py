@@ -163,11 +163,12 @@ class Selected(Record):
 
 
 class QuestionAgreement(ReportedQuestion):
-    """`takes_several`: labels are sets, and each label that they are made of is a question of its own, derived from
-    this one."""
+    """`takes_number`: it is answered by a number, and has no labels. `takes_several`: labels are sets, and each label
+    that they are made of is a question of its own, derived from this one."""
 
     level: str
     takes_several: bool
+    takes_number: bool
     labels: list[GivenLabel]
     n_labels: int
     n_paired: int

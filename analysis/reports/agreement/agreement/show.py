@@ -143,14 +143,14 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
             rows,
             note,
         ),
-        _against_chance(question),
+        None if question.takes_number else _against_chance(question),
         Table(
             f"{title}: intervals if units were independent",
             [Column("Measure", "title"), *_closed_form(lambda one: one)],
             question.figures,
             CLOSED_FORM,
         ),
-        *([] if question.per_label else [_labels(question)]),
+        *([] if question.per_label or question.takes_number else [_labels(question)]),
     ]
 
 
@@ -445,4 +445,5 @@ REPORT = Report(
     declares=page,
     said=methods,
     quick=True,
+    takes_numbers=True,
 )

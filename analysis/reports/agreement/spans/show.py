@@ -311,4 +311,5 @@ REPORT = Report(
     said=methods,
     refuses=refuses,
     quick=True,
+    takes_numbers=True,
 )

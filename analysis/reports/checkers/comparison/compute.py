@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ from analysis.reports.labels.reference import Reference, as_answered, checker_co
 from analysis.reports.labels.scales import rated_by, values_of_people
 from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import Run
+from analysis.sources.several import of_numbers
 from analysis.sources.touched import latest, untouched, untouched_by_all
 from analysis.stats import Classification, classification, kendall_tau_b, label_intervals, pearson, spearman
 from annotation.task_types import Dimension, TaskType
@@ -93,6 +94,9 @@ def compute(
     answered = everything
     if reference in source.decision_methods():
         answered = with_derived_labels(kind, source.decision_frame(reference))
+    if checker_run.gives == "scores":  # which go with numbers, where labels do not
+        numbers = [of_numbers(one, labels, answered) for one in source.asked.dimensions if one.takes_number]
+        kind = replace(kind, dimensions=(*kind.dimensions, *numbers))
     kind = as_answered(kind, answered)
     of_one = () if touched else (checker_run,)
     counted = everything if touched else clean
@@ -201,7 +205,7 @@ def compute(
                 votes=ReferenceCounts(**side.people.counts()),
                 n_suggestions=int((side.checker >= 0).sum()),
                 n_checker_not_asked=int(side.checker_not_asked.sum()),
-                labels=NamedLabel.of(side.dimension),
+                labels=[] if side.dimension.takes_number else NamedLabel.of(side.dimension),
                 **_measures(side, units, quick=quick),
                 with_unasked=_with_unasked(kind, side, units, quick=quick),
                 rated_by=rated[side.dimension.slug],
@@ -313,14 +317,17 @@ def _rivals(
 
 
 def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
-    measures = classification(side.people.code, side.checker, side.dimension.values, cluster_codes(units))
+    is_number = side.dimension.takes_number  # a score stands beside it, and no label
+    values = ("number", "none") if is_number else side.dimension.values
+    people = np.full(len(units), -1) if is_number else side.people.code
+    measures = classification(people, side.checker, values, cluster_codes(units))
     return {
         **{
             name: to_figure(getattr(measures, name), quick=quick)
             for name in ("accuracy", "macro_f1", "balanced_accuracy", "mcc")
         },
-        "per_label": _per_label(measures, side.dimension, quick=quick),
-        "confusion": measures.confusion.tolist(),
+        "per_label": [] if is_number else _per_label(measures, side.dimension, quick=quick),
+        "confusion": [] if is_number else measures.confusion.tolist(),
     }
 
 

@@ -232,6 +232,7 @@ REPORT = Report(
     declares=page,
     said=methods,
     quick=True,
+    takes_numbers=True,
     settles=settle,
     offers=offers,
 )
