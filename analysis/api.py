@@ -206,6 +206,8 @@ class ReleaseDetailRoute(Route):
 class ReleaseFileRoute(Route):
     """The release's files in one zip; an interrupted download goes on by Range."""
 
+    answers_with = "application/zip"
+
     def get(self, request, slug, number):
         release = _release_for(request.user, slug, number)
         archive = release.job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()

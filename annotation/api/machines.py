@@ -7,7 +7,9 @@ from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
 from annotation.api.routes import UUID, Listing, QueryFilter, Route
+from annotation.api.uploading import IntoRun
 from annotation.machines.runs import suggesting
+from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.models import Job, Score, Suggestion
 from annotation.work import showing
 
@@ -71,9 +73,12 @@ class RunRows(Listing):
         return page
 
 
-class SuggestionsRoute(RunRows):
-    """Labels that checkers gave."""
+class SuggestionsRoute(IntoRun, RunRows):
+    """Labels that checkers gave. POST stores those of a checker elsewhere: a line for each, with `unit`, `dimension`
+    (which may be left out where there is one question), `label` and, where they are known, `probability` or
+    `probabilities`."""
 
+    says = LABELS
     model, shape = Suggestion, shapes.SuggestionShape
     filters = {
         "run": QueryFilter("run__uuid", kind=UUID),
@@ -84,9 +89,11 @@ class SuggestionsRoute(RunRows):
     }
 
 
-class ScoresRoute(RunRows):
-    """Numbers that checkers gave."""
+class ScoresRoute(IntoRun, RunRows):
+    """Numbers that checkers gave. POST stores those of a checker elsewhere: a line for each, with `unit`, `value`
+    (null: undefined) and, where there are several, `name`."""
 
+    says = SCORES
     model, shape = Score, shapes.ScoreShape
     filters = {
         "run": QueryFilter("run__uuid", kind=UUID),

@@ -9,6 +9,7 @@ from annotation.access import ADJUDICATOR, RESEARCHER
 from annotation.api import shapes
 from annotation.api.problems import invalid_form
 from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
+from annotation.api.uploading import IntoProject
 from annotation.machines.runs.checker_inputs import checker_inputs, reader_of
 from annotation.models import (
     Annotation,
@@ -83,9 +84,11 @@ class MembersRoute(Listing):
         return access.project_for(request.user, slug, RESEARCHER).memberships.select_related("user")
 
 
-class ItemsRoute(Listing):
-    """Pages of work, with how many answered and skipped each."""
+class ItemsRoute(IntoProject, Listing):
+    """Pages of work, with how many answered and skipped each. POST adds content to the data set, a line of Assay's
+    content format each (docs/formats.md), and makes the items of it; a key that is there already is not added again."""
 
+    format = "content"
     shape = shapes.ItemShape
     filters = {
         "state": QueryFilter("state", Item.State.values),
@@ -163,14 +166,15 @@ class AnnotationsRoute(Listing):
         )
 
     def prepared(self, page: list) -> list:
+        several = {one.slug: one for one in self.project.type.dimensions if one.takes_several}
         for annotation in page:
             [annotation.revision] = annotation.latest
+            for judgement in annotation.revision.judgements.all() if several else ():
+                if judgement.dimension in several:
+                    judgement.labels = several[judgement.dimension].chosen(judgement.label)
         if {annotation.rater.user_id for annotation in page} - {self.request.user.pk}:
             told_labels(self.request, self.project)
         return page
-
-    def shown_with(self, request) -> dict:
-        return {"several": {one.slug: one for one in self.project.type.dimensions if one.takes_several}}
 
 
 class DecisionsRoute(Listing):

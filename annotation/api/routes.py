@@ -18,6 +18,8 @@ from rest_framework.views import APIView
 
 from annotation import incoming
 from annotation.api.problems import Problem
+from annotation.api.repeating import repeatable
+from annotation.api.schema import RouteSchema
 from annotation.api.tokens import READ, WRITE
 
 PAGING = ("cursor", "page_size", "sort")
@@ -69,11 +71,19 @@ class Route(APIView):
     """An address of the API. What it shows and takes is said by serializers, from which its description is made."""
 
     parser_classes = (StrictJSON,)
+    schema = RouteSchema()
     scopes: ClassVar[Mapping[str, str]] = {"POST": WRITE}  # reading needs READ
     shape: ClassVar[type[Serializer] | None] = None  # what GET answers; a list of it, in a list
     takes: ClassVar[type[Serializer] | None] = None  # the body of POST
     gives: ClassVar[type[Serializer] | None] = None  # what POST answers; as GET where it is not said
     status: ClassVar[int] = 200  # of an answer to POST
+    answers_with: ClassVar[str] = "application/octet-stream"  # where GET gives a file
+    reads_whole_body: ClassVar[bool] = True  # False: POST reads it in pieces
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "post" in vars(cls) and cls.reads_whole_body:
+            cls.post = repeatable(cls.post)
 
     @classmethod
     def scope_of(cls, verb: str) -> str:

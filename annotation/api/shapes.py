@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotation.machines.runs.starting import QUEUES
@@ -119,6 +120,9 @@ class LabelShape(Shape):
     hint = s.CharField(allow_blank=True)
 
 
+@extend_schema_field(
+    {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}}}
+)
 class DerivedField(s.Field):
     def to_representation(self, derived) -> dict[str, dict[str, str]]:
         return {one.slug: dict(one.of) for one in derived}
@@ -246,15 +250,8 @@ class JudgementShape(Shape):
     unit = s.CharField(source="unit.key")
     dimension = s.CharField()
     label = s.CharField()
-    labels = s.SerializerMethodField()
+    labels = s.ListField(child=s.CharField(), required=False)
     spans = SpanShape(many=True, source="spans.all")
-
-    def get_labels(self, judgement) -> list[str]:
-        asked = self.context["several"].get(judgement.dimension)
-        return asked.chosen(judgement.label) if asked else []
-
-    def left_out(self, judgement) -> tuple[str, ...]:
-        return () if judgement.dimension in self.context["several"] else ("labels",)
 
 
 class AnnotationShape(Shape):

@@ -2,9 +2,11 @@
 
 from django.urls import path
 
-from . import datasets, jobs, machines, projects, work
+from . import datasets, docs, jobs, machines, projects, uploading, work
 
 urlpatterns = [
+    path("schema/", docs.SchemaRoute.as_view(), name="api_schema"),
+    path("docs/", docs.api_docs, name="api_docs"),
     path("projects/<slug:slug>/work/next", work.next_item, name="api_work_next"),
     path("projects/<slug:slug>/guidelines/acknowledge", work.acknowledge, name="api_work_acknowledge"),
     path("projects/<slug:slug>/work/answered", work.answered, name="api_work_answered"),
@@ -17,11 +19,13 @@ urlpatterns = [
     path("datasets/", datasets.DatasetsRoute.as_view(), name="api_datasets"),
     path("datasets/<slug:slug>/", datasets.DatasetDetailRoute.as_view(), name="api_dataset"),
     path("datasets/<slug:slug>/content/", datasets.ContentRoute.as_view(), name="api_content"),
+    path("datasets/<slug:slug>/imports/", uploading.ImportsRoute.as_view(), name="api_imports"),
     path("projects/", projects.ProjectsRoute.as_view(), name="api_projects"),
     path("projects/<slug:slug>/", projects.ProjectDetailRoute.as_view(), name="api_project"),
     path("projects/<slug:slug>/members/", projects.MembersRoute.as_view(), name="api_members"),
     path("projects/<slug:slug>/items/", projects.ItemsRoute.as_view(), name="api_items"),
     path("projects/<slug:slug>/units/", projects.UnitsRoute.as_view(), name="api_units"),
+    path("projects/<slug:slug>/labels/", uploading.LabelsRoute.as_view(), name="api_labels"),
     path("projects/<slug:slug>/annotations/", projects.AnnotationsRoute.as_view(), name="api_annotations"),
     path("projects/<slug:slug>/decisions/", projects.DecisionsRoute.as_view(), name="api_decisions"),
     path("projects/<slug:slug>/runs/", machines.RunsRoute.as_view(), name="api_runs"),

@@ -46,6 +46,7 @@ HANDLERS = {
     Job.Kind.PAIRS: "annotation.imports.pairs.job.HANDLER",
     Job.Kind.ITEMS: "annotation.projects.item_job.HANDLER",
     Job.Kind.CHECKER_RUN: "annotation.machines.runs.suggesting.HANDLER",
+    Job.Kind.PREDICTIONS: "annotation.machines.runs.uploading.HANDLER",
     Job.Kind.TRAINING: "annotation.machines.training.training.HANDLER",
     Job.Kind.EXTRACTION: "annotation.machines.drafts.extraction_job.HANDLER",
     Job.Kind.DRAFTS: "annotation.machines.drafts.publishing.HANDLER",
@@ -74,7 +75,15 @@ BROKER_RETRIES = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
 # Kinds whose project, data set and parameters say all that the job would do. Runs of checkers, extractors and
 # retrievers look for the same run themselves.
 TOLD_BY_PARAMETERS = frozenset(
-    {Job.Kind.IMPORT, Job.Kind.PAIRS, Job.Kind.ITEMS, Job.Kind.TRAINING, Job.Kind.PASSAGES, Job.Kind.EXPORT}
+    {
+        Job.Kind.IMPORT,
+        Job.Kind.PAIRS,
+        Job.Kind.ITEMS,
+        Job.Kind.PREDICTIONS,
+        Job.Kind.TRAINING,
+        Job.Kind.PASSAGES,
+        Job.Kind.EXPORT,
+    }
 )
 
 

@@ -16,6 +16,7 @@ TITLES = {
     Job.Kind.PAIRS: "Making pairs",
     Job.Kind.ITEMS: "Making items",
     Job.Kind.CHECKER_RUN: "Checker run",
+    Job.Kind.PREDICTIONS: "Upload of a checker's answers",
     Job.Kind.TRAINING: "Training of a checker",
     Job.Kind.EXTRACTION: "Extraction of drafts",
     Job.Kind.DRAFTS: "Publishing drafts",

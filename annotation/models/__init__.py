@@ -34,7 +34,7 @@ from .projects import (
 from .rankings import QueryRanking, RankedPassage, RetrievalRun
 from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
-from .tokens import ApiToken
+from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
 
@@ -84,6 +84,7 @@ __all__ = [
     "Shown",
     "Span",
     "StagedChange",
+    "StoredAnswer",
     "SubSentence",
     "Suggestion",
     "TrainedModel",

@@ -15,6 +15,7 @@ class Job(models.Model):
         PAIRS = "pairs"  # gold evidence against the sentences of generated documents
         ITEMS = "items"  # items and assignments for content that a project does not have yet
         CHECKER_RUN = "checker-run"
+        PREDICTIONS = "predictions"  # labels and scores of a checker elsewhere
         TRAINING = "training"  # a checker on the project's own labels
         EXTRACTION = "extraction"  # drafts of triplets, atomic claims or aspects
         DRAFTS = "drafts"  # accepted drafts become content and items

@@ -1,4 +1,4 @@
-"""What programs sign in with."""
+"""What programs sign in with, and what they were answered."""
 
 import uuid
 
@@ -28,3 +28,21 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}"
+
+
+class StoredAnswer(models.Model):
+    """The answer to a request that named a key of its own (`Idempotency-Key`): the same request again gets it again."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)  # of what was asked
+    status = models.PositiveSmallIntegerField(default=0)
+    body = models.JSONField(null=True)
+    headers = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_answer_per_key")]
+
+    def __str__(self) -> str:
+        return f"{self.status} to {self.key}"

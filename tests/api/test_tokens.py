@@ -93,7 +93,7 @@ def test_every_route_asks_for_a_scope(project):
         address = re.sub(r"<int:\w+>", "1", re.sub(r"<slug:\w+>", "frost", address))
         for verb in ("get", "post"):
             answer = getattr(without, verb)(f"/{address}", content_type="application/json")
-            if answer.status_code not in (403, 405):
+            if answer.status_code not in (302, 403, 405):  # a page asks people to sign in
                 opened.append(f"{verb} {address}: {answer.status_code}")
     assert len(routes) > 30 and opened == []
 

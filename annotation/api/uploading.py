@@ -1,0 +1,251 @@
+"""What programs send in one streamed request: content, labels, and what checkers elsewhere said.
+
+The body goes to a file as it comes; a job reads it, and stores all of it or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from rest_framework import serializers as s
+from rest_framework.response import Response
+
+from annotation import access, incoming
+from annotation.access import RESEARCHER
+from annotation.api import shapes
+from annotation.api.problems import Problem
+from annotation.api.repeating import once
+from annotation.api.routes import Route
+from annotation.formats import FORMATS, detect
+from annotation.imports import importing, uploads
+from annotation.imports.importing import FileChoices, ImportRequest, ProjectWish
+from annotation.imports.outside_runs import NAME_CHARS
+from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.jobs.lifecycle import JobError, SameJob
+from annotation.machines.runs import uploading
+from annotation.machines.runs.uploading import EXISTING, VERSION_CHARS, Sent
+from annotation.models import Dataset, Job, Project, Upload
+
+BLOCK = 64 * 1024
+LINES = "application/x-ndjson"
+# Of a body, with the name that its file gets where the address names none.
+MEDIA_TYPES = {
+    LINES: "lines.jsonl",
+    "application/jsonl": "lines.jsonl",
+    "application/json": "values.json",
+    "text/csv": "table.csv",
+    "text/tab-separated-values": "table.tsv",
+    "application/vnd.apache.parquet": "table.parquet",
+    "application/zip": "files.zip",
+    "application/octet-stream": "file",
+}
+REFUSE_LINES, SKIP = ON_ERROR = ("refuse", "skip")
+
+
+@dataclass
+class _Body:
+    """The body of a request, as files that people send are."""
+
+    request: object
+    name: str
+
+    def chunks(self) -> Iterator[bytes]:
+        expected, got = int(self.request.META["CONTENT_LENGTH"]), 0
+        while block := self.request.read(BLOCK):
+            got += len(block)
+            yield block
+        if got < expected:
+            raise Problem(400, f"The body was cut off after {got:,} of {expected:,} bytes; nothing was stored")
+
+
+def stored_body(request, dataset: Dataset, name: str = "") -> Upload:
+    """The body as a file. Problem where its length or type cannot be taken, before a byte of it is read."""
+    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    if media_type not in MEDIA_TYPES:
+        raise Problem(415, f"Content-Type must be one of {', '.join(MEDIA_TYPES)}")
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if not length:
+        raise Problem(411, "Content-Length is missing: the body's length must be known before it is sent")
+    try:
+        size = incoming.whole_in_words(length)
+    except incoming.Refused as refused:
+        raise Problem(400, f"Content-Length {refused}") from None
+    if size > settings.UPLOAD_LIMIT:
+        raise Problem(413, f"The body is larger than {settings.UPLOAD_LIMIT // 1024**2:,} MB; send it in parts")
+    return uploads.store(request.user, dataset, _Body(request._request, name or MEDIA_TYPES[media_type]))
+
+
+class JSONText(s.CharField):
+    """A JSON object, written out in an address."""
+
+    def to_internal_value(self, data) -> dict:
+        try:
+            found = incoming.json_value(super().to_internal_value(data))
+        except incoming.Refused as refused:
+            raise s.ValidationError(f"{refused}") from None
+        if not isinstance(found, dict):
+            raise s.ValidationError("is not a JSON object")
+        return found
+
+
+class UploadRoute(Route):
+    """`asks` are the parameters of the address."""
+
+    gives, status = shapes.JobDetailShape, 202
+    asks: ClassVar[type[s.Serializer]]
+    media_types: ClassVar[tuple[str, ...]] = (LINES,)
+    reads_whole_body = False
+
+    def asked(self, request) -> dict:
+        if unknown := sorted(set(request.query_params) - set(self.asks().fields)):
+            raise Problem(400, f"Unknown parameter {unknown[0]!r}; known are {', '.join(self.asks().fields)}")
+        found = self.asks(data=request.query_params.dict())
+        found.is_valid(raise_exception=True)
+        return found.validated_data
+
+    def started(self, request, dataset: Dataset, start: Callable[[Upload], Job], name: str = "") -> Response:
+        """202 with the job, also where the same body is under way already."""
+        upload = stored_body(request, dataset, name)
+        is_kept = False
+
+        def answer() -> Response:
+            nonlocal is_kept
+            try:
+                job = start(upload)
+                is_kept = True
+            except SameJob as same:
+                job = same.job
+            except JobError as error:
+                raise Problem(409, str(error)) from None
+            job = access.job_for(request.user, job.uuid)
+            return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+
+        try:
+            return once(request, upload.sha256, answer)
+        finally:
+            if not is_kept:
+                uploads.remove(upload)
+
+
+# ---- what checkers elsewhere said ----
+
+
+class AskedOfPredictions(shapes.Shape):
+    checker = s.CharField(max_length=NAME_CHARS, help_text="The checker's name; its runs are called outside:NAME.")
+    version = s.CharField(max_length=VERSION_CHARS, default="", allow_blank=True, help_text="Numbered if left out.")
+    parameters = JSONText(default=dict, max_length=10_000, help_text="A JSON object; part of the checker's identity.")
+    existing = s.ChoiceField(
+        EXISTING,
+        default=EXISTING[0],
+        help_text="Where the checker, with this version and these parameters, said something else before: refuse, make "
+        "a new run, or add what is new to that run.",
+    )
+    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out lines that cannot be taken.")
+
+
+class IntoRun(UploadRoute):
+    """What a checker said, `says`, which becomes a run."""
+
+    asks = AskedOfPredictions
+    says: ClassVar[str]
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        asked = self.asked(request)
+        leaves_out = asked.pop("on_error") == SKIP
+        sent = Sent(gives=self.says, leaves_out=leaves_out, **asked)
+
+        def start(upload: Upload) -> Job:
+            return uploading.start(project, request.user, sent, upload)
+
+        return self.started(request, project.dataset, start)
+
+
+# ---- content and labels ----
+
+
+class AskedOfContent(shapes.Shape):
+    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out rows that cannot be taken.")
+    on_judged = s.ChoiceField(ON_JUDGED, default=REFUSE, help_text="What becomes of changed rows with judgements.")
+
+
+class AskedOfImport(AskedOfContent):
+    format = s.ChoiceField(list(FORMATS), required=False, help_text="Told from the file where it is left out.")
+    name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
+    mapping = JSONText(default=dict, max_length=20_000, help_text="Of a table: role or field -> column.")
+    values = JSONText(default=dict, max_length=20_000, help_text="Of a table: field -> value in the file -> label.")
+    project = s.SlugField(max_length=80, required=False, help_text="Labels go there; it is made where there is none.")
+    title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
+    task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a project that is made.")
+    overlap = s.IntegerField(min_value=0, max_value=20, default=0, help_text="Of a project that is made.")
+    dry_run = s.BooleanField(default=False, help_text="Only tell what the file holds.")
+
+
+class ImportsRoute(UploadRoute):
+    """Import a file into a data set and, where a project is named, its labels and scores into that."""
+
+    asks, media_types = AskedOfImport, tuple(MEDIA_TYPES)
+
+    def post(self, request, slug):
+        dataset = access.dataset_for(request.user, slug, edit=True)
+        asked = self.asked(request)
+        wish = self._wish(request, asked)
+
+        def start(upload: Upload) -> Job:
+            found = asked.get("format") or detect(uploads.path_of(upload), upload.file_name) or "table"
+            wanted = ImportRequest(
+                format=found,
+                files=importing.files_of_uploads([upload]),
+                choices=FileChoices(mapping=asked["mapping"], values=asked["values"]),
+                on_judged=asked["on_judged"],
+                project=wish,
+                leaves_out=asked["on_error"] == SKIP,
+            )
+            return importing.start(request.user, dataset, wanted, is_dry_run=asked["dry_run"])
+
+        return self.started(request, dataset, start, asked["name"])
+
+    def _wish(self, request, asked: dict) -> ProjectWish | None:
+        slug = asked.get("project")
+        if not slug:
+            return None
+        if Project.objects.filter(slug=slug).exists():
+            access.project_for(request.user, slug, RESEARCHER)
+        elif not access.may_create(request.user):
+            raise PermissionDenied("Your account may not create projects; ask a site administrator")
+        return ProjectWish(slug, asked["title"], asked["task_type"], asked["overlap"])
+
+
+class IntoProject(UploadRoute):
+    """What goes into a project's own data set."""
+
+    asks = AskedOfContent
+    format: ClassVar[str]
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        dataset = access.dataset_for(request.user, project.dataset.slug, edit=True)
+        asked = self.asked(request)
+
+        def start(upload: Upload) -> Job:
+            wanted = ImportRequest(
+                format=self.format,
+                files=importing.files_of_uploads([upload]),
+                on_judged=asked["on_judged"],
+                project=ProjectWish(slug, task_type=project.task_type),
+                leaves_out=asked["on_error"] == SKIP,
+            )
+            return importing.start(request.user, dataset, wanted, is_dry_run=False)
+
+        return self.started(request, dataset, start)
+
+
+class LabelsRoute(IntoProject):
+    """Labels of raters elsewhere, a line for each answer, as an export has them (docs/formats.md). The same lines twice
+    change nothing; what a rater now says otherwise is a further revision."""
+
+    format = "assay"

@@ -1,0 +1,238 @@
+"""What programs send in one request: answers of checkers elsewhere, content, labels; whole or not at all."""
+
+import json
+from io import BytesIO
+
+import pytest
+
+from annotation.jobs import lifecycle
+from annotation.models import Annotation, CheckerRun, Evidence, Job, Project, Score, StoredAnswer, Suggestion, Upload
+from tests.api.programs import Program, problem_of
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.importing.test_ratings import summaries
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+LINES = "application/x-ndjson"
+UNITS = [f"c{number % 3}/e{number}" for number in range(7)]
+
+
+@pytest.fixture
+def project():
+    dataset = make_dataset(make_user("rosa", is_staff=True), slug="ice")
+    make_claim_evidence(dataset, 7)
+    return make_project(dataset, slug="frost", overlap=1)
+
+
+@pytest.fixture
+def program(project):
+    return Program(project.created_by)
+
+
+def lines(rows) -> bytes:
+    return b"".join(row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def stances(label: str = "supports", units=UNITS, **more) -> list[dict]:
+    return [{"unit": unit, "dimension": "stance", "label": label} | more for unit in units]
+
+
+def post(program, path: str, body: bytes, kind: str = LINES, **headers):
+    return program.post(f"/api/v1/{path}", body, content_type=kind, headers=headers)
+
+
+def done(answer) -> Job:
+    assert answer.status_code == 202, answer.content
+    job = Job.objects.get(uuid=answer.json()["uuid"])
+    return lifecycle.run_here(job)
+
+
+def test_answers_become_a_run_that_people_are_compared_with(project, program):
+    Project.objects.update(prefill="after")
+    sent = post(program, "projects/frost/suggestions/?checker=nli&version=2", lines(stances(probability=0.9)))
+    assert sent["Location"] == f"/api/v1/jobs/{sent.json()['uuid']}/"
+    job = done(sent)
+    assert (job.state, job.result["rows"]) == ("done", 7), job.message
+    run = CheckerRun.objects.get()
+    assert (run.checker, run.version, str(run.uuid)) == ("outside:nli", "2", job.result["run"])
+    assert Project.objects.get().prefill_run == run and not Upload.objects.exists()
+    rows = program.read("projects/frost/runs/")["results"]
+    assert [(row["origin"], row["state"], row["shown_to_annotators"]) for row in rows] == [("outside", "done", True)]
+    page = client_of(project.created_by).get(f"/runs/{run.uuid}/")
+    assert page.status_code == 200 and "outside:nli" in page.content.decode()
+
+
+def test_the_same_is_once_and_something_else_is_told_apart(project, program):
+    path = "projects/frost/suggestions/?checker=nli&version=2"
+    first = done(post(program, path, lines(stances())))
+    again = done(post(program, path, lines(reversed(stances()))))
+    assert again.result["is_unchanged"] and again.result["run"] == first.result["run"]
+    other = done(post(program, path, lines(stances("refutes"))))
+    assert other.state == "failed" and "existing=new" in other.message
+    assert Suggestion.objects.count() == 7 and CheckerRun.objects.count() == 1
+    assert done(post(program, f"{path}&existing=new", lines(stances("refutes")))).state == "done"
+    warm = f'{path}&parameters={{"temperature": 1}}'
+    assert done(post(program, warm, lines(stances("refutes")))).result["is_unchanged"] is False
+    assert sorted(CheckerRun.objects.values_list("parameters__temperature", flat=True), key=str) == [1, None, None]
+
+
+def test_a_run_grows(project, program):
+    path = "projects/frost/suggestions/?checker=live&existing=add"
+    run = done(post(program, path, lines(stances(units=UNITS[:3])))).result["run"]
+    more = done(post(program, path, lines(stances(units=UNITS[2:]))))
+    assert (more.result["run"], more.result["added"]) == (run, 4)
+    assert done(post(program, path, lines(stances()))).result["added"] == 0
+    wrong = done(post(program, path, lines(stances("refutes", UNITS[:1]))))
+    assert wrong.state == "failed" and "c0/e0" in wrong.message
+    assert CheckerRun.objects.get().job.result["labels"] == {"stance": {"supports": 7}}
+
+
+BAD = [
+    (b'{"unit": "c0/e0", "value": NaN}\n', "NaN"),
+    (b'{"unit": "c0/e0", "value": 1e400}\n', "not finite"),
+    (b'{"unit": "c0/e0", "value": "0.5"}\n', "is not a finite number"),
+    (b'{"unit": "c9/e9", "value": 0.5}\n', "is no unit of the project"),
+    (b'{"unit": "c0/e0", "value": 0.5, "model": "x"}\n', "is none of unit, name, value"),
+    (b'{"unit": "c0/e0", "va\n', "is not JSON"),
+    (b'{"unit": "c1/e1", "value": 0.5}\n', "says something else than line 2"),
+    (b"[]\n", "is not a JSON object"),
+    (b'{"unit": "c0/e0", "name": "a\\u0000b", "value": 1}\n', "NUL"),
+]
+
+
+def test_bad_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(project, program):
+    good = [{"unit": unit, "value": number / 10, "name": "total"} for number, unit in enumerate(UNITS)]
+    body = lines([{"unit": "c0/e0", "value": None}, {"unit": "c1/e1", "value": 0}, *(bad for bad, _ in BAD), *good])
+    path = "projects/frost/scores/?checker=sum"
+    job = done(post(program, path, body))
+    assert (job.state, job.message) == ("failed", f"{len(BAD)} bad lines; nothing was stored")
+    assert not CheckerRun.objects.exists() and not Score.objects.exists()
+    errors = program.read(f"jobs/{job.uuid}/")["result"]["errors"]
+    assert [error["line"] for error in errors] == list(range(3, 3 + len(BAD)))
+    assert [said in error["reason"] for (_, said), error in zip(BAD, errors, strict=True)] == [True] * len(BAD)
+    skipped = done(post(program, f"{path}&on_error=skip", body))
+    assert (skipped.state, skipped.result["error_count"], Score.objects.count()) == ("done", len(BAD), 9)
+    assert Score.objects.get(name="sum", value=None).unit.key == "c0/e0"
+
+
+def test_many_lines_are_stored_in_steps_or_not_at_all(project, program, monkeypatch):
+    monkeypatch.setattr("annotation.machines.runs.uploading.BATCH", 100)
+    rows = [{"unit": unit, "name": f"m{number}", "value": 0.5} for number in range(150) for unit in UNITS]
+    broken = [*rows[:930], b'{"unit": "c0/\n', *rows[930:]]
+    job = done(post(program, "projects/frost/scores/?checker=many", lines(broken)))
+    assert [error["line"] for error in job.result["errors"]] == [931] and not Score.objects.exists()
+    whole = done(post(program, "projects/frost/scores/?checker=many", lines(rows)))
+    assert whole.state == "done" and Score.objects.count() == 1050
+    assert len(program.read("projects/frost/scores/", name="m7")["results"]) == 7
+
+
+def test_a_worker_that_died_leaves_nothing_twice_and_a_cancelled_one_nothing(project, program, monkeypatch):
+    from annotation.machines.runs import uploading
+
+    real, calls = uploading.bulk_insert, []
+
+    def dies(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise OSError("the disk is away")
+        return real(*args)
+
+    monkeypatch.setattr(uploading, "BATCH", 3)
+    monkeypatch.setattr(uploading, "bulk_insert", dies)
+    job = done(post(program, "projects/frost/suggestions/?checker=nli", lines(stances())))
+    assert job.state == "done" and Suggestion.objects.count() == 7 and len(calls) == 5
+    monkeypatch.setattr(uploading, "bulk_insert", lambda *args: lifecycle.request_cancel(Job.objects.latest("pk")))
+    job = done(post(program, "projects/frost/suggestions/?checker=other", lines(stances())))
+    assert job.state == "cancelled" and CheckerRun.objects.count() == 1
+
+
+def test_what_cannot_be_taken_is_refused_before_it_is_read(project, program, settings):
+    path = "projects/frost/scores/?checker=x"
+    assert "Content-Type" in problem_of(post(program, path, b"a=1", "application/x-www-form-urlencoded"), 415)["detail"]
+    problem_of(program.generic("POST", f"/api/v1/{path}", b"", CONTENT_TYPE=LINES, CONTENT_LENGTH=""), 411)
+    settings.UPLOAD_LIMIT = 10
+    problem_of(post(program, path, lines(stances())), 413)
+    settings.UPLOAD_LIMIT = 10**6
+    for query, status in (("", 422), ("?checker=x&parameters=[]", 422), ("?checker=x&colour=red", 400)):
+        problem_of(post(program, f"projects/frost/scores/{query}", b"{}"), status)
+    problem_of(post(Program(project.created_by, "read"), path, b"{}"), 403)
+    problem_of(post(Program(join(project, make_user())), path, b"{}"), 403)
+    assert not Upload.objects.exists() and not Job.objects.filter(kind="predictions").exists()
+
+
+def test_a_body_that_is_cut_off_stores_nothing(project, program):
+    body = lines(stances())
+    environ = {"PATH_INFO": "/api/v1/projects/frost/suggestions/", "QUERY_STRING": "checker=x", "CONTENT_TYPE": LINES}
+    environ |= {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": str(len(body) + 9), "wsgi.input": BytesIO(body)}
+    assert "cut off after" in problem_of(program.request(**environ), 400)["detail"]
+    assert not Upload.objects.exists()
+
+
+def test_the_same_file_sent_twice_at_once_is_one_job(project, program):
+    path = "projects/frost/suggestions/?checker=nli"
+    first, second = (post(program, path, lines(stances())).json() for _ in range(2))
+    assert first["uuid"] == second["uuid"] and Upload.objects.count() == 1
+
+
+def test_a_key_gives_the_same_answer_and_no_second_effect(project, program):
+    path, body = "projects/frost/suggestions/?checker=nli", lines(stances())
+    key = {"Idempotency-Key": "night-1"}
+    first = post(program, path, body, **key)
+    done(first)
+    again = post(program, path, body, **key)
+    assert (again.status_code, again.json()) == (202, first.json()) and again["Idempotent-Replayed"] == "true"
+    assert again["Location"] == first["Location"] and Job.objects.filter(kind="predictions").count() == 1
+    assert "another request" in problem_of(post(program, path, lines(stances("refutes")), **key), 422)["detail"]
+    asked = {"title": "Snow", "slug": "snow"}
+    made = [program.send("datasets/", asked, **{"Idempotency-Key": "a"}) for _ in range(2)]
+    assert [one.status_code for one in made] == [201, 201] and made[0].json() == made[1].json()
+    problem_of(program.send("datasets/", asked | {"slug": "other"}, **{"Idempotency-Key": "a"}), 422)
+    # What was refused had no effect, and may be sent again under its key.
+    problem_of(program.send("datasets/", {"title": "Ice", "slug": "ice"}, **{"Idempotency-Key": "b"}), 422)
+    assert program.send("datasets/", {"title": "Ice", "slug": "ice2"}, **{"Idempotency-Key": "b"}).status_code == 201
+    assert set(StoredAnswer.objects.values_list("key", flat=True)) == {"night-1", "a", "b"}
+    other = Program(make_user("olga", is_staff=True))
+    problem_of(other.send("datasets/", asked, **{"Idempotency-Key": "a"}), 422)  # theirs, and the address is taken
+
+
+def test_content_is_appended_by_key(project, program):
+    trace = {
+        "claim": {"id": "c8", "text": "The river froze over."},
+        "passages": [{"id": "c8/e1", "text": "It did not."}],
+    }
+    for number in range(2):
+        job = done(post(program, "projects/frost/items/", lines([trace])))
+        assert job.state == "done", job.message
+        assert (Evidence.objects.count(), project.items.count(), job.result["is_unchanged"]) == (8, 8, bool(number))
+    assert "c8/e1" in [one["unit"] for one in program.read("projects/frost/units/")["results"]]
+    bad = done(post(program, "projects/frost/items/", lines([trace, b'{"claim": 7}\n'])))
+    assert bad.state == "failed" and bad.result["errors"][0]["line"] == 2
+
+
+def test_labels_made_elsewhere_come_in(project, program):
+    row = {"item": UNITS[0], "annotator": "expert 1", "task_type": project.task_type}
+    row["judgements"] = [{"unit": UNITS[0], "dimension": "relevance", "label": "relevant", "spans": []}]
+    for _ in range(2):
+        assert done(post(program, "projects/frost/labels/", lines([row]))).state == "done"
+    assert Annotation.objects.get().rater.name == "expert 1"
+    wrong = row | {"item": "c9/e9"}
+    job = done(post(program, "projects/frost/labels/", lines([wrong])))
+    assert job.state == "failed" and "c9/e9" in job.result["errors"][0]["reason"]
+    stranger = join(project, make_user("eve"), "researcher")  # may not change the data set
+    problem_of(post(Program(stranger), "projects/frost/labels/", lines([row])), 404)
+
+
+def test_a_table_of_ratings_becomes_a_project_in_one_request(program):
+    program.send("datasets/", {"title": "Summaries", "slug": "summaries"})
+    roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
+    roles |= {f"label/{name}/{who}": f"{who}_{name}" for name in ("coherence",) for who in ("expert_1", "crowd_1")}
+    query = f"format=ratings&project=sums&mapping={json.dumps(roles)}"
+    job = done(post(program, f"datasets/summaries/imports/?{query}", summaries().encode(), "text/csv"))
+    assert job.state == "done", job.message
+    assert program.read("projects/sums/")["dimensions"][0]["slug"] == "coherence"
+    [run] = program.read("projects/sums/runs/")["results"]
+    assert (run["checker"], run["origin"]) == ("outside:r", "outside")
+    wrong = post(program, "datasets/summaries/imports/?format=ratings&mapping={}", b"a,b\n1,2\n", "text/csv")
+    assert "Map the columns" in problem_of(wrong, 409)["detail"]
+    taken = post(program, "datasets/summaries/imports/?format=ratings&project=frost", b"a,b\n1,2\n", "text/csv")
+    problem_of(taken, 409)
