@@ -9,7 +9,7 @@ from types import ModuleType
 from .records import FormatError
 from .sources import Limits, Options, SourceFile
 
-TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet")
+TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet", ".arrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,14 @@ FORMATS: dict[str, Format] = {
         extensions=(".json",),
         reads="Records with responses of several people and suggestions of models; the settings, too.",
         module="annotation.formats.tools.argilla",
+        makes_label_set=True,
+    ),
+    "inspect": Format(
+        slug="inspect",
+        title="Inspect log (.eval or .json)",
+        extensions=(".eval", ".json"),
+        reads="Samples with a model's answers, and the scores of each.",
+        module="annotation.formats.tools.inspect_logs",
         makes_label_set=True,
     ),
     "content": Format(

@@ -10,6 +10,7 @@ from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
 from annotation.formats.tools.alt_test import is_annotations
+from annotation.formats.tools.inspect_logs import is_log, looks_like_log
 from annotation.formats.tools.label_studio.config import is_config
 from annotation.formats.tools.potato import is_output
 
@@ -62,10 +63,14 @@ def detect(source: SourceFile) -> str | None:
         names = [entry.filename for entry in entries_of(source)] or [source.label]
         if any(is_output(name) for name in names):
             return "potato"
+        if is_log(names):
+            return "inspect"
         if any(is_annotations(name) for name in names):
             return "alt-test"
         if read_manifest([source]) is not None:
             return "assay"
+        if any(looks_like_log(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):
+            return "inspect"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):
             return "icat"
         for table in open_tables([source], Options()):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
 from annotation.formats.content.frames import Frames, frames_in
+from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
 from annotation.imports import uploads
 from annotation.imports.labels import LabelCheck
@@ -87,12 +88,15 @@ def files_of_uploads(stored: list[Upload]) -> tuple[dict, ...]:
     return tuple({"upload": str(upload.uuid)} for upload in stored)
 
 
+def _is_wanted(path: Path) -> bool:
+    """Whether a file of a folder is read: neither hidden nor a description of the rows beside it."""
+    return path.is_file() and not path.name.startswith(".") and path.name not in BESIDE_ROWS
+
+
 def files_of_paths(paths: list[Path]) -> tuple[dict, ...]:
     """Names are shown, and guessed from, with the folder that the file lies in. A folder stands for all files in it."""
     inside = [
-        file
-        for path in paths
-        for file in (sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path])
+        file for path in paths for file in (sorted(filter(_is_wanted, path.rglob("*"))) if path.is_dir() else [path])
     ]
     return tuple(
         {

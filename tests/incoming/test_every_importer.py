@@ -110,6 +110,16 @@ POTATO_2 |= {"instance_id_to_span_to_value": {"1": [[{"schema": "s", "name": "no
 ARGILLA = {"id": "1", "fields": {"text": "A text 😀"}, "metadata": {"a": 1}, "vectors": {"v": [0.5]}, "status": "done"}
 ARGILLA |= {"responses": {"tone": [{"value": "good", "user_id": "u"}], "s": [{"value": [], "user_id": "u"}]}}
 ARGILLA |= {"suggestions": {"tone": {"value": "bad", "score": 0.5, "agent": "m"}}}
+INSPECT = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}}
+INSPECT |= {
+    "samples": [
+        {"id": 1, "epoch": 1, "input": "Who?", "target": ["me"], "choices": ["a"], "output": {"completion": "Me."}}
+        | {
+            "scores": {"s": {"value": "C", "answer": "a", "explanation": "e"}, "n": {"value": 0.5}},
+            "metadata": {"a": 1},
+        }
+    ]
+}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -133,6 +143,7 @@ SAMPLES = {
     "potato": sample("potato", POTATO),
     "potato 2": sample("potato", POTATO_2),
     "argilla": sample("argilla", ARGILLA),
+    "inspect": sample("inspect", INSPECT),
     "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{

@@ -7,6 +7,7 @@ they come out.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import struct
 import tempfile
@@ -20,8 +21,11 @@ from typing import BinaryIO
 from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Limits, Options, SourceFile
 
-EXTENSIONS = (".tsv", ".csv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
+EXTENSIONS = (".tsv", ".csv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow")
+# What Hugging Face's `save_to_disk` writes beside the rows.
+BESIDE_ROWS = {"dataset_info.json", "dataset_dict.json", "state.json"}
 CENTRAL_DIRECTORY_BYTES = 4 * MIB
+ZSTD = 93
 # zipfile raises NotImplementedError for a compression it does not know, RuntimeError for an encrypted entry.
 DAMAGED = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError)
 
@@ -169,7 +173,7 @@ def _zip_blobs(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget
             if entry.flag_bits & 1:
                 raise FormatError(f"{name}: is encrypted; unpack the archive first")
             try:
-                opened = archive.open(entry)
+                opened = _zstd(raw, entry) if entry.compress_type == ZSTD else archive.open(entry)
             except DAMAGED as error:
                 raise FormatError(f"{name}: cannot be unpacked ({error})") from error
             with opened:
@@ -179,6 +183,52 @@ def _zip_blobs(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget
                     BlobReader(plain, name, limits, _consumed_of(entry, opened), budget),
                 )
             budget.entry_base += entry.compress_size
+
+
+def _zstd(raw: BinaryIO, entry: zipfile.ZipInfo) -> BinaryIO:
+    """An entry that Python's zipfile cannot unpack: Inspect compresses its logs with zstd."""
+    import pyarrow as pa
+
+    raw.seek(entry.header_offset)
+    header = raw.read(30)
+    name, extra = struct.unpack_from("<HH", header, 26)
+    raw.seek(entry.header_offset + 30 + name + extra)
+    return _Unpacked(pa.CompressedInputStream(_Slice(raw, entry.compress_size), "zstd"))
+
+
+class _Unpacked(io.RawIOBase):
+    """A stream of pyarrow that says of damage what zipfile says of it."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self.stream.read(size if size >= 0 else None)
+        except (OSError, ValueError) as error:
+            raise zipfile.BadZipFile(str(error)) from error
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+class _Slice(io.RawIOBase):
+    """The next `left` bytes of a file; closing it leaves the file open."""
+
+    def __init__(self, raw: BinaryIO, left: int):
+        self.raw, self.left = raw, left
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        block = self.raw.read(self.left if size < 0 else min(size, self.left))
+        self.left -= len(block)
+        return block
 
 
 def _consumed_of(entry: zipfile.ZipInfo, opened: zipfile.ZipExtFile) -> Callable[[], int]:
@@ -192,7 +242,7 @@ def _consumed_of(entry: zipfile.ZipInfo, opened: zipfile.ZipExtFile) -> Callable
 def _is_wanted(entry: zipfile.ZipInfo) -> bool:
     name = entry.filename
     base = name.rsplit("/", 1)[-1]
-    hidden = name.startswith("__MACOSX/") or base.startswith(".")
+    hidden = name.startswith("__MACOSX/") or base.startswith(".") or base in BESIDE_ROWS
     return not entry.is_dir() and not hidden and base.lower().removesuffix(".gz").endswith(EXTENSIONS)
 
 

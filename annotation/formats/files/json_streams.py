@@ -138,16 +138,7 @@ class JsonValues:
                 if not in_array:
                     return
                 self._fail("the file ends inside its list; it is cut short")
-            line = self.line
-            value, end = self._value()
-            text_risky = "\\u" in self.buffer and _RISKY_ESCAPE.search(self.buffer, self.position, end) is not None
-            self.reader.count_record(line)
-            try:
-                check_depth(value, self.buffer, self.position, end)
-            except incoming.Refused as refused:
-                self._fail(f"a value {refused}")
-            self._advance(end - self.position)
-            yield line, value, text_risky
+            yield self._taken()
             self._skip_space()
             if not in_array:
                 continue
@@ -160,6 +151,19 @@ class JsonValues:
                 found = f"expected ',' or ']' but found {mark!r}"
                 self._fail(found if mark else "the file ends inside its list; it is cut short")
             self._advance(1)
+
+    def _taken(self) -> tuple[int, object, bool]:
+        """The value that starts here, with its line and whether its strings may hold bad characters; read past it."""
+        line = self.line
+        value, end = self._value()
+        text_risky = "\\u" in self.buffer and _RISKY_ESCAPE.search(self.buffer, self.position, end) is not None
+        self.reader.count_record(line)
+        try:
+            check_depth(value, self.buffer, self.position, end)
+        except incoming.Refused as refused:
+            self._fail(f"a value {refused}")
+        self._advance(end - self.position)
+        return line, value, text_risky
 
     def _value(self) -> tuple[object, int]:
         while True:
@@ -225,3 +229,51 @@ class JsonValues:
 
     def _fail(self, reason: str) -> None:
         raise FormatError(f"{self.name}: line {self.line:,}, character {self.column:,}: {reason}")
+
+
+class JsonMembers(JsonValues):
+    """The members of one JSON object, in their order; of the list called `inside` its elements, one at a time.
+
+    Iterating yields (name, line, value, risky), the last three as `JsonValues` gives them.
+    """
+
+    def __init__(self, reader: TextReader, inside: str):
+        super().__init__(reader)
+        self.inside = inside
+
+    def __iter__(self) -> Iterator[tuple[str, int, object, bool]]:
+        if not self._skip_space():
+            raise FormatError(f"{self.name}: the file is empty")
+        self._expect("{")
+        for _ in self._entries("}"):
+            _, name, _ = self._taken()
+            if not isinstance(name, str):
+                self._fail("expected the name of a member")
+            self._expect(":")
+            self._skip_space()
+            if name == self.inside and self._next() == "[":
+                self._expect("[")
+                for _ in self._entries("]"):
+                    yield name, *self._taken()
+            else:
+                yield name, *self._taken()
+        self._finish()
+
+    def _expect(self, mark: str) -> None:
+        self._skip_space()
+        if self._next() != mark:
+            self._fail(f"expected {mark!r} but found {self._next()!r}" if self._next() else "the file is cut short")
+        self._advance(1)
+
+    def _entries(self, mark: str) -> Iterator[None]:
+        """Stops at the start of every entry, up to the mark that ends the list or object."""
+        is_first = True
+        self._skip_space()
+        while self._next() != mark:
+            if not is_first:
+                self._expect(",")
+                self._skip_space()
+            is_first = False
+            yield
+            self._skip_space()
+        self._advance(1)

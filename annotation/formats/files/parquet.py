@@ -15,6 +15,7 @@ from decimal import Decimal
 from annotation import incoming
 from annotation.formats.cells import shorten
 from annotation.formats.files.containers import Blob
+from annotation.formats.files.hugging_face import class_names, named
 from annotation.formats.files.json_streams import find_bad_string
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits
@@ -50,7 +51,7 @@ def open_parquet(
         raise FormatError(f"{blob.name}: is not a whole Parquet file; it is cut short or damaged ({error})") from error
     columns = tuple(schema.names)
     rows = BATCH_ROWS if not any(pa.types.is_nested(field.type) for field in schema) else NESTED_BATCH_ROWS
-    return columns, _rows(blob, file, columns, limits, rows)
+    return columns, _rows(blob, file, columns, limits, rows, class_names(schema.metadata))
 
 
 def _is_text(pa, kind) -> bool:
@@ -71,7 +72,7 @@ def _check_size(name: str, metadata, size: int, limits: Limits) -> None:
 
 
 def _rows(
-    blob: Blob, file, columns: tuple[str, ...], limits: Limits, batch_rows: int
+    blob: Blob, file, columns: tuple[str, ...], limits: Limits, batch_rows: int, names: dict[str, list[str]]
 ) -> Iterator[tuple[int, dict] | RowError]:
     import pyarrow as pa
 
@@ -85,12 +86,12 @@ def _rows(
                     f"most {limits.batch_bytes:,} are read at once"
                 )
             blob.stream.budget.spend(unfolded, blob.name)
-            for cells in zip(*(_values(column) for column in batch.columns), strict=True):
+            for cells in zip(*(plain_values(column) for column in batch.columns), strict=True):
                 number += 1
-                if problem := _problem(columns, cells):
+                if problem := problem_in(columns, cells):
                     yield RowError(blob.name, number, problem[0], shorten(problem[1]), problem[2])
                     continue
-                yield number, dict(zip(columns, cells, strict=True))
+                yield number, named(dict(zip(columns, cells, strict=True)), names)
             blob.stream.budget.report(int(blob.stream.out * number / max(total, 1)))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{blob.name}: the Parquet file is damaged after row {number:,} ({error})") from error
@@ -106,7 +107,7 @@ def _unfolded(pa, column) -> int:
     return column.nbytes
 
 
-def _values(column) -> list:
+def plain_values(column) -> list:
     """The cells as plain values. What Python has no value for is there as `_Unreadable`."""
     try:
         found = column.to_pylist()
@@ -148,7 +149,7 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def _problem(columns: tuple[str, ...], cells: tuple) -> tuple[str, object, str] | None:
+def problem_in(columns: tuple[str, ...], cells: tuple) -> tuple[str, object, str] | None:
     """Column, value and reason of the first cell that cannot be taken."""
     for column, cell in zip(columns, cells, strict=True):
         if type(cell) is str:

@@ -1,4 +1,4 @@
-"""Rows of a file, whatever it is stored as: delimited text, JSON Lines, a JSON array or Parquet.
+"""Rows of a file, whatever it is stored as: delimited text, JSON Lines, a JSON array, Parquet or Arrow.
 
 Every row comes as (line, {column: value}) or as a RowError, in file order and in bounded memory. What a file is, is
 told from its first bytes; its name only decides between tab and comma.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from annotation.formats.cells import SHOWN_CHARS, shorten
+from annotation.formats.files.arrow import is_arrow, open_arrow
 from annotation.formats.files.containers import Blob, open_blobs
 from annotation.formats.files.json_streams import JsonValues, decode_json, find_bad_string, risky_json
 from annotation.formats.files.parquet import open_parquet
@@ -32,7 +33,7 @@ class OpenTable:
     """One file's rows. `columns` is None where every row names its own (JSON)."""
 
     name: str
-    kind: str  # delimited | json-lines | json | parquet
+    kind: str  # delimited | json-lines | json | parquet | arrow
     columns: tuple[str, ...] | None
     rows: Iterator[Row | RowError]
 
@@ -55,6 +56,9 @@ def open_table(blob: Blob, limits: Limits, files: ExitStack) -> OpenTable:
     if head.startswith(b"PAR1") or blob.name.lower().endswith(".parquet"):
         columns, rows = open_parquet(blob, head, limits, files)
         return OpenTable(blob.name, "parquet", check_columns(blob.name, columns, limits), rows)
+    if is_arrow(head):
+        columns, rows = open_arrow(blob, head, limits, files)
+        return OpenTable(blob.name, "arrow", check_columns(blob.name, columns, limits), rows)
     reader = TextReader(blob.stream)
     start = re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", head).replace(b"\0", b"").lstrip(b" \t\r\n")[:1]
     if start == b"[":
