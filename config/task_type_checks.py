@@ -170,6 +170,10 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
             yield f"{slug} has the answer {dimension.answer!r}, not one of {', '.join(ANSWERS)}"
         if dimension.takes_number != (dimension.number is not None) or (dimension.takes_number and dimension.labels):
             yield f"{slug} is answered by a number where it has a range and no labels, and only there"
+        if dimension.takes_text and (dimension.labels or dimension.spans or dimension.role or dimension.derived):
+            yield f"{slug} is answered in words, so it has no labels, no spans, no role and nothing derived"
+        if dimension.is_optional and not dimension.takes_text:
+            yield f"{slug} may be left empty, which only questions that are answered in words may"
         if dimension.takes_number and (dimension.level not in LEVELS[2:] or dimension.role or dimension.derived):
             yield f"{slug} takes a number, so it is interval or ratio, with no role and nothing derived"
         if dimension.takes_several and (dimension.level != "nominal" or dimension.role or dimension.derived):
@@ -187,7 +191,7 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
 
 def _labels(kind: TaskType) -> Iterator[str]:
     for dimension in kind.dimensions:
-        if not dimension.takes_number:
+        if not (dimension.takes_number or dimension.takes_text):
             yield from (f"{dimension.slug} {problem}" for problem in _of_labels(dimension.labels))
         if kind.keys_pick == "labels" and len(dimension.labels) > DIGITS:
             yield f"{dimension.slug} has {len(dimension.labels)} labels; digits pick {DIGITS}"

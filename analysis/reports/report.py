@@ -20,7 +20,7 @@ from analysis.reports.tabular import Grid, with_note
 from analysis.reports.words.sentences import said_of_labels_seen
 from analysis.sources.outline import Outline
 from annotation.models import Project
-from annotation.task_types import TaskType
+from annotation.task_types import Dimension, TaskType
 
 if TYPE_CHECKING:
     from analysis.sources.base import Source
@@ -136,18 +136,22 @@ class Report:
     def page_of(self, result: dict) -> Page:
         page = self.declares(self.read(result))
         left = result.get("made_from", {}).get("questions_left_out", ())
-        note = f"Not taken here, since they are answered by numbers: {', '.join(left)}." if left else ""
+        note = f"Not counted here: {', '.join(left)}, answered by numbers or in words." if left else ""
         return page.with_note(" ".join(filter(None, (note, said_of_labels_seen(result)))))
 
     def fits(self, kind: TaskType) -> str:
-        if all(one.takes_number for one in kind.dimensions) and not self.takes_numbers:
-            return f"It counts labels; '{kind.title}' asks for numbers, which agreement and comparison take"
+        if all(map(self._is_left_out, kind.dimensions)):
+            what = "labels or numbers" if self.takes_numbers else "labels"
+            return f"It counts {what}; '{kind.title}' asks for other answers"
         return self.refuses(kind)
+
+    def _is_left_out(self, dimension: Dimension) -> bool:
+        return dimension.takes_text or (dimension.takes_number and not self.takes_numbers)
 
     def _left_out(self, source: Source) -> dict:
         """Questions that the project asks and the report does not take."""
-        numbers = [] if self.takes_numbers else [one.title for one in source.asked.dimensions if one.takes_number]
-        return {"questions_left_out": numbers} if numbers else {}
+        left = [one.title for one in source.asked.dimensions if self._is_left_out(one)]
+        return {"questions_left_out": left} if left else {}
 
     def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""

@@ -6,7 +6,8 @@ A question `topics` with the label `health` becomes the question `topics=health`
 NOT_CHOSEN. So whatever is computed of a label is computed of each of several, too. `with_answers` puts the answers as a
 whole beside them, for figures of sets.
 
-Numbers are no labels: only reports that say so take such questions (`of_numbers`), and others leave them out.
+Numbers are no labels: only reports that say so take such questions (`of_numbers`), and others leave them out. No
+report takes texts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def slug_of(dimension: Dimension, value: str) -> str:
 @lru_cache(maxsize=64)
 def per_label(kind: TaskType) -> TaskType:
     """The task type with a question for each label of those that take several, and without those that are answered by a
-    number; itself where there are none of these.
+    number or in words; itself where there are none of these.
 
     A condition on one label of several is one on that label's question. One on any of some has no such question: it is
     left out, and units that were not asked have no labels.
@@ -41,7 +42,7 @@ def per_label(kind: TaskType) -> TaskType:
         return kind
     found: list[Dimension] = []
     for dimension in kind.dimensions:
-        if dimension.takes_number:
+        if dimension.takes_number or dimension.takes_text:
             continue
         condition = dimension.asked_when
         if condition and condition.dimension in several:
@@ -65,9 +66,13 @@ def per_label(kind: TaskType) -> TaskType:
 
 
 def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:
-    """A frame with columns dimension and label: rows of questions that take several become one for each label."""
+    """A frame with columns dimension and label: rows of questions that take several become one for each label,
+    and texts are left out."""
     import pandas as pd
 
+    words = [one.slug for one in kind.dimensions if one.takes_text]
+    if words and len(rows):
+        rows = rows[~rows["dimension"].isin(words)].reset_index(drop=True)
     several = [one for one in kind.dimensions if one.takes_several]
     if not several or not len(rows):
         return rows

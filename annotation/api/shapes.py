@@ -163,6 +163,7 @@ class DimensionShape(Shape):
     level = s.CharField()
     answer = s.CharField()
     number = NumberShape(allow_null=True)
+    optional = s.BooleanField(source="is_optional")
     hidden = s.BooleanField(source="is_hidden")
     labels = s.ListField(child=s.CharField(), source="values")
     shown_labels = LabelShape(many=True)

@@ -37,6 +37,7 @@ class DecisionForm(forms.Form):
         if dimension.takes_several:
             chosen = self.data.getlist("label")
             cleaned["label"] = dimension.answer_of(chosen) if set(chosen) <= set(dimension.values) else ""
+        cleaned["label"] = cleaned["label"].replace("\r\n", "\n")
         if not dimension.takes(cleaned["label"]):
             self.add_error("label", "There is no such label")
         return cleaned

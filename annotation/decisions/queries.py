@@ -48,22 +48,24 @@ FILTERS = {
 }
 # These tell something about labels, and are only for those who may see them.
 LABEL_FILTERS = {
-    "disagreed": ("Disagreements", lambda items: items.filter(pk__in=_disagreeing(items))),
+    "disagreed": ("Disagreements", lambda items, words: items.filter(pk__in=_disagreeing(items, words))),
     "undecided": (
         "Disagreements without a decision",
-        lambda items: items.filter(pk__in=_disagreeing(items, decided=False)),
+        lambda items, words: items.filter(pk__in=_disagreeing(items, words, decided=False)),
     ),
 }
 
 
-def _disagreeing(items: QuerySet, *, decided: bool = True) -> QuerySet:
-    """Items where two answers in force differ on one unit and dimension."""
+def _disagreeing(items: QuerySet, words: list[str], *, decided: bool = True) -> QuerySet:
+    """Items where two answers in force differ on one unit and dimension, those of `words` apart: nobody writes what
+    another one does."""
     differing = (
         Judgement.objects.filter(
             revision__is_latest=True,
             revision__annotation__is_surplus=False,
             revision__annotation__item__in=items.values("pk"),
         )
+        .exclude(dimension__in=words)
         .order_by()
         .values("revision__annotation__item", "revision__annotation__item__project", "unit", "dimension")
         .annotate(least=Min("label"), most=Max("label"))
@@ -92,7 +94,9 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
     if search:
         in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
         items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
-    return (FILTERS | LABEL_FILTERS)[filter][1](items)
+    if filter in LABEL_FILTERS:
+        return LABEL_FILTERS[filter][1](items, [one.slug for one in project.type.dimensions if one.takes_text])
+    return FILTERS[filter][1](items)
 
 
 @dataclass
@@ -237,7 +241,7 @@ def item_view(project: Project, item: Item) -> ItemView:
                         Decided(one, dimension.title_of(one.label), _derived(dimension, one.label)) for one in of_unit
                     ],
                     adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
-                    disagrees=len(counted) > 1,
+                    disagrees=len(counted) > 1 and not dimension.takes_text,
                 )
             )
     numbers = Revision.objects.filter(annotation__item=item).order_by().values_list("annotation").annotate(Count("pk"))

@@ -132,7 +132,7 @@ class _Batch:
         labels, methods, derived = {}, {}, {}
         for dimension in self.kind.dimensions:
             label = item.label(self.kind, unit, dimension)
-            if label is not None:
+            if label is not None and not dimension.takes_text:
                 labels[dimension.slug] = list(dimension.chosen(label)) if dimension.takes_several else label
                 methods[dimension.slug] = item.method(unit, dimension)
                 derived |= {each.slug: each.label_for(label) for each in dimension.derived}

@@ -139,6 +139,7 @@ def _label_set(description: TaskType) -> list[dict]:
             "question": dimension.question,
             "level": dimension.level,
             **({"answer": dimension.answer} if dimension.answer != "label" else {}),
+            **({"optional": True} if dimension.is_optional else {}),
             **({"number": asdict(dimension.number)} if dimension.number else {}),
             "asked_when": {dimension.asked_when.dimension: dimension.asked_when.labels} if dimension.asked_when else {},
             "labels": [_as_json(label) for label in dimension.labels],

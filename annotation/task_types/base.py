@@ -15,8 +15,9 @@ from decimal import Decimal
 SEPARATOR = "|"
 NONE_CHOSEN = "(none)"
 NONE_TITLE = "None of these"
-# What an answer is: one label, any number of labels, a number.
-ANSWERS = ("label", "labels", "number")
+# What an answer is: one label, any number of labels, a number, a text.
+ANSWERS = ("label", "labels", "number", "text")
+TEXT_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ class Dimension:
     role: str = ""
     derived: tuple[Derived, ...] = ()
     number: NumberRange | None = None  # of a question that is answered by one
+    is_optional: bool = False  # may be left without an answer; only questions that are answered in words
     # Values in the order of the screen where that differs from the stored order. Only a project's options set it.
     shown_order: tuple[str, ...] = ()
     # Not asked in a project that hides it. Its labels from elsewhere stay readable.
@@ -195,6 +197,10 @@ class Dimension:
     def takes_number(self) -> bool:
         return self.answer == "number"
 
+    @property
+    def takes_text(self) -> bool:
+        return self.answer == "text"
+
     def answer_of(self, values: Iterable[str]) -> str:
         """The answer that holds these labels, as it is stored. KeyError names one that there is not."""
         chosen = set(values)
@@ -212,6 +218,8 @@ class Dimension:
         """Whether this is an answer to the question, written as it is stored."""
         if self.number is not None:
             return self.number.holds(answer)
+        if self.takes_text:
+            return 0 < len(answer) <= TEXT_CHARS and answer == answer.strip() and "\r" not in answer
         chosen = self.chosen(answer)
         return all(value in self.values for value in chosen) and (
             not self.takes_several or answer == self.answer_of(chosen)
@@ -221,7 +229,7 @@ class Dimension:
         """The answer in words; one of an older version is shown as it is stored."""
         if self.number is not None:
             return f"{answer} {self.number.unit}".strip()
-        if not self.takes(answer):
+        if self.takes_text or not self.takes(answer):
             return answer
         return ", ".join(self.label(value).title for value in self.chosen(answer)) or NONE_TITLE
 
@@ -230,6 +238,8 @@ class Dimension:
         """For messages: what an answer may be."""
         if self.number is not None:
             return str(self.number)
+        if self.takes_text:
+            return f"a text of 1 to {TEXT_CHARS:,} characters"
         several = f", several with {SEPARATOR!r} between them in this order, or {NONE_CHOSEN}"
         return ", ".join(self.values) + (several if self.takes_several else "")
 

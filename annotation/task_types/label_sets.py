@@ -13,7 +13,7 @@
      "free_text": {"title": "Note", "hint": "…", "required": false}}
 
 `answer` (one label unless it says "labels": any number of them, none included; or "number", which has a range in the
-place of labels), `asked_when`, `spans`, `role`,
+place of labels; or "text", which has neither and may be `optional`), `asked_when`, `spans`, `role`,
 `polarity`, `hint`, `question`, `summary` and `free_text` may be left out. The identifier
 of a label set is `name/hash/version`, with twelve hexadecimal digits of the SHA-256 of the description, so that the
 same questions are the same task type on every Assay, and others never are.
@@ -164,6 +164,9 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
         question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
         if dimension.answer != "label":
             question["answer"] = dimension.answer
+        if dimension.takes_text:
+            question |= {"optional": True} if dimension.is_optional else {}
+            del question["labels"]
         if (of := dimension.number) is not None:
             bounds = {"min": of.least, "max": of.most, "step": of.step}
             question["number"] = {name: value for name, value in bounds.items() if value is not None}
@@ -208,6 +211,7 @@ def _dimension(question: Mapping) -> Dimension:
             Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"))
             for label in question.get("labels", ())
         ),
+        is_optional=question.get("optional", False),
         number=_range(question.get("number") or {}) if question.get("answer") == "number" else None,
         asked_when=Condition(condition["question"], tuple(condition["labels"])) if condition else None,
         spans=SpanRule(
@@ -232,7 +236,19 @@ def _range(said: Mapping) -> NumberRange:
 Problems = list[tuple[str, str]]
 
 _TOP = {"name", "version", "page", "summary", "questions", "free_text"}
-_QUESTION = {"slug", "title", "question", "level", "answer", "labels", "number", "asked_when", "spans", "role"}
+_QUESTION = {
+    "slug",
+    "title",
+    "question",
+    "level",
+    "answer",
+    "labels",
+    "number",
+    "optional",
+    "asked_when",
+    "spans",
+    "role",
+}
 _LABEL = {"value", "title", "hint", "polarity"}
 _SPANS = {"title", "fields", "required", "labels", "own_labels"}
 _OWN_LABEL = {"value", "title"}
@@ -293,7 +309,17 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
         problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
     elif answer == "labels" and question.get("role"):
         problems.append((f"{place}.role", "is of a question with one label; no checker answers with several"))
-    if question.get("answer") == "number":
+    if not isinstance(question.get("optional", False), bool):
+        problems.append((f"{place}.optional", "is neither true nor false"))
+    elif question.get("optional") and question.get("answer") != "text":
+        problems.append((f"{place}.optional", "is of a question that is answered in words; others need an answer"))
+    if question.get("answer") == "text":
+        for part in ("labels", "number", "role", "spans"):
+            if question.get(part):
+                problems.append((f"{place}.{part}", "is of another question than one that is answered in words"))
+        if level != "nominal":
+            problems.append((f"{place}.level", f"is {level}, and texts have no order: they are nominal"))
+    elif question.get("answer") == "number":
         problems += _number_problems(place, question, level)
     else:
         problems += _label_problems(f"{place}.labels", question.get("labels"), level)

@@ -69,6 +69,8 @@ def check(
                 if judgement is not None:
                     errors.append(FieldError(f"{dimension.title} is not asked here", unit, dimension.slug))
                 continue
+            if judgement is None and dimension.is_optional:
+                continue
             if judgement is None:
                 errors.append(FieldError(f"{dimension.title} has no answer", unit, dimension.slug))
                 continue
@@ -97,7 +99,9 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
         elif slug not in dimensions:
             errors.append(FieldError("This is not asked in this task", unit, slug))
         elif not dimensions[slug].takes(label):
-            errors.append(FieldError(f"{dimensions[slug].title} has no such label", unit, slug, "label"))
+            dimension = dimensions[slug]
+            message = "has no such label" if dimension.labels else f"takes {dimension.known_answers}"
+            errors.append(FieldError(f"{dimension.title} {message}", unit, slug, "label"))
         elif (unit, slug) in found:
             errors.append(FieldError(f"{dimensions[slug].title} is answered twice", unit, slug))
         else:

@@ -164,7 +164,7 @@ def test_agreement_and_scores_count_numbers_and_other_reports_say_that_they_do_n
         options = {"run": str(run.uuid)} if any(one.name == "run" for one in kind.options) else {}
         result = kind.compute(DatabaseSource(project), quick=True, **options)
         notes = kind.page_of({part: value for part, value in result.items() if part != "behind"}).notes
-        assert "Not taken here, since they are answered by numbers: Share." in " ".join(notes), name
+        assert "Not counted here: Share, answered by numbers or in words." in " ".join(notes), name
     alone = task_type_of(ESTIMATES | {"questions": [SHARE]})
     assert [name for name, kind in REPORTS.items() if not kind.fits(alone)] == ["agreement", "comparison"]
 

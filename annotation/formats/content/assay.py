@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, SeenKeys, row_error, to_key
+from annotation.formats.cells import BadCell, SeenKeys, row_error, to_key, to_text
 from annotation.formats.content.frames import frames_in, read_content
 from annotation.formats.detection import detect
 from annotation.formats.files.manifests import data_files, read_manifest
@@ -35,6 +35,7 @@ from annotation.formats.sources import Options, SourceFile
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
 DECISION_SIGN = "method"
+ANSWER_CHARS = 10_000
 KIND_TITLES = {str: "a text", bool: "true or false"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 
@@ -163,7 +164,7 @@ def _decision(cells: dict, limit: int) -> DecisionRecord:
     if number < 1:
         raise BadCell("number", number, "is less than 1")
     if label:
-        to_key(label, "label", limit)
+        _answer(label, "label")
     elif "number" not in cells:
         raise BadCell("label", label, "is missing")
     if seen is not None and not _is_seen(seen):
@@ -198,9 +199,19 @@ def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
     return JudgementRecord(
         to_key(entry.get("unit"), f"{path}.unit", limit),
         to_key(entry.get("dimension"), f"{path}.dimension", limit),
-        to_key(entry.get("label"), f"{path}.label", limit),
+        _answer(entry.get("label"), f"{path}.label"),
         tuple(_span(span, f"{path}.spans[{at}]") for at, span in enumerate(spans)),
     )
+
+
+def _answer(value: object, path: str) -> str:
+    """A label, several with marks between them, a number or a text: what it may be, the question says."""
+    text = to_text(value, path)
+    if not text or text != text.strip():
+        raise BadCell(path, text, "is empty" if not text.strip() else "has spaces or line breaks around it")
+    if len(text) > ANSWER_CHARS:
+        raise BadCell(path, text, f"has {len(text):,} characters; at most {ANSWER_CHARS:,} are stored")
+    return text
 
 
 def _span(span: object, path: str) -> SpanRecord:

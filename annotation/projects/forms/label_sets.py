@@ -36,6 +36,7 @@ ANSWER_TITLES = {
     "": "One label",
     "labels": "Several labels: any number of them, none included",
     "number": "A number",
+    "text": "A text in the annotator's words",
 }
 ROLE_TITLES = {
     "": "None: no checker answers it",
@@ -94,7 +95,10 @@ class LabelSetDraft:
             question |= {"level": said["level"], "labels": labels}
             if said["answer"] == "number":
                 question["number"] = {name: _number(part) for name, part in said["number"].items() if part}
+            if said["answer"] in ("number", "text"):
                 question = {name: part for name, part in question.items() if name != "labels" or part}
+            if said["answer"] == "text":
+                question |= {"optional": True} if said["optional"] else {}
             question |= {name: said[name] for name in ("question", "role", "answer") if said[name]}
             if said["when"]:
                 asked = said["when"][0].partition(" ")[0]
@@ -207,6 +211,7 @@ def _question(one: Mapping) -> dict:
         "answer": one.get("answer", "") if one.get("answer") != "label" else "",
         "role": one.get("role", ""),
         "number": {name: _bound(one, name) for name in BOUNDS},
+        "optional": one.get("optional", False),
         "labels": [EMPTY_LABEL | label for label in one.get("labels", ())] or [EMPTY_LABEL, EMPTY_LABEL],
         "when": [f"{condition['question']} {value}" for value in condition["labels"]] if condition else [],
         "spans": {
@@ -255,6 +260,7 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
         questions.append(
             {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "answer", "role")}
             | {"number": {name: text(f"{place}.number.{name}") for name in BOUNDS}}
+            | {"optional": f"{place}.optional" in data}
             | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
             | {
                 "spans": {

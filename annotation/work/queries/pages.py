@@ -155,6 +155,7 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
             "title": dimension.title,
             "answer": dimension.answer,
             "number": dimension.number and asdict(dimension.number),
+            "optional": dimension.is_optional,
             "number_words": str(dimension.number or ""),
             "scale": dimension.values,  # the order in which an answer of several labels holds them
             "labels": [

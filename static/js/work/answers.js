@@ -42,7 +42,7 @@ export function createItem(node, payload, onChange, onPainted) {
       const key = keyOf(unit, dimension.slug);
       const { box, spans } = elements.get(key) ?? {};
       if (!box) continue;
-      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input")], index: groups.length };
+      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input, textarea")], index: groups.length };
       groups.push(group);
       byKey.set(key, group);
       byBox.set(box, group);
@@ -108,7 +108,7 @@ export function createItem(node, payload, onChange, onPainted) {
   const spansOf = (group) => state.spans[group.key] ?? NONE;
   const withSpans = (key, list) => ({ spans: { ...state.spans, [key]: list } });
 
-  let typed = null; // the group whose number is being typed: all of it is one step back
+  let typed = null; // the group whose number or text is being typed: all of it is one step back
   /** Every change goes through here: remembered for undo, then shown. `next` holds what differs. */
   function change(next, of = null) {
     if (of === null || of !== typed) past.push(state);
@@ -199,7 +199,7 @@ export function createItem(node, payload, onChange, onPainted) {
     },
     /** The next group without an answer, from the current one on and around; null when there is none. */
     unanswered() {
-      const isOpen = (group) => isAsked(group) && labelOf(group) === undefined;
+      const isOpen = (group) => isAsked(group) && !group.dimension.optional && labelOf(group) === undefined;
       return groups.slice(current + 1).find(isOpen) ?? groups.slice(0, current).find(isOpen) ?? null;
     },
     choose(group, value) {
@@ -211,11 +211,11 @@ export function createItem(node, payload, onChange, onPainted) {
       if (labels[group.key] === undefined) delete labels[group.key];
       change({ labels });
     },
-    /** The number as it stands in its field; what is none of the question's is no answer yet. */
+    /** The number or the text as it stands in its field; what is none of the question's is no answer yet. */
     type(group, text) {
       if (!isAsked(group)) return;
       const labels = { ...state.labels };
-      const value = numberIn(group.dimension.number, text);
+      const value = group.dimension.number ? numberIn(group.dimension.number, text) : text.trim() || undefined;
       if (value === undefined) delete labels[group.key];
       else labels[group.key] = value;
       change({ labels }, group.key);
@@ -316,7 +316,8 @@ export function createItem(node, payload, onChange, onPainted) {
     /** What is missing first: its group (or element) and what to say about it; null when everything is there. */
     missing() {
       for (const group of groups) {
-        if (!isAsked(group)) continue;
+        if (!isAsked(group) || (group.dimension.optional && !(group.key in state.labels))) continue;
+        if (!(group.key in state.labels) && group.dimension.answer === "text" && !isMany) return { group, message: `Write: ${group.dimension.title}` };
         if (!(group.key in state.labels) && group.dimension.number && !isMany) {
           return { group, message: `${group.dimension.title}: type ${group.dimension.number_words}` };
         }
@@ -350,7 +351,7 @@ export function createItem(node, payload, onChange, onPainted) {
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
       const labels = Object.entries(draft.labels ?? {}).filter(([key, answer]) => byKey.has(key)
-        && (byKey.get(key).dimension.number ? numberIn(byKey.get(key).dimension.number, answer) === answer : chosenIn(byKey.get(key).dimension, answer).every((value) => byKey.get(key).dimension.labels.some((label) => label.value === value))));
+        && (byKey.get(key).dimension.answer === "text" || (byKey.get(key).dimension.number ? numberIn(byKey.get(key).dimension.number, answer) === answer : chosenIn(byKey.get(key).dimension, answer).every((value) => byKey.get(key).dimension.labels.some((label) => label.value === value)))));
       const spans = Object.entries(draft.text_hash === payload.text_hash ? draft.spans ?? {} : {}).filter(([key]) => byKey.has(key));
       state = { labels: Object.fromEntries(labels), spans: Object.fromEntries(spans), words: draft.free_text ?? "" };
       if (comment) comment.value = draft.comment ?? "";
@@ -391,7 +392,7 @@ export function createItem(node, payload, onChange, onPainted) {
   if (comment?.value) find("[data-comment-box]").open = true;
   for (const group of groups) {
     for (const input of group.inputs) {
-      if ("number" in input.dataset) {
+      if ("number" in input.dataset || "text" in input.dataset) {
         input.addEventListener("input", () => item.type(group, input.value));
         input.addEventListener("change", () => (typed = null));
       } else input.addEventListener("change", () => item.choose(group, input.value));

@@ -95,6 +95,11 @@ export function createChooser(stage, itemNow, page, highlighter) {
         }
         return actions.label(name, event.repeat);
       }
+      const words = current()?.box.querySelector("[data-text]");
+      if (words && name === "t") {
+        words.focus();
+        return true;
+      }
       const field = current()?.box.querySelector("[data-number]");
       if (field && /^[-.,0-9]$/.test(event.key)) {
         field.focus();

@@ -67,6 +67,10 @@ export function createView(item, painted) {
     group.box.toggleAttribute("data-answered", now.label !== undefined);
     const chosen = chosenIn(group.dimension, now.label);
     for (const input of group.inputs) {
+      if ("text" in input.dataset) {
+        if (input.value.trim() !== (now.label ?? "")) input.value = now.label ?? "";
+        continue;
+      }
       if ("number" in input.dataset) {
         // What somebody is typing may be the beginning of a number.
         const isOther = Number(input.value || NaN) !== Number(now.label);
