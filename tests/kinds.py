@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+import pytest
+
 from annotation.access import assignment_for
 from annotation.formats.records import (
     AspectRecord,
@@ -27,8 +29,15 @@ from annotation.task_types import TASK_TYPES, Dimension
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 from tests.factories import join, make_dataset, make_project, make_user
+from tests.remembered import remembered
 
 IDENTIFIERS = tuple(description.identifier for description in TASK_TYPES)
+# For costly tests: between them these take every way through the code. The other kinds are among the slow tests.
+EVERY_TIME = ("claim-evidence/six-way/1", "triplets/-/1", "aspect-coverage/-/1")
+EACH_KIND = pytest.mark.parametrize(
+    "identifier",
+    [pytest.param(one, marks=() if one in EVERY_TIME else pytest.mark.slow, id=one) for one in sorted(IDENTIFIERS)],
+)
 
 GOLD = "The harbour of Lindau froze in January 1963. Ships stayed in port for two weeks."
 OTHER = "The ferry to Bregenz was built in 1928."
@@ -90,12 +99,14 @@ def bring_in(dataset: Dataset, found: Iterable) -> None:
     publish(batch, REFUSE, lambda: None)
 
 
+@remembered
 def make_kind_dataset(n: int = 2, **fields) -> Dataset:
     dataset = make_dataset(**fields)
     bring_in(dataset, records(n))
     return dataset
 
 
+@remembered
 def make_kind_project(identifier: str, *, n: int = 2, dataset: Dataset | None = None, **fields) -> Project:
     """An open project of that task type, with its items in the order of the content."""
     return make_project(dataset or make_kind_dataset(n), identifier, **{"order": "file", **fields})

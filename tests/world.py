@@ -19,6 +19,7 @@ from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 
 from . import factories
+from .remembered import remembered
 from .retrieval.harbour import ranked
 
 ROLES = ("anonymous", "outsider", "annotator", "adjudicator", "researcher", "other researcher", "admin")
@@ -64,6 +65,7 @@ TRAINED = {
 }
 
 
+@remembered
 def make_world(items: int = 3) -> SimpleNamespace:
     people = {name: factories.make_user(name.replace(" ", "-")) for name in ROLES[1:-1]}
     people["researcher"].is_staff = True

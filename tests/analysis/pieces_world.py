@@ -12,6 +12,7 @@ from annotation.models import Evidence, Project, Question, Response, Suggestion,
 from tests.analysis.test_refchecker_report import BAD, C, E, N, run_of
 from tests.analysis.world import make_rater, make_scores, say
 from tests.factories import make_batch, make_dataset, make_project, make_suggestions
+from tests.remembered import remembered
 
 TITLES = {"Entailment": E, "Neutral": N, "Contradiction": C}
 # Names with what stands between parts of keys and addresses, and a setting that begins as another one does.
@@ -56,6 +57,7 @@ class World:
         return [piece for answer in self.answers for piece in answer.pieces]
 
 
+@remembered
 def make_world() -> World:
     rng = random.Random(11)
     dataset = make_dataset()

@@ -15,6 +15,7 @@ from tests.analysis.planted import decide, score, suggest
 from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import answer_all, bring_in, make_kind_dataset, make_kind_project
+from tests.remembered import remembered
 
 YES, NO = "relevant", "not_relevant"
 STANCES = ("refutes", "insufficient-neutral", "supports")
@@ -54,6 +55,7 @@ def said_by(person: int, number: int) -> tuple[str, str | None]:
     return relevance, STANCES[(number + 1) % 3] if wrong else stance
 
 
+@remembered
 def study(n: int = N) -> Project:
     """Three people label all pairs, four a day, each half of them with suggestions of one run in view, which they
     follow but for every fifth. Another run was shown to nobody. Every claim has two pairs, and one of two sources."""
@@ -112,6 +114,7 @@ def _run(project: Project, checker: str, wrong: int):
     return run
 
 
+@remembered
 def _scored() -> Project:
     project = test_icat_report.make_planted(test_icat_report.labels_of_people())
     test_icat_report.make_runs(project)
@@ -122,6 +125,7 @@ def run_of(project: Project, checker: str) -> str:
     return str(project.checker_runs.get(checker=checker).uuid)
 
 
+@remembered
 def _with_answers(identifier: str, n: int = 4) -> Project:
     project = make_kind_project(identifier, n=n)
     answer_all(project, people=3)
@@ -129,6 +133,7 @@ def _with_answers(identifier: str, n: int = 4) -> Project:
     return project
 
 
+@remembered
 def _of_aspects(n: int = 12) -> Project:
     """Three models' answers to questions of three aspects; how much of them is covered differs between questions."""
     dataset = make_dataset()
@@ -153,6 +158,7 @@ def _of_aspects(n: int = 12) -> Project:
     return project
 
 
+@remembered
 def _of_pairs() -> Project:
     project = make_project(leaked(), "nli/two-way/1")
     labels = pair_labels("entailment", "non-entailment")
@@ -163,6 +169,7 @@ def _of_pairs() -> Project:
     return project
 
 
+@remembered
 def _of_contexts() -> tuple[Project, str]:
     dataset = make_kind_dataset(6)
     projects = [make_kind_project(kind, dataset=dataset) for kind in ("sufficient-context/-/1", "answer-grade/-/1")]
@@ -172,6 +179,7 @@ def _of_contexts() -> tuple[Project, str]:
     return projects[0], projects[1].slug
 
 
+@remembered
 def measured_evidence() -> Project:
     """The study's evidence with its characteristics, and two models' answers without and with it. Some values are
     undefined, some answers certain or tied, some evidence is gold."""

@@ -21,7 +21,7 @@ from annotation.projects.item_making import anchors_in
 from annotation.task_types import task_type
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name
 from tests.factories import make_dataset, make_project, make_suggestions
-from tests.kinds import IDENTIFIERS, answer_all, bring_in, make_kind_dataset, make_kind_project, records
+from tests.kinds import EACH_KIND, answer_all, bring_in, make_kind_dataset, make_kind_project, records
 
 UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db
@@ -195,7 +195,7 @@ def test_an_answer_to_a_question_without_aspects_has_nothing_to_judge_and_is_no_
     assert a["shares"]["covered"]["estimate"] == 0.5 and a["abstained"] is None
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_frames_and_reports_of_every_kind_with_nothing_in_them(identifier):
     kind = task_type(identifier)
     project = make_project(make_dataset(), identifier)
@@ -210,7 +210,7 @@ def test_frames_and_reports_of_every_kind_with_nothing_in_them(identifier):
         assert get_report("rates").compute(project)["settings"] == []
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_every_unit_has_its_cluster_and_figures_can_be_computed(identifier):
     kind = task_type(identifier)
     project = make_kind_project(identifier)
@@ -242,7 +242,7 @@ def test_every_unit_has_its_cluster_and_figures_can_be_computed(identifier):
                 assert shares[0] is None or sum(shares) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_the_units_behind_a_figure_are_shown_with_their_words(identifier, client):
     project = make_kind_project(identifier)
     answer_all(project)

@@ -25,7 +25,7 @@ from annotation.models import Assignment, Decision, Project, Score, Suggestion
 from tests.analysis.study import N, study
 from tests.analysis.world import items_of, make_rater, of_dimension, project_of, quickly, say
 from tests.factories import make_suggestions
-from tests.kinds import IDENTIFIERS, answer_all, make_kind_project
+from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -104,12 +104,7 @@ def by_pseudonyms(value):
     return value
 
 
-# Kinds whose reports between them take every way through a source; the others in the slow tests.
-EVERY_TIME = ("claim-evidence/six-way/1", "triplets/-/1")
-KINDS = [pytest.param(one, marks=() if one in EVERY_TIME else pytest.mark.slow, id=one) for one in sorted(IDENTIFIERS)]
-
-
-@pytest.mark.parametrize("identifier", KINDS)
+@EACH_KIND
 def test_every_report_says_the_same_from_the_files_as_from_the_database(identifier, tmp_path):
     project = lively(identifier)
     freezing.write_release(project, tmp_path / "release")

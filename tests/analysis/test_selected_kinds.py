@@ -14,7 +14,7 @@ from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.models import Rater
 from tests.analysis.world import quickly
-from tests.kinds import IDENTIFIERS, answer_all, make_kind_project
+from tests.kinds import EACH_KIND, answer_all, make_kind_project
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def numbers(report, source) -> str:
     return json.dumps({name: part for name, part in result.items() if name != "made_from"}, sort_keys=True)
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_a_part_gives_the_same_from_files(identifier, tmp_path):
     project = make_kind_project(identifier)
     answer_all(project)

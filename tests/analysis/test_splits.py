@@ -20,7 +20,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Claim, Evidence, Job
 from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
-from tests.kinds import IDENTIFIERS, answer_all, make_kind_project
+from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -206,7 +206,7 @@ def test_every_report_of_sources_says_what_they_are_split_by(project):
     assert get_report("comparison").compute(source, run=str(run.uuid))["n_units"] == 9
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_every_column_splits_alike_from_the_database_and_from_a_releases_files(identifier, tmp_path):
     project = make_kind_project(identifier)
     answer_all(project)

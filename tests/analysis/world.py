@@ -10,10 +10,12 @@ from analysis.reports.metrics import get_report
 from analysis.reports.report import Report
 from annotation.models import Annotation, Item, Judgement, Project, Rater, Revision, Score, Span
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
+from tests.remembered import remembered
 
 _number = itertools.count(1)
 
 
+@remembered
 def project_of(n: int, identifier: str = "claim-evidence/six-way/1", *, claims: int | None = None, **fields) -> Project:
     dataset = make_dataset()
     if identifier.startswith("triplets"):

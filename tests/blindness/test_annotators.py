@@ -13,7 +13,7 @@ from annotation.work.queries import pages
 from tests import test_role_matrix as matrix
 from tests.blindness.planted import MARK, SEED, make_planted, marker, shown_markers
 from tests.factories import join
-from tests.kinds import IDENTIFIERS
+from tests.kinds import EACH_KIND, IDENTIFIERS
 from tests.routes import all_routes
 from tests.work.browser import Annotator, answers_to
 
@@ -100,7 +100,7 @@ def leaks(texts: list[str], planted) -> set[str]:
     return (found - allowed) | {number for number in numbers if any(number in text for text in texts)}
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_nothing_that_is_not_shown_on_purpose_reaches_an_annotator(identifier, settings):
     settings.ACCOUNT_RATE_LIMITS = False
     planted = make_planted(identifier)
@@ -140,7 +140,7 @@ def test_what_a_suggestion_was_made_with_is_told_to_nobody(prefill):
 CHANGING = re.compile(r'csrfmiddlewaretoken" value="\w+"|X-CSRFToken": "\w+"|data-csrf="\w+"|"lease_seconds": \d+')
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_pages_are_the_same_whatever_others_said_and_whatever_is_gold(identifier):
     """Labels, decisions, gold flags, models and verdicts have no markers that show: they are changed instead. Then the
     decisions go, so that no item is an attention check any more."""

@@ -15,7 +15,7 @@ from annotation.models import Decision, Job, Membership
 from annotation.projects.item_making import anchors_in
 from annotation.task_types import task_type
 from tests.factories import join, make_items, make_suggestions, make_user
-from tests.kinds import DOCUMENT, GOLD, IDENTIFIERS, answer_all, bring_in, make_kind_project, records
+from tests.kinds import DOCUMENT, EACH_KIND, GOLD, answer_all, bring_in, make_kind_project, records
 
 pytestmark = pytest.mark.django_db
 # What the item made from the first row of the content is about, as the list of items says it.
@@ -45,7 +45,7 @@ def words_of(response) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_items_are_made_and_can_be_judged(identifier):
     project = make_kind_project(identifier)
     assert project.items.count() == anchors_in(project.dataset_id, task_type(identifier)).count() > 0
@@ -85,13 +85,7 @@ def queries_of(client, address: str) -> int:
     return len(captured)
 
 
-# Units that are their own pages, and pieces of an answer; the others are slow.
-EVERY_TIME = ("claim-evidence/six-way/1", "triplets/-/1")
-
-
-@pytest.mark.parametrize(
-    "identifier", [one if one in EVERY_TIME else pytest.param(one, marks=pytest.mark.slow) for one in IDENTIFIERS]
-)
+@EACH_KIND
 def test_every_page_is_there_and_takes_as_many_queries_for_many_rows_as_for_few(identifier):
     project = make_kind_project(identifier)
     client = client_of(project.created_by)
@@ -114,7 +108,7 @@ def test_every_page_is_there_and_takes_as_many_queries_for_many_rows_as_for_few(
     assert {address: (few[address], many[address]) for address in addresses if many[address] > few[address]} == {}
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_the_list_says_what_each_item_is_about_and_finds_it_by_that(identifier):
     project = make_kind_project(identifier)
     client = client_of(project.created_by)
@@ -130,7 +124,7 @@ def test_the_list_says_what_each_item_is_about_and_finds_it_by_that(identifier):
     assert "No such item" in words_of(client.get(address, {"search": "zeppelin"}))
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_the_item_page_shows_all_texts_and_everybodys_answers(identifier):
     project = make_kind_project(identifier)
     revisions = answer_all(project, free_text="What is missing: the year.", comment="I was not sure.")
@@ -189,7 +183,7 @@ def test_the_texts_of_a_generated_document_have_their_own_names():
     assert "Answer This text is empty." in page
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_every_unit_can_be_decided_and_the_decision_taken_back(identifier):
     project = make_kind_project(identifier, n=1)
     adjudicator = join(project, make_user(), Membership.Role.ADJUDICATOR)

@@ -11,7 +11,7 @@ from tests.factories import (
     make_suggestions,
     make_user,
 )
-from tests.kinds import IDENTIFIERS, make_kind_project
+from tests.kinds import EACH_KIND, make_kind_project
 from tests.web.long_answers import make_answers
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
@@ -94,7 +94,7 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
     expect(page.page.locator("#stage input:checked")).to_have_count(1)
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@EACH_KIND
 def test_every_kind_of_task_is_fit_to_be_seen(label, identifier):
     ann = make_user()
     page = label(make_kind_project(identifier, annotators=[ann], overlap=1), ann)
