@@ -78,6 +78,7 @@ def _questions(project: Project) -> list[WrittenQuestion]:
             each.title,
             {label.value: label.title for label in each.labels},
             each.takes_several,
+            each.takes_number,
             {label.value: label.title for label in each.spans.own_labels} if each.spans else {},
             each.spans.title if each.spans else "",
         )

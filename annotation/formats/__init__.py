@@ -52,6 +52,22 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.studies.climate_fever",
         task_type="claim-evidence/three-way/1",
     ),
+    "averitec": Format(
+        slug="averitec",
+        title="AVeriTeC",
+        extensions=(".json", ".jsonl"),
+        reads="Claims with questions, answers as their evidence, and verdicts.",
+        module="annotation.formats.studies.averitec",
+        makes_label_set=True,
+    ),
+    "beir": Format(
+        slug="beir",
+        title="BEIR layout (FEVER, SciFact, …)",
+        extensions=(".jsonl", ".tsv"),
+        reads="Queries, the documents that are judged for them, and their relevance, together.",
+        module="annotation.formats.studies.beir",
+        task_type="claim-evidence/six-way/1",
+    ),
     "refchecker": Format(
         slug="refchecker",
         title="RefChecker human annotations",

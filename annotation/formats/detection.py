@@ -8,6 +8,7 @@ from annotation.formats.content.format import is_content
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
+from annotation.formats.studies.beir import is_beir
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
 from annotation.formats.tools.alt_test import is_annotations
 from annotation.formats.tools.inspect_logs import is_log, looks_like_log
@@ -30,6 +31,7 @@ SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("prodigy", frozenset({"text", "_input_hash", "_task_hash"})),
     ("prodigy", frozenset({"text", "answer", "options"})),
     ("climate-fever", frozenset({"claim_id", "claim", "evidences"})),
+    ("averitec", frozenset({"claim", "speaker", "questions"})),
     ("druid", frozenset({"id", "claim_id", "claim", "evidence", "evidence_source", "factcheck_verdict"})),
 )
 LOOKED_AT = 5
@@ -40,6 +42,8 @@ def slug_of_columns(columns) -> str:
     for slug, signs in SIGNS:
         if signs <= columns:
             return slug
+    if is_beir(columns):
+        return "beir"
     if kind_of_columns(columns) is not None:
         return "icat"
     if "response" in columns and any(str(column).endswith("_response_kg") for column in columns):

@@ -110,6 +110,9 @@ POTATO_2 |= {"instance_id_to_span_to_value": {"1": [[{"schema": "s", "name": "no
 ARGILLA = {"id": "1", "fields": {"text": "A text 😀"}, "metadata": {"a": 1}, "vectors": {"v": [0.5]}, "status": "done"}
 ARGILLA |= {"responses": {"tone": [{"value": "good", "user_id": "u"}], "s": [{"value": [], "user_id": "u"}]}}
 ARGILLA |= {"suggestions": {"tone": {"value": "bad", "score": 0.5, "agent": "m"}}}
+ANSWER = {"answer": "No", "answer_type": "Boolean", "boolean_explanation": "x", "source_url": "https://e.org"}
+AVERITEC = {"claim": "It froze.", "label": "Refuted", "claim_date": "25-8-2020", "speaker": "s", "more": ["x"]}
+AVERITEC |= {"original_claim_url": "u", "questions": [{"question": "Q?", "answers": [ANSWER]}]}
 INSPECT = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}}
 INSPECT |= {
     "samples": [
@@ -143,6 +146,8 @@ SAMPLES = {
     "potato": sample("potato", POTATO),
     "potato 2": sample("potato", POTATO_2),
     "argilla": sample("argilla", ARGILLA),
+    "averitec": sample("averitec", AVERITEC),
+    "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
@@ -210,6 +215,7 @@ def written(draw, folder: Path, row: dict) -> Path:
 MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value")
 # What the file must be called.
 NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json", "alt-test": "human_annotations.json"}
+NAMES |= {"beir": "queries.jsonl"}
 
 
 class Importer:

@@ -28,13 +28,12 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.ratings import MOST_LABELS
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
-ONE, SEVERAL, RATING, WORDS, PASSAGES = "one", "several", "rating", "words", "passages"
+ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
 # A question about passages is answered whether there are any; the passages have labels of their own.
 MARKED, NONE = "marked", "none"
 MOST_PASSAGE_LABELS = 20
-# An answer of several labels as it is stored (annotation.task_types.base): values in the scale's order.
-SEPARATOR, NONE_CHOSEN = "|", "(none)"
 TITLE_CHARS, MODEL_CHARS = 200, 70
 FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
 FIELDS = {"claim": ["claim"], "pair": ["premise", "hypothesis"]}
@@ -60,6 +59,7 @@ class Said:
     who: str = ""
     # Question -> its labels, as the tool's users wrote them
     labels: dict[str, list[str]] = field(default_factory=dict)
+    numbers: set[str] = field(default_factory=set)  # those of the questions that are answered by a number
     spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
     sees_all: bool = False  # whether no passage of a question means that there is none
     probability: float | None = None  # of a model
@@ -98,8 +98,8 @@ def label_value(title: str) -> str:
     """What is stored for a label: numbers in one spelling, small letters, `_` for spaces and hyphens. Labels that
     differ in these alone are one."""
     number = number_in(title)
-    if number is not None and abs(number) < 1e15:
-        return str(int(number)) if number.is_integer() else repr(number)
+    if number is not None and len(stored := number_text(number)) <= 30:
+        return stored
     folded = " ".join(title.casefold().split())
     value = re.sub(r"[ _-]+", "_", folded).strip("_")
     if re.fullmatch(r"\w[\w.+]*", value) and len(value) <= 80:
@@ -237,6 +237,12 @@ class _Records:
             if question.get("answer") == "labels":
                 inside = [each["value"] for each in question["labels"] if each["value"] in values]
                 yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, (), name
+            elif question.get("answer") == "number":
+                number = number_in(labels[0]) if len(values) == 1 else None
+                if number is None:
+                    task.lost[f"Answers that are no number ({shown(name)})"] += bool(labels)
+                else:
+                    yield slug, number_text(number), (), name
             elif values:
                 yield slug, values.pop(), (), name
 
@@ -276,6 +282,8 @@ class ToolQuestion:
 
     @property
     def is_held(self) -> bool:
+        if self.kind == NUMBER:
+            return True
         most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MOST_LABELS
         return self.kind != WORDS and 0 < len(self.labels) <= most
 
@@ -314,9 +322,11 @@ def label_set_of(
             for question, labels in said.labels.items():
                 slug = question_slug(question)
                 of_question = asked.setdefault(slug, ToolQuestion(question))
+                if question in said.numbers and not of_question.labels:
+                    of_question.kind = NUMBER
                 if of_question.kind == ONE and len({label_value(label) for label in labels}) > 1:
                     of_question.kind = SEVERAL
-                for label in labels if of_question.kind not in (WORDS, PASSAGES) else ():
+                for label in labels if of_question.kind not in (WORDS, PASSAGES, NUMBER) else ():
                     of_question.add(label)
                     if len(of_question.labels) > MOST_LABELS and slug in may_be_words:
                         of_question.kind = WORDS
@@ -351,6 +361,8 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
         labels = [{"value": MARKED, "title": "Marked"}, {"value": NONE, "title": "None"}]
         spans = {"title": title, "fields": fields, "labels": [MARKED], "own_labels": own}
         return {"slug": slug, "title": title, "level": "nominal", "labels": labels, "spans": spans}
+    if asked.kind == NUMBER:
+        return {"slug": slug, "title": title, "level": "interval", "answer": "number"}
     labels = dict(asked.labels)
     are_numbers = all(number_in(value) is not None for value in labels)
     if not asked.is_listed:

@@ -46,7 +46,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
     assert detect(TASKS.path) == "label-studio" and detect(CONFIG.path) == "label-studio"
     made, found = read(TASKS)
     assert problems_of(made) == []
-    asked = {one["slug"]: [label["title"] for label in one["labels"]] for one in made["questions"]}
+    asked = {one["slug"]: [label["title"] for label in one["labels"]] for one in made["questions"] if "labels" in one}
     assert asked == {
         "entity": ["Marked", "None"],
         "sentiment": ["Bad 👎", "so-so", "Very Good"],
@@ -59,7 +59,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
         for one in of(found, AnnotationRecord)
     }
     assert said[("101", "1")] == {
-        "sentiment": "very_good", "stars": "5", "topics": "boats|weather", "entity": "marked",
+        "sentiment": "very_good", "stars": "5", "topics": "boats|weather", "entity": "marked", "share": "12.5",
     }  # fmt: skip
     assert said[("101", "2")] == {
         "sentiment": "so_so", "stars": "3", "topics": "boats", "entity": "marked",
@@ -202,6 +202,18 @@ def test_too_many_labels_or_questions_are_refused(tmp_path):
         of_tasks(tmp_path, *(task(str(n), [choice(f"l{n}")]) | {"id": n} for n in range(1, 50)))
     with pytest.raises(FormatError, match="asks 13 questions"):
         of_tasks(tmp_path, task(results=[choice("a", name=f"q{n}") for n in range(13)]))
+
+
+def test_numbers_are_answers_of_their_own(tmp_path):
+    def number(value: object) -> dict:
+        return {"from_name": "share", "to_name": "text", "type": "number", "value": {"number": value}}
+
+    many = [task(str(n), [number(n / 8)]) | {"id": n} for n in range(1, 60)]
+    made, found = of_tasks(tmp_path, *many, task("x", [number("x")]) | {"id": 99})
+    assert made["questions"] == [{"slug": "share", "title": "share", "level": "interval", "answer": "number"}]
+    assert problems_of(made) == [] and "is not a number" in errors(found)[0].reason
+    said = [one.judgements[0].label for one in of(found, AnnotationRecord)]
+    assert said[:8] == ["0.125", "0.25", "0.375", "0.5", "0.625", "0.75", "0.875", "1"] and len(said) == 59
 
 
 def test_names_of_any_kind_are_names_that_can_be_stored(tmp_path):

@@ -167,6 +167,7 @@ class _Reader:
                 continue
             else:
                 said.labels.setdefault(name, []).extend(labels)
+                said.numbers |= {name} if kind == "number" else set()
             _count_fields(lost, "results", result, RESULT_FIELDS)
             controls.setdefault(name, [str(kind), to_text(result.get("to_name"), f"{here}.to_name")])
         return said
@@ -215,11 +216,11 @@ def _labels(kind: object, value: dict, place: str) -> list[str] | None:
         if not isinstance(chosen, list) or not all(isinstance(one, str) for one in chosen):
             raise BadCell(f"{place}.choices", chosen, "is not a list of texts")
         return [one for one in chosen if one.strip()]
-    if kind == "rating":
-        stars = value.get("rating")
-        if isinstance(stars, bool) or not isinstance(stars, int | float):
-            raise BadCell(f"{place}.rating", stars, "is not a number")
-        return [to_text(stars, f"{place}.rating")]
+    if kind in ("rating", "number"):
+        number = value.get(kind)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise BadCell(f"{place}.{kind}", number, "is not a number")
+        return [to_text(number, f"{place}.{kind}")]
     if kind == "pairwise" and isinstance(value.get("selected"), str):
         return [value["selected"]]
     return None

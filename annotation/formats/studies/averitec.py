@@ -1,0 +1,126 @@
+"""AVeriTeC (Schlichtkrull et al. 2023): JSON, claims with nested questions and their answers.
+
+    [{"claim", "label", "justification", "claim_date": "25-8-2020", "speaker", "original_claim_url", …,
+      "questions": [{"question", "answers": [{"answer", "answer_type", "boolean_explanation", "source_url", …}]}]}]
+
+Keys: the claim's is `claim_id`, or the file's name and the place in it (`dev/17`); an answer with its question is a
+piece of gold evidence, `<claim>/q0/a0`. The label is a decision about the claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import PurePosixPath
+
+from annotation import incoming
+from annotation.formats.cells import BadCell, SeenKeys, normal, required_text, row_error, to_key, to_text
+from annotation.formats.files.tables import open_tables
+from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord, Record, RowError
+from annotation.formats.sources import Options, SourceFile
+
+QUESTION = "verdict"
+VERDICTS = {
+    "supported": "Supported",
+    "refuted": "Refuted",
+    "not_enough_evidence": "Not Enough Evidence",
+    "conflicting_evidence": "Conflicting Evidence/Cherrypicking",
+}
+BY_SPELLING = {normal(title): value for value, title in VERDICTS.items()}
+BY_SPELLING |= {"conflicting evidence": "conflicting_evidence", "cherrypicking": "conflicting_evidence"}
+CLAIM_KEYS = {"claim_id", "claim", "label", "claim_date", "speaker", "original_claim_url", "questions"}
+ANSWER_KEYS = {"answer", "source_url"}
+DAY = re.compile(r"(\d{1,2})-(\d{1,2})-(\d{4})")
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    """Claims, their evidence and their verdicts. A claim with any bad answer is one bad row, and skipped as a whole."""
+    seen = SeenKeys()
+    for table in open_tables(sources, options):
+        seen.start(table.name)
+        stem = PurePosixPath(table.name).name.partition(".")[0]
+        for number, row in enumerate(table.rows):
+            if isinstance(row, RowError):
+                yield row
+                continue
+            line, cells = row
+            try:
+                records = list(_records(cells, f"{stem}/{number}", options.limits.key_chars))
+                seen.add(records[0].key, "claim_id", line)
+            except BadCell as problem:
+                yield row_error(table.name, line, problem)
+            else:
+                yield from records
+
+
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
+    """One question about each claim, with the four verdicts of the data set; {} where no claim has one."""
+    if not any(isinstance(record, DecisionRecord) for record in read(sources, options)):
+        return {}
+    labels = [{"value": value, "title": title} for value, title in VERDICTS.items()]
+    question = {"slug": QUESTION, "title": "Verdict", "level": "nominal", "labels": labels}
+    return {"name": "AVeriTeC verdicts", "version": 1, "page": "claim", "summary": "", "questions": [question]}
+
+
+def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
+    own = cells.get("claim_id")
+    key = to_key(own if own is not None else place, "claim_id", limit - 20)
+    label = to_text(cells.get("label"), "label")
+    url = to_text(cells.get("original_claim_url"), "original_claim_url")
+    kept = {name: value for name, value in cells.items() if name not in CLAIM_KEYS and value not in (None, "", [])}
+    said = cells.get("claim_date")
+    day = _day(said)
+    if day is None and said:
+        kept["claim_date"] = said
+    yield ClaimRecord(
+        key,
+        required_text(cells.get("claim"), "claim"),
+        claimant=to_text(cells.get("speaker"), "speaker"),
+        date=day,
+        source=url,
+        verdict=label,
+        metadata=kept,
+    )
+    for at, question in enumerate(_objects(cells.get("questions"), "questions")):
+        asked = required_text(question.get("question"), f"questions[{at}].question")
+        for number, answer in enumerate(_objects(question.get("answers"), f"questions[{at}].answers")):
+            column = f"questions[{at}].answers[{number}]"
+            words = required_text(answer.get("answer"), f"{column}.answer")
+            because = to_text(answer.get("boolean_explanation"), f"{column}.boolean_explanation")
+            yield EvidenceRecord(
+                f"{key}/q{at}/a{number}",
+                "\n".join(filter(None, (asked, words, because))),
+                claim=key,
+                url=to_text(answer.get("source_url"), f"{column}.source_url"),
+                is_gold=True,
+                metadata={"question": asked, "answer": words}
+                | {
+                    name: value for name, value in answer.items() if name not in ANSWER_KEYS and value not in (None, "")
+                },
+            )
+    if label:
+        value = BY_SPELLING.get(normal(label.replace("/", " ")), BY_SPELLING.get(normal(label.partition("/")[0])))
+        if value is None:
+            raise BadCell("label", label, f"is none of {', '.join(VERDICTS.values())}")
+        yield DecisionRecord(key, QUESTION, value)
+
+
+def _objects(found: object, column: str) -> list[dict]:
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise BadCell(column, found, "is not a list of JSON objects")
+    return found
+
+
+def _day(said: object) -> date | None:
+    """`25-8-2020`, or a date as elsewhere; None where it is neither."""
+    found = DAY.fullmatch(said.strip()) if isinstance(said, str) else None
+    try:
+        if found:
+            day, month, year = map(int, found.groups())
+            return incoming.day(f"{year:04}-{month:02}-{day:02}")
+        return incoming.day(said) if isinstance(said, str) else None
+    except incoming.Refused:
+        return None

@@ -1,0 +1,148 @@
+"""The layout of BEIR, in which FEVER, SciFact and other retrieval data come: `corpus.jsonl`, `queries.jsonl` and
+`qrels/*.tsv`, as a zip or a folder.
+
+    {"_id": "d1", "title": "…", "text": "…"}      {"_id": "q1", "text": "…"}      query-id  corpus-id  score
+
+Queries are questions where most of them end with a question mark, and claims otherwise. A document that the qrels name
+for a query becomes a passage of it, `<query>/<document>`, and its score a decision about relevance: relevant above 0.
+The rest of the corpus is passed over.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from annotation.formats.cells import BadCell, SeenKeys, number_in, required_text, row_error, to_key, to_text
+from annotation.formats.files.tables import OpenTable, open_tables
+from annotation.formats.records import (
+    ClaimRecord,
+    DecisionRecord,
+    EvidenceRecord,
+    FormatError,
+    QuestionRecord,
+    Record,
+    RowError,
+)
+from annotation.formats.sources import Options, SourceFile
+
+QRELS = frozenset({"query-id", "corpus-id", "score"})
+CORPUS, QUERIES = "corpus", "queries"
+Judged = dict[str, list[tuple[str, float]]]  # document -> queries with their scores
+
+
+def is_beir(columns) -> bool:
+    columns = set(columns)
+    return columns >= QRELS or {"_id", "text"} <= columns
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    """Queries, the documents that are judged for them, and the judgements."""
+    limit = options.limits.key_chars // 2 - 1
+    has_questions = _mostly_questions(sources, options)
+    queries, kind = set(), "question" if has_questions else "claim"
+    seen = SeenKeys()
+    for table, line, cells in _rows(sources, options, QUERIES):
+        if isinstance(cells, RowError):
+            yield cells
+            continue
+        try:
+            key = to_key(cells.get("_id"), "_id", limit)
+            text = required_text(cells.get("text"), "text")
+            if table not in seen.files:
+                seen.start(table)
+            seen.add(key, "_id", line)
+        except BadCell as problem:
+            yield row_error(table, line, problem)
+            continue
+        queries.add(key)
+        kept = _kept(cells)
+        yield QuestionRecord(key, text, metadata=kept) if has_questions else ClaimRecord(key, text, metadata=kept)
+    if not queries:
+        raise FormatError("There are no queries; give queries.jsonl, corpus.jsonl and the qrels together")
+    judged = yield from _judged(sources, options, queries, limit)
+    yield from _documents(sources, options, judged, kind, limit)
+
+
+def _rows(sources: list[SourceFile], options: Options, wanted: str) -> Iterator[tuple[str, int, dict | RowError]]:
+    """Rows of the files that hold queries, or documents, or judgements."""
+    for table in open_tables(sources, options):
+        if table.columns is not None and not set(table.columns) >= QRELS:
+            raise FormatError(f"{table.name}: is neither queries, corpus nor qrels of BEIR")
+        if (wanted == "qrels") != (table.columns is not None):
+            continue
+        if wanted != "qrels" and (wanted == QUERIES) != _is_queries(table):
+            continue
+        for row in table.rows:
+            yield (table.name, 0, row) if isinstance(row, RowError) else (table.name, *row)
+
+
+def _is_queries(table: OpenTable) -> bool:
+    return QUERIES in table.name.rsplit("/", 1)[-1].lower()
+
+
+def _mostly_questions(sources: list[SourceFile], options: Options) -> bool:
+    asked = [
+        str(cells.get("text")).rstrip().endswith("?")
+        for _, _, cells in _rows(sources, options, QUERIES)
+        if isinstance(cells, dict)
+    ]
+    return 2 * sum(asked) > len(asked)
+
+
+def _judged(sources: list[SourceFile], options: Options, queries: set[str], limit: int) -> Iterator[RowError]:
+    """document -> queries with scores; yields what is wrong in the qrels."""
+    found: Judged = defaultdict(list)
+    seen = SeenKeys()
+    for table, line, cells in _rows(sources, options, "qrels"):
+        if isinstance(cells, RowError):
+            yield cells
+            continue
+        try:
+            query = to_key(cells.get("query-id"), "query-id", limit)
+            document = to_key(cells.get("corpus-id"), "corpus-id", limit)
+            score = number_in(to_text(cells.get("score"), "score"))
+            if query not in queries:
+                raise BadCell("query-id", query, "is no query of queries.jsonl")
+            if score is None:
+                raise BadCell("score", cells.get("score"), "is no number")
+            if table not in seen.files:
+                seen.start(table)
+            seen.add(f"{query}\n{document}", "corpus-id", line)
+        except BadCell as problem:
+            yield row_error(table, line, problem)
+            continue
+        found[document].append((query, score))
+    return found
+
+
+def _documents(sources: list[SourceFile], options: Options, judged: Judged, kind: str, limit: int) -> Iterator[Record]:
+    for table, line, cells in _rows(sources, options, CORPUS):
+        if isinstance(cells, RowError):
+            yield cells
+            continue
+        try:
+            key = to_key(cells.get("_id"), "_id", limit)
+            queries = judged.pop(key, ())
+            if not queries:
+                continue
+            title, words = to_text(cells.get("title"), "title"), to_text(cells.get("text"), "text")
+            text = required_text(words or title, "text")
+        except BadCell as problem:
+            yield row_error(table, line, problem)
+            continue
+        for query, score in queries:
+            own = f"{query}/{key}"
+            metadata = _kept(cells) | {"score": score}
+            yield EvidenceRecord(own, text, **{kind: query}, publisher=title, is_gold=score > 0, metadata=metadata)
+            yield DecisionRecord(own, "relevance", "relevant" if score > 0 else "not_relevant")
+    for document in list(judged)[:1000]:
+        yield RowError("corpus", None, "corpus-id", document, "is judged in the qrels, and is not in the corpus")
+
+
+def _kept(cells: dict) -> dict:
+    return {
+        name: value
+        for name, value in cells.items()
+        if name not in ("_id", "text", "title") and value not in (None, "", {})
+    }
