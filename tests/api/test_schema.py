@@ -2,9 +2,7 @@
 
 import pytest
 import schemathesis
-from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis.checks import CHECKS
 from schemathesis.checks import load_all_checks as load_checks
@@ -24,16 +22,6 @@ CHECKED = ("not_a_server_error", "status_code_conformance", "content_type_confor
 def as_it_is(context, value):
     """Bodies that Assay keeps as files."""
     return value if isinstance(value, bytes) else str(value).encode()
-
-
-@pytest.fixture
-def application():
-    """The application in this process, inside the test's transaction."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield WSGIHandler()
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
 
 
 def test_every_route_is_described():

@@ -1,0 +1,95 @@
+"""Requests that may be sent again, and bars that show how far they are."""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+import httpx
+from tqdm import tqdm
+
+BLOCK = 256 * 1024
+ATTEMPTS = 5
+BUSY = (429, 502, 503, 504)
+
+
+class AssayError(Exception):
+    """What the server refused. `problem` is its answer: `errors` names fields where some are wrong."""
+
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        super().__init__(problem.get("detail") or f"The server answered {status}")
+        self.status, self.problem = status, problem
+
+
+class Transfer:
+    """A connection. Each write carries a key, so that one that got lost on the way is safely sent again."""
+
+    def __init__(
+        self,
+        address: str,
+        token: str,
+        *,
+        progress: bool | None = None,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.shows = sys.stderr.isatty() if progress is None else progress
+        self.sleep = sleep
+        self.http = httpx.Client(
+            base_url=f"{address.rstrip('/')}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout,
+            transport=transport,
+        )
+
+    def ask(self, method: str, path: str, *, body: IO[bytes] | None = None, **options: Any) -> httpx.Response:
+        """The answer; AssayError for a refusal. Tried again where the server is busy or was not reached."""
+        headers = dict(options.pop("headers", {}))
+        if method == "POST":
+            headers.setdefault("Idempotency-Key", uuid.uuid4().hex)
+        for attempt in range(1, ATTEMPTS + 1):
+            content = self._blocks(body, headers, path) if body is not None else None
+            try:
+                answer = self.http.request(method, path, headers=headers, content=content, **options)
+            except httpx.TransportError:
+                if attempt == ATTEMPTS:
+                    raise
+                self.sleep(2.0**attempt)
+                continue
+            if answer.status_code not in BUSY or attempt == ATTEMPTS:
+                break
+            self.sleep(float(answer.headers.get("Retry-After", 2**attempt)))
+        if answer.is_error:
+            is_problem = "json" in answer.headers.get("Content-Type", "")
+            raise AssayError(answer.status_code, answer.json() if is_problem else {})
+        return answer
+
+    def _blocks(self, body: IO[bytes], headers: dict[str, str], path: str) -> Iterator[bytes]:
+        size = body.seek(0, 2)
+        body.seek(0)
+        headers["Content-Length"] = str(size)
+        return self._read(body, size, path.rstrip("/").rpartition("/")[2])
+
+    def _read(self, body: IO[bytes], size: int, what: str) -> Iterator[bytes]:
+        with self.bar(f"Sending {what}", size, unit="B", unit_scale=True) as bar:
+            while block := body.read(BLOCK):
+                yield block
+                bar.update(len(block))
+
+    def download(self, path: str, to: IO[bytes]) -> None:
+        with self.http.stream("GET", path) as answer:
+            if answer.is_error:
+                answer.read()
+                raise AssayError(answer.status_code, answer.json())
+            size = int(answer.headers.get("Content-Length", 0))
+            with self.bar("Downloading", size, unit="B", unit_scale=True) as bar:
+                for block in answer.iter_bytes(BLOCK):
+                    to.write(block)
+                    bar.update(len(block))
+
+    def bar(self, title: str, total: int, **options: Any) -> tqdm:
+        return tqdm(desc=title, total=total or None, disable=not self.shows, leave=False, **options)

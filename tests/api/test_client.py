@@ -1,0 +1,140 @@
+"""The Python client against the application in this process, and the example of docs/api.md as it stands there."""
+
+import csv
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import httpx
+import pandas
+import pytest
+from assay_client import Assay, AssayError, JobFailed
+
+from annotation.jobs import lifecycle
+from annotation.models import Evidence, Job, Project
+from annotation.projects import tokens
+from tests.api.programs import EVERYTHING
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.importing.test_ratings import summaries
+from tests.work.browser import Annotator, answers_to
+
+pytestmark = pytest.mark.django_db
+DOCS = (Path(__file__).resolve().parents[2] / "docs/api.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+TEXTS = [
+    "claim 0: the harbour of town 0 froze over",
+    "Nobody went there.",
+    "The harbour of town 2 froze over.",
+]
+
+
+def work(seconds: float) -> None:
+    """What workers do while the client waits."""
+    for job in Job.objects.filter(finished_at=None):
+        lifecycle.run_here(job)
+
+
+@pytest.fixture
+def connect(application):
+    """A client whose requests go to the application here."""
+
+    def make(user, **options) -> Assay:
+        text = tokens.make_token(user, "client", EVERYTHING, 1)[1]
+        transport = httpx.WSGITransport(app=application)
+        return Assay("http://testserver", text, transport=transport, sleep=work, progress=False, **options)
+
+    return make
+
+
+@pytest.fixture
+def rosa():
+    return make_user("rosa", is_staff=True)
+
+
+def test_the_documented_model_prefills_a_project_and_is_compared_with_people(rosa, connect, tmp_path, monkeypatch):
+    dataset = make_dataset(rosa, slug="harbour")
+    make_claim_evidence(dataset, 3, claims=3, texts=TEXTS)
+    people = [make_user("ann"), make_user("ben")]
+    project = make_project(dataset, slug="harbours", overlap=2, prefill="after", annotators=people)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("assay_client.Assay", lambda address, token: connect(rosa))
+    upload, compare = EXAMPLES
+    assert len([line for line in upload.splitlines() if line.strip()]) <= 10
+    names = {"address": "http://testserver", "token": "assay_x"}
+    exec(upload, names)
+    seen = []
+    for user in people:
+        person = Annotator(user, project)
+        while (given := person.next())["state"] == "item":
+            stored = person.submit(given["payload"], answers_to(given["payload"], 0)).json()
+            seen += [(one["checker"], one["label"]) for one in stored["suggestions"]]
+    assert sorted(set(seen)) == [("outside:shared-words", "refutes"), ("outside:shared-words", "supports")]
+    printed = []
+    names["print"] = printed.append
+    exec(compare, names)
+    compared, agreement = printed
+    assert len(compared) == 6 and {"refutes", "supports"} <= set(compared.iloc[:, 0].str.lower())
+    alpha = agreement[agreement.coefficient.str.contains("alpha") & (agreement.question == "stance")]
+    assert len(alpha) and set(alpha.units) == {3}
+    assert "manifest.json" in zipfile.ZipFile(tmp_path / "harbours.zip").namelist()
+
+
+def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_path):
+    assay = connect(rosa)
+    assay.create_dataset("sums", "Summaries")
+    table = pandas.read_csv(io.StringIO(summaries()))
+    roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
+    roles |= {f"label/fluency/{who}": f"{who}_fluency" for who in ("expert_1", "expert_2")}
+    result = assay.push_table("sums", table, roles, project="sums", title="Fluency")
+    assert result["content"]["response"]["created"] == 24 and Project.objects.get().title == "Fluency"
+    path = tmp_path / "again.csv"
+    table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    assert assay.push_table("sums", path, roles, project="sums")["is_unchanged"] is True
+    project = assay.project("sums")
+    assert project.describe()["dimensions"][0]["slug"] == "fluency"
+    assert len(list(assay.rows("projects/sums/units/", page_size=10))) == 24
+    run = project.upload_scores("length", ({"unit": one["unit"], "value": len(one["text"])} for one in project.units()))
+    assert assay.get(f"runs/{run}/")["checker"] == "outside:length"
+    frame = project.agreement()
+    assert isinstance(frame, pandas.DataFrame) and len(frame)
+
+
+def test_refusals_say_why(rosa, connect):
+    assay = connect(rosa)
+    make_claim_evidence(make_dataset(rosa, slug="ice"), 3)
+    project = assay.create_project("ice", "Frost", "claim-evidence/six-way/1", overlap=1)
+    with pytest.raises(AssayError, match="already exists") as refused:
+        assay.create_dataset("ice")
+    assert refused.value.status == 422 and refused.value.problem["errors"][0]["field"] == "slug"
+    with pytest.raises(JobFailed, match="1 bad line") as failed:
+        project.upload_labels("nli", [{"unit": "c9", "dimension": "stance", "label": "supports"}])
+    assert failed.value.errors[0]["line"] == 1
+    with pytest.raises(ValueError):
+        project.upload_scores("nli", [{"unit": "c0/e0", "value": float("nan")}])
+    run = project.start_run("lexical")
+    assert assay.get(f"runs/{run}/")["state"] == "done"
+    content = {"claim": {"id": "c9", "text": "It froze."}, "passages": [{"id": "c9/e0", "text": "It did."}]}
+    project.append([content])
+    assert Evidence.objects.filter(key="c9/e0").exists()
+    outsider = connect(join(Project.objects.get(), make_user("ann")))
+    with pytest.raises(AssayError) as refused:
+        outsider.project(project.slug).release()
+    assert refused.value.status == 403
+
+
+def test_what_got_lost_on_the_way_is_sent_again_once(rosa, connect):
+    """The answer to the first attempt never arrives; the second one carries the same key."""
+    assay = connect(rosa)
+    inner, lost = assay.transfer.http._transport, []
+
+    class Losing(httpx.BaseTransport):
+        def handle_request(self, request):
+            answer = inner.handle_request(request)
+            if request.method == "POST" and not lost:
+                lost.append(request.headers["Idempotency-Key"])
+                raise httpx.ReadError("the line broke")
+            return answer
+
+    assay.transfer.http._transport = Losing()
+    assert assay.create_dataset("snow")["slug"] == "snow" and len(lost) == 1
