@@ -14,7 +14,7 @@ from annotation.decisions.moments import Moment
 from annotation.exports.queries import ExportedItem, exported_items
 from annotation.formats.records import AnnotationRecord
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
-from annotation.models import Decision, Judgement, Project, Revision, Score, Span, Suggestion, Unit
+from annotation.models import Decision, Project, Revision, Score, Span, Suggestion, Unit
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
 
 # The text that is judged, by what items are made from; it stands last.
@@ -51,15 +51,10 @@ def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
     revisions = Revision.objects.filter(annotation__item__project=project)
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     decisions = Decision.objects.filter(project=project).in_force()
-    words = [each.slug for each in project.type.dimensions if each.takes_text]
     suggestions = Suggestion.objects.filter(run__project=project)
     counts = (
         ("Earlier revisions of annotations", revisions.filter(is_latest=False)),
         ("Comments and free texts", revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={}))),
-        (
-            "Answers in words",
-            Judgement.objects.filter(revision__in=revisions.filter(is_latest=True), dimension__in=words),
-        ),
         ("Highlights without labels", highlights.filter(label="")),
         ("Decisions", decisions),
         ("Scores of checkers", Score.objects.filter(run__project=project)),
@@ -79,11 +74,11 @@ def _questions(project: Project) -> list[WrittenQuestion]:
             {label.value: label.title for label in each.labels},
             each.takes_several,
             each.takes_number,
+            each.takes_text,
             {label.value: label.title for label in each.spans.own_labels} if each.spans else {},
             each.spans.title if each.spans else "",
         )
         for each in project.type.dimensions
-        if not each.takes_text  # told as lost, with comments
     ]
 
 
@@ -100,7 +95,7 @@ def _tasks(
 class _Batch:
     def __init__(self, project: Project, items: list[ExportedItem], has_suggestions: bool):
         self.kind, self.items = project.type, items
-        self.questions = {each.slug: each for each in self.kind.dimensions if not each.takes_text}
+        self.questions = {each.slug: each for each in self.kind.dimensions}
         self.titles = {each.slug: {one.value: one.title for one in each.labels} for each in self.kind.dimensions}
         columns = CONTENTS[self.kind.contents]
         metadata = f"{self.kind.anchor_kind}__metadata"

@@ -88,12 +88,19 @@ ROLES = {"id": "id", "system": "system", "context": "article", "text": "text", "
 ROLES |= {"label/tone": "tone", "label/other": "other", "score/m": "metric", "prediction/j/tone": "judge"}
 CHOICE = {"from_name": "tone", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}
 STARS = {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 3}}
+TYPED = {"from_name": "share", "to_name": "text", "type": "number", "value": {"number": 0.5}}
+WORDS = {"from_name": "why", "to_name": "text", "type": "textarea", "value": {"text": ["because"]}}
 REGION = {"from_name": "entity", "to_name": "text", "type": "labels"}
 REGION |= {"value": {"start": 2, "end": 6, "text": "text", "labels": ["noun"]}}
 LABEL_STUDIO = {"id": 1, "data": {"text": "A text 😀", "more": "x"}, "meta": {"a": 1}}
 LABEL_STUDIO |= {
     "annotations": [
-        {"completed_by": 1, "result": [CHOICE, STARS, REGION], "lead_time": 1.5, "updated_at": "2024-05-31T12:00:00Z"}
+        {
+            "completed_by": 1,
+            "result": [CHOICE, STARS, TYPED, WORDS, REGION],
+            "lead_time": 1.5,
+            "updated_at": "2024-05-31T12:00:00Z",
+        }
     ],
     "predictions": [{"model_version": "m", "score": 0.5, "result": [CHOICE]}],
 }

@@ -118,7 +118,7 @@ def _task(file: str, line: int, cells: dict, asked: Mapping[str, ToolQuestion], 
             who = to_text(response.get("user_id"), f"responses.{name}[{at}].user_id")
             said = people.setdefault(who, Said(who))
             _say(said, task, name, response.get("value"), asked, raw, f"responses.{name}[{at}].value")
-    task.people = [said for said in people.values() if said.labels or said.spans]
+    task.people = [said for said in people.values() if said.labels or said.spans or said.words]
     for name, suggestion in _object(cells, "suggestions").items():
         if not isinstance(suggestion, dict):
             raise BadCell(f"suggestions.{name}", suggestion, "is not a JSON object")
@@ -130,7 +130,7 @@ def _task(file: str, line: int, cells: dict, asked: Mapping[str, ToolQuestion], 
         elif score is not None:
             task.lost["Scores of suggestions that are no probability"] += 1
         _say(said, task, name, suggestion.get("value"), asked, raw, f"suggestions.{name}.value")
-        if said.labels or said.spans:
+        if said.labels or said.spans or said.words:
             task.models.append(said)
     return task
 
@@ -141,7 +141,7 @@ def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: 
     if value is None:
         return
     if question is not None and question.kind == WORDS:
-        task.lost[f"Texts that annotators wrote ({shown(name)})"] += 1
+        said.words[name] = required_text(value, column)
     elif isinstance(value, str | int | float):
         said.labels[name] = [required_text(value, column)]
     elif isinstance(value, list) and all(isinstance(one, str) for one in value):

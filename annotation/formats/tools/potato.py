@@ -215,14 +215,16 @@ class _User:
         task = Task(self.file, line, key, required_text(raw, "text"))
         said = Said(self.who, active_ms=took)
         for schema, labels in chosen.items():
-            if any(labels.pop(name, None) for name in WORDS) or schema == "":
-                task.lost[f"Texts that annotators wrote ({shown(schema)})"] += 1
+            written = [labels.pop(name) for name in WORDS if name in labels]
+            words = "\n".join(one for one in written if isinstance(one, str) and one.strip())
+            if words and schema:
+                said.words[schema if not labels else f"{schema} in words"] = words
             if names := [name for name, value in labels.items() if value not in FALSE or str(value) == name]:
                 said.labels[schema] = self._settled(schema, names, changes)
         for schema, spans in marked.items():
             for at, span in enumerate(spans):
                 said.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]"))
-        if said.labels or said.spans:
+        if said.labels or said.spans or said.words:
             task.people.append(said)
         yield task
 

@@ -28,7 +28,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.ratings import MOST_LABELS
-from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
 # A question about passages is answered whether there are any; the passages have labels of their own.
@@ -59,6 +59,7 @@ class Said:
     who: str = ""
     # Question -> its labels, as the tool's users wrote them
     labels: dict[str, list[str]] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)  # question -> what somebody wrote
     numbers: set[str] = field(default_factory=set)  # those of the questions that are answered by a number
     spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
     sees_all: bool = False  # whether no passage of a question means that there is none
@@ -227,11 +228,14 @@ class _Records:
     def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         """Question's slug, the answer as it is stored with its passages, and the question's name."""
         yield from self._passages(task, said)
+        yield from self._words(task, said)
         for name, labels in said.labels.items():
             slug = question_slug(name)
             question = self.questions.get(slug)
             if question is None or "spans" in question:
-                task.lost[f"Texts that annotators wrote ({shown(name)})"] += bool(labels)
+                task.lost[f"Answers of another kind than the question's others ({shown(name)})"] += bool(labels)
+                continue
+            if question.get("answer") == "text":
                 continue
             values = {label_value(label) for label in labels}
             if question.get("answer") == "labels":
@@ -245,6 +249,18 @@ class _Records:
                     yield slug, number_text(number), (), name
             elif values:
                 yield slug, values.pop(), (), name
+
+    def _words(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+        written = {name: "\n".join(labels) for name, labels in said.labels.items()} | said.words
+        for name, words in written.items():
+            slug, text = question_slug(name), words.replace("\r", "").strip()
+            if self.questions.get(slug, {}).get("answer") == "text" and text:
+                if len(text) > TEXT_CHARS:
+                    task.lost[f"Answers of more than {TEXT_CHARS:,} characters ({shown(name)})"] += 1
+                else:
+                    yield slug, text, (), name
+            elif name in said.words and text:
+                task.lost[f"Answers of another kind than the question's others ({shown(name)})"] += 1
 
     def _passages(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         given = {question_slug(name): spans for name, spans in said.spans.items()}
@@ -282,10 +298,10 @@ class ToolQuestion:
 
     @property
     def is_held(self) -> bool:
-        if self.kind == NUMBER:
+        if self.kind in (NUMBER, WORDS):
             return True
         most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MOST_LABELS
-        return self.kind != WORDS and 0 < len(self.labels) <= most
+        return 0 < len(self.labels) <= most
 
     def add(self, label: str) -> None:
         value = label_value(label)
@@ -303,7 +319,7 @@ def label_set_of(
 ) -> dict:
     """The label set of what people and models said: a question for each, with the labels that occur or that the tool's
     configuration lists; {} where nothing was said. Numbers are at the interval level. Questions of `may_be_words` with
-    more different answers than a question has labels are answered with words, and left out.
+    more different answers than a question has labels are answered in words.
 
     Raises FormatError for another question with more than 40 labels, and for more than 12 questions.
     """
@@ -319,6 +335,8 @@ def label_set_of(
                 of_question = asked.setdefault(question_slug(question), ToolQuestion(question, PASSAGES))
                 for span in spans if of_question.kind == PASSAGES else ():
                     of_question.add(span.label)
+            for question in said.words:
+                asked.setdefault(question_slug(question), ToolQuestion(question, WORDS))
             for question, labels in said.labels.items():
                 slug = question_slug(question)
                 of_question = asked.setdefault(slug, ToolQuestion(question))
@@ -361,6 +379,8 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
         labels = [{"value": MARKED, "title": "Marked"}, {"value": NONE, "title": "None"}]
         spans = {"title": title, "fields": fields, "labels": [MARKED], "own_labels": own}
         return {"slug": slug, "title": title, "level": "nominal", "labels": labels, "spans": spans}
+    if asked.kind == WORDS:
+        return {"slug": slug, "title": title, "answer": "text", "optional": True}
     if asked.kind == NUMBER:
         return {"slug": slug, "title": title, "level": "interval", "answer": "number"}
     labels = dict(asked.labels)

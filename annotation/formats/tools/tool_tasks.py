@@ -16,6 +16,7 @@ class WrittenQuestion:
     labels: dict[str, str]  # value -> title
     takes_several: bool = False
     takes_number: bool = False
+    takes_text: bool = False
     passages: dict[str, str] = field(default_factory=dict)  # value -> title of labels that passages have
     passages_title: str = ""
 

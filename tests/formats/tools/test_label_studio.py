@@ -60,6 +60,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
     }
     assert said[("101", "1")] == {
         "sentiment": "very_good", "stars": "5", "topics": "boats|weather", "entity": "marked", "share": "12.5",
+        "why": "It froze 😀.",
     }  # fmt: skip
     assert said[("101", "2")] == {
         "sentiment": "so_so", "stars": "3", "topics": "boats", "entity": "marked",

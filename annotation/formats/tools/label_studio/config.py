@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from annotation.formats.files.containers import open_blobs
 from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Options, SourceFile
-from annotation.formats.tools.tasks import NUMBER, ONE, PASSAGES, RATING, SEVERAL, ToolQuestion, question_slug
+from annotation.formats.tools.tasks import NUMBER, ONE, PASSAGES, RATING, SEVERAL, WORDS, ToolQuestion, question_slug
 
 TEXTS = ("Text", "HyperText", "Paragraphs")
 MOST_STARS = 40
@@ -66,6 +66,8 @@ def read_config(source: SourceFile) -> Config:
             _ask(
                 found, name, PASSAGES, [each.get("alias") or each.get("value") or "" for each in element.iter("Label")]
             )
+        elif element.tag == "TextArea" and name:
+            found.asked[question_slug(name)] = ToolQuestion(name, WORDS)
         elif element.tag == "Number" and name:
             found.asked[question_slug(name)] = ToolQuestion(name, NUMBER)
         elif element.tag == "Rating" and name:

@@ -159,6 +159,10 @@ class _Reader:
                 spans = _spans(value, data[field], len(fields) > 1 and field == fields[0], f"{here}.value")
                 said.spans.setdefault(name, []).extend(spans)
                 lost["Regions of several labels, which become several regions"] += len(spans) > 1
+            elif kind == "textarea":
+                texts = _texts_of(value, f"{here}.value.text")
+                said.words[name] = "\n".join(filter(None, (said.words.get(name), *texts)))
+                lost["Texts of one answer, which become one"] += len(texts) > 1
             elif (labels := _labels(kind, value, f"{here}.value")) is None:
                 lost[f"Results of the type {common.shown(str(kind))} ({common.shown(name)})"] += 1
                 continue
@@ -224,6 +228,14 @@ def _labels(kind: object, value: dict, place: str) -> list[str] | None:
     if kind == "pairwise" and isinstance(value.get("selected"), str):
         return [value["selected"]]
     return None
+
+
+def _texts_of(value: dict, place: str) -> list[str]:
+    found = value.get("text")
+    found = [found] if isinstance(found, str) else found
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise BadCell(place, found, "is not a list of texts")
+    return found
 
 
 def _is_text(value: object) -> bool:

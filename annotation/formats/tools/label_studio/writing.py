@@ -102,6 +102,8 @@ def _result(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers, 
         value: dict = {"rating": int(number) if number.is_integer() else number}
     elif kind == "pairwise" and len(labels) == 1:
         value = {"selected": labels[0]}
+    elif question.takes_text:
+        kind, value = "textarea", {"text": labels}
     elif question.takes_number and (number := number_in(labels[0])) is not None:
         kind, value = "number", {"number": int(number) if number.is_integer() else number}
     else:
@@ -142,6 +144,9 @@ def _config(questions: list[WrittenQuestion], fields: dict[str, str], controls: 
         if kind == "rating":
             most = max((int(float(value)) for value in question.labels if number_in(value) is not None), default=5)
             ElementTree.SubElement(view, "Rating", name=question.title, toName=to, maxRating=str(most))
+            continue
+        if question.takes_text:
+            ElementTree.SubElement(view, "TextArea", name=question.title, toName=to)
             continue
         if question.takes_number:
             ElementTree.SubElement(view, "Number", name=question.title, toName=to)
