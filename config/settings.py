@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 
+from annotation import __version__
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
 from config.environment import Environment, needs_key
@@ -256,6 +257,7 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
+    "VERSION": __version__,
     "DESCRIPTION": "Programs do through this what people do on pages, with the rights of whoever made their token.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [],
