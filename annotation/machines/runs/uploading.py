@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 
+import msgspec
 from django.db import transaction
 from django.db.models import F
 
@@ -40,6 +41,7 @@ COLUMNS = {
     LABELS: (Suggestion, ("unit_id", "dimension", "label", "probability", "probabilities")),
     SCORES: (Score, ("unit_id", "name", "value")),
 }
+_DECODER = msgspec.json.Decoder()  # a tenth of the time of the standard library's
 Place = tuple[int, str]  # a unit, and the question or the name of the score
 Said = tuple  # what stands in the row after its place
 
@@ -258,9 +260,10 @@ def _lines(path) -> Iterator[tuple[int, bytes]]:
 
 def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple]) -> tuple[Place, Said]:
     try:
-        row = incoming.json_value(raw)
-    except incoming.Refused as refused:
-        raise BadLine(refused.place, raw.decode(errors="replace"), str(refused)) from None
+        row = _DECODER.decode(raw)
+        incoming.check_json(row)
+    except (msgspec.DecodeError, UnicodeDecodeError, incoming.Refused):
+        row = _slowly(raw)
     if not isinstance(row, dict):
         raise BadLine("", row, "is not a JSON object")
     if unknown := sorted(set(row) - {"unit", *take.columns}):
@@ -270,6 +273,14 @@ def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple]) -> tu
         raise BadLine("unit", row.get("unit"), "is no unit of the project")
     name, *rest = take(row)
     return (unit, name), tuple(rest)
+
+
+def _slowly(raw: bytes) -> object:
+    """The line by the reader that says what is wrong with it."""
+    try:
+        return incoming.json_value(raw)
+    except incoming.Refused as refused:
+        raise BadLine(refused.place, raw.decode(errors="replace"), str(refused)) from None
 
 
 class _Labels:
