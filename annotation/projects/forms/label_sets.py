@@ -90,15 +90,16 @@ class LabelSetDraft:
         """The draft with what is left to Assay filled in: values from titles, names of columns, numbers."""
         questions = []
         for said in self.said["questions"]:
-            labels = [_label(one) for one in said["labels"] if _is_filled(one)]
             question = {"slug": said["slug"] or name_of(said["title"]), "title": said["title"]}
-            question |= {"level": said["level"], "labels": labels}
+            # The form hides what an answer has no use for; what was typed there before does not count.
             if said["answer"] == "number":
+                question["level"] = "ratio" if said["level"] == "ratio" else "interval"
                 question["number"] = {name: _number(part) for name, part in said["number"].items() if part}
-            if said["answer"] in ("number", "text"):
-                question = {name: part for name, part in question.items() if name != "labels" or part}
-            if said["answer"] == "text":
-                question |= {"optional": True} if said["optional"] else {}
+            elif said["answer"] == "text":
+                question |= {"level": "nominal"} | ({"optional": True} if said["optional"] else {})
+            else:
+                question["level"] = "nominal" if said["answer"] == "labels" else said["level"]
+                question["labels"] = [_label(one) for one in said["labels"] if _is_filled(one)]
             question |= {name: said[name] for name in ("question", "role", "answer") if said[name]}
             if said["when"]:
                 asked = said["when"][0].partition(" ")[0]
