@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache, wraps
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
@@ -87,6 +88,13 @@ class Task:
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
+def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
+    """With a memory: a file says the same few names again and again. Long ones are not kept."""
+    known = lru_cache(maxsize=5_000)(function)
+    return wraps(function)(lambda name: known(name) if len(name) < 200 else function(name))
+
+
+@_remembered
 def question_slug(name: str) -> str:
     """A question's column name, the same for every file; different questions have different ones."""
     slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_").lstrip("0123456789_")[:40]
@@ -95,6 +103,7 @@ def question_slug(name: str) -> str:
     return f"{slug[:30] or 'question'}_{digest(name.casefold()).hex()[:6]}"
 
 
+@_remembered
 def label_value(title: str) -> str:
     """What is stored for a label: numbers in one spelling, small letters, `_` for spaces and hyphens. Labels that
     differ in these alone are one."""
@@ -109,6 +118,7 @@ def label_value(title: str) -> str:
     return f"{plain or 'label'}-{digest(folded).hex()[:6]}"
 
 
+@_remembered
 def shown(text: str) -> str:
     """A name as a title: on one line, with nothing that nobody sees."""
     title = " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -166,6 +176,8 @@ class _Records:
         if isinstance(self.seen, SeenKeys):
             self.seen.add(task.key, "id", task.line)
             is_new = True
+            self.revisions.clear()  # nothing more is said of the texts before
+            self.suggested.clear()
         else:
             is_new = self.seen.is_new(task.key, (task.text, task.context), task.line)
         if is_new and task.context and self.page != "claim":
