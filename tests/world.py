@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.access import assignment_for
-from annotation.imports.importing import ImportRequest
+from annotation.imports.importing import FileChoices, ImportRequest
 from annotation.imports.pairs.pairing import PairRequest
 from annotation.imports.rows import Findings
 from annotation.jobs import lifecycle
@@ -93,7 +93,8 @@ def make_world(items: int = 3) -> SimpleNamespace:
         dataset=dataset,
         created_by=people["researcher"],
         finished_at=timezone.now(),
-        parameters=ImportRequest(format="druid", files=()).as_json() | {"is_dry_run": True},
+        parameters=ImportRequest("table", (), FileChoices({"claim": "text", "evidence": "passage"})).as_json()
+        | {"is_dry_run": True},
         result=Findings().as_json(),
     )
     pairs_job = Job.objects.create(

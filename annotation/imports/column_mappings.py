@@ -7,9 +7,23 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping
-from annotation.formats.tables.ratings import guess_roles
+from annotation import incoming
+from annotation.formats import FormatError
+from annotation.formats.tables.mapping import (
+    LAYOUTS,
+    SURE,
+    Guess,
+    MappingGuess,
+    Preview,
+    guess_mapping,
+    guess_values,
+    layout_of,
+)
+from annotation.formats.tables.ratings import check_roles, guess_roles
+from annotation.imports.importing import FileChoices
 from annotation.models import ColumnMapping, User
+
+RATINGS = "ratings"
 
 
 def header_hash(columns: Sequence[str]) -> str:
@@ -35,18 +49,18 @@ def likely_layout(user: User, seen: Preview) -> str:
     roles = guess_roles(seen.columns, seen.rows)
     kinds = {role.partition("/")[0] for role in roles}
     has_raters = "rater" in roles or any(role.count("/") == 2 for role in roles)
-    return "ratings" if "label" in kinds and (has_raters or "score" in kinds) else ""
+    return RATINGS if "label" in kinds and (has_raters or "score" in kinds) else ""
 
 
 def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[dict[str, str], bool]:
     """Role -> column of a table of ratings, and whether this person said so."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout="ratings").first()
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout=RATINGS).first()
     return (known.mapping["mapping"], True) if known else (guess_roles(columns, rows), False)
 
 
 def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
     """What the columns mean: as this person said last for such a header, else guessed. Tells which of the two."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns)).exclude(layout="ratings")
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns)).exclude(layout=RATINGS)
     if layout:
         known = known.filter(layout=layout)
     last = known.order_by("-updated_at").first()
@@ -54,6 +68,52 @@ def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str
     if last is None:
         return guess, False
     said = last.mapping
-    fields = {target: Guess(column, SURE) for target, column in said["mapping"].items() if column in columns}
-    values = {target: {**found, **said["values"].get(target, {})} for target, found in guess.values.items()}
+    mapping = {target: column for target, column in said["mapping"].items() if column in columns}
+    guessed = guess_values(guess.layout, mapping, rows)
+    values = {target: {**found, **said["values"].get(target, {})} for target, found in guessed.items()}
+    fields = {target: Guess(column, SURE) for target, column in mapping.items()}
     return replace(guess, fields=fields, values=values), True
+
+
+def is_asked_more(before: MappingGuess, mapping: dict[str, str], rows: Sequence[dict]) -> bool:
+    """Whether a column of labels was chosen that the page did not ask about, and has values that nobody knows."""
+    return any(
+        before.mapping.get(target) != mapping[target] and None in found.values()
+        for target, found in guess_values(before.layout, mapping, rows).items()
+    )
+
+
+def as_file(format: str, choices: FileChoices) -> str:
+    """The mapping as JSON, for `import_dataset --mapping` and for the page of the columns of another file."""
+    said = {"format": format, "mapping": choices.mapping, "values": choices.values}
+    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+
+
+def take_file(user: User, columns: Sequence[str], raw: bytes) -> str:
+    """Remember a mapping as if this person had chosen it for such columns. Returns its layout; FormatError says what is
+    wrong with it."""
+    try:
+        said = incoming.json_value(raw)
+    except incoming.Refused as error:
+        raise FormatError(f"The file of the mapping {error}") from None
+    mapping, values = (said.get(part, {}) for part in ("mapping", "values")) if isinstance(said, dict) else ({}, {})
+    if not _is_of_texts(mapping) or not mapping:
+        raise FormatError("The file of the mapping has no object “mapping” of fields or roles and their columns")
+    if not isinstance(values, dict) or not all(map(_is_of_texts, values.values())):
+        raise FormatError("In the file of the mapping, “values” is not an object of fields, values and labels")
+    if missing := [column for column in mapping.values() if column not in columns]:
+        raise FormatError(f"The table does not have these columns of the mapping: {', '.join(missing)}")
+    if said.get("format") == RATINGS:
+        check_roles(mapping)
+        layout = RATINGS
+    else:
+        layout = layout_of(mapping)
+        known = {target.slug for target in LAYOUTS[layout]}
+        if unknown := sorted({*mapping, *values} - known):
+            raise FormatError(f"There is no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
+    remember(user, columns, layout, mapping, values)
+    return layout
+
+
+def _is_of_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())

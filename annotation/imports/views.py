@@ -23,6 +23,7 @@ from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.imports import column_mappings, importing, uploads
+from annotation.imports.column_mappings import RATINGS
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
@@ -33,7 +34,6 @@ from annotation.projects.forms.projects import task_choices
 from annotation.projects.queries.carried_settings import in_words
 from annotation.task_types.label_sets import identifier_of
 
-RATINGS = "ratings"
 EXAMPLES = 3
 ROWS_SHOWN = 8
 FORM_SLACK = 1024 * 1024  # what a form adds to the files in it
@@ -117,6 +117,8 @@ def import_columns(request, slug):
     except FormatError as error:
         messages.error(request, str(error))
         return redirect("import_new", slug=slug)
+    if given := request.FILES.get("mapping"):
+        return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
     if layout == RATINGS:
         return _rating_columns(request, dataset, stored, seen)
@@ -126,6 +128,9 @@ def import_columns(request, slug):
     form = ColumnsForm(request.POST or None, guess=guess, columns=list(seen.columns))
     if request.method == "POST" and form.is_valid():
         column_mappings.remember(request.user, seen.columns, guess.layout, form.mapping, form.values)
+        if column_mappings.is_asked_more(guess, form.mapping, seen.rows):
+            messages.info(request, "Say below what the values in the columns of labels mean.")
+            return redirect(f"{request.path}?{_of_columns_page(stored, seen)['query']}&layout={guess.layout}")
         wanted = ImportRequest(
             format="table",
             files=importing.files_of_uploads(stored),
@@ -142,6 +147,17 @@ def import_columns(request, slug):
         **_of_columns_page(stored, seen),
     }
     return render(request, "annotation/imports/columns.html", context)
+
+
+def _mapping_from(request, given, stored: list[Upload], seen: Preview):
+    """The page again, filled in from a file."""
+    query = [("file", upload.uuid) for upload in stored]
+    try:
+        raw = given.read(incoming.JSON_BYTES + 1)
+        query.append(("layout", column_mappings.take_file(request.user, seen.columns, raw)))
+    except FormatError as error:
+        messages.error(request, str(error))
+    return redirect(f"{request.path}?{urlencode(query)}")
 
 
 def _dry_run(request, dataset, wanted: ImportRequest, form):
@@ -305,6 +321,20 @@ def import_start(request, uuid):
 
 @login_required
 @require_safe
+def import_mapping(request, uuid):
+    """What the columns mean, for the next file."""
+    job = import_job_for(request, uuid)
+    asked = ImportRequest.from_json(job.parameters)
+    if not asked.choices.mapping:
+        raise Http404("This import has no mapping")
+    said = column_mappings.as_file(asked.format, asked.choices)
+    response = HttpResponse(said, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="columns-{job.uuid}.json"'
+    return response
+
+
+@login_required
+@require_safe
 def import_errors(request, uuid, kind):
     """The bad rows as a file."""
     job = import_job_for(request, uuid)
@@ -327,6 +357,7 @@ urlpatterns = [
     path("datasets/<slug:slug>/import/columns/", import_columns, name="import_columns"),
     path("imports/<uuid:uuid>/", import_detail, name="import_detail"),
     path("imports/<uuid:uuid>/start/", import_start, name="import_start"),
+    path("imports/<uuid:uuid>/columns.json", import_mapping, name="import_mapping"),
     path("imports/<uuid:uuid>/errors.csv", import_errors, {"kind": "csv"}, name="import_errors_csv"),
     path("imports/<uuid:uuid>/errors.md", import_errors, {"kind": "md"}, name="import_errors_md"),
 ]

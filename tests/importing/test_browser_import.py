@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -164,6 +165,43 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     again = client.get(send(client, dataset, "next.csv", TABLE)["Location"]).content.decode()
     assert "Filled in from your earlier mapping" in again
     assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', again, re.S)
+
+
+def test_a_mapping_goes_from_one_assay_to_another_as_a_file(client, dataset, tmp_path):
+    table = "claim,what it says,verdict on it\nA b.,One.,backs\nA c.,Two.,attacks\n"
+    where = send(client, dataset, "own.csv", table)["Location"]
+    chosen = {"column-claim": "0", "column-evidence": "1", "column-stance": "2"}
+    labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
+    asked = client.post(where, chosen)  # the values of labels are asked for once their column is known
+    assert "Say below what the values" in client.get(asked["Location"]).content.decode()
+    job, _ = looked_at(client, client.post(where, chosen | labels))
+    kept = client.get(f"/imports/{job.uuid}/columns.json").content
+    ColumnMapping.objects.all().delete()
+
+    def fill_in(said: bytes) -> tuple[str, str]:
+        response = client.post(where, {"mapping": SimpleUploadedFile("columns.json", said)})
+        return response["Location"], client.get(response["Location"]).content.decode()
+
+    for wrong, says in (
+        (b"{", "is not JSON"),
+        (b"{}", "no object “mapping”"),
+        (b'{"mapping": {"claim": "assertion"}}', "does not have these columns of the mapping: assertion"),
+        (b'{"mapping": {"clame": "claim"}}', "There is no field &#x27;clame&#x27;"),
+        (b'{"format": "ratings", "mapping": {"tekst": "claim"}}', "there is no role &#x27;tekst&#x27;"),
+        (b'{"mapping": {"claim": "claim"}, "values": {"stance": "x"}}', "“values” is not an object"),
+    ):
+        assert says in fill_in(wrong)[1]
+    assert not ColumnMapping.objects.exists()
+    address, page = fill_in(kept)
+    assert address.endswith("&layout=claim-evidence") and "Filled in from your earlier mapping" in page
+    assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', page, re.S)
+    again, _ = looked_at(client, client.post(address, chosen | labels))
+    assert client.get(f"/imports/{again.uuid}/columns.json").content == kept
+    (tmp_path / "own.csv").write_text(table)
+    (tmp_path / "columns.json").write_bytes(kept)
+    named = {"format": "table", "dataset": "elsewhere", "mapping": tmp_path / "columns.json"}
+    call_command("import_dataset", str(tmp_path / "own.csv"), owner=dataset.owner.email, verbosity=0, **named)
+    assert Job.objects.latest("pk").result["labels"] == {"stance": {"supports": 1, "refutes": 1}}
 
 
 def test_values_of_labels_are_mapped(client, dataset):

@@ -38,7 +38,8 @@ OF_PROJECT = (
     "project_prevalence",
 )
 OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list", "label_set_new",
-           "account", "mfa_index", "mfa_activate_totp", "account_change_password", "account_logout")  # fmt: skip
+           "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
+           "account_logout")  # fmt: skip
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
@@ -65,9 +66,9 @@ ELSEWHERE = {
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
-    "project_picture", "project_release", "import_start", "pairs_start", "import_errors_csv",
+    "project_picture", "project_release", "import_start", "pairs_start", "import_mapping", "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "extraction_progress",
-    "run_estimate", "run_retry", "run_show", "training_run", "artifact_download", "retrieval_progress",
+    "revoke_token", "run_estimate", "run_retry", "run_show", "training_run", "artifact_download", "retrieval_progress",
     "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",

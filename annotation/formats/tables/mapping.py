@@ -208,15 +208,25 @@ def _guess_layout(
                 if _looks_like_labels(column, rows, target, accepted):
                     fields[target.slug] = Guess(free.pop(name), POSSIBLE)
                     break
-    values = {
-        target.slug: {
-            value: _guess_value(value, target, accepted) for value in _distinct(fields[target.slug].column, rows)
-        }
-        for target in targets
-        if target.dimension and target.slug in fields
-    }
+    mapping = {target.slug: fields[target.slug].column for target in targets if target.slug in fields}
+    values = guess_values(layout, mapping, rows, accepted)
     missing = tuple(target.slug for target in targets if target.required and target.slug not in fields)
     return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, values, missing)
+
+
+def guess_values(
+    layout: str,
+    mapping: Mapping[str, str],
+    rows: Iterable[Mapping[str, object]],
+    accepted: Mapping[str, tuple[str, ...]] = STANDARD_LABELS,
+) -> dict[str, dict[str, str | None]]:
+    """What the values of the columns with labels mean, as `MappingGuess.values`."""
+    rows = list(islice(rows, LOOKED_AT))
+    return {
+        target.slug: {value: _guess_value(value, target, accepted) for value in _distinct(mapping[target.slug], rows)}
+        for target in LAYOUTS[layout]
+        if target.dimension and target.slug in mapping
+    }
 
 
 def _guess_value(value: str, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> str | None:
