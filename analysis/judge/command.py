@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis.judge.saved import save
 from analysis.judge.table import Columns, TableProblem, read_columns
 from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
 from analysis.judge.written import Answered, as_json, as_page, as_text, comparison, rule, sentence, tables
@@ -45,6 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             print(f"{options.html}: {error.strerror}", file=sys.stderr)
             return 2
+    if options.save:
+        try:
+            print(f"\nSaved as {save(options)}", file=sys.stderr)
+        except TableProblem as problem:
+            print(problem, file=sys.stderr)
+            return 2
     return 1 if options.gate and not all(one.judgement.passes for one in every) else 0
 
 
@@ -62,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--floor", type=_share, default=FLOOR, metavar="SHARE", help=f"of the rule; {FLOOR} by default")
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
+    parser.add_argument("--save", default="", metavar="ADDRESS", help="make a project of the file there, by the API")
+    parser.add_argument("--text", default="", metavar="COLUMN", help="--save: what was judged")
+    parser.add_argument("--project", default="", metavar="SLUG", help="--save: as the file is called by default")
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     return parser
 

@@ -11,8 +11,9 @@ import pandas
 import pytest
 from assay_client import Assay, AssayError, JobFailed
 
+from analysis.judge.command import main as judge
 from annotation.jobs import lifecycle
-from annotation.models import Evidence, Job, Project
+from annotation.models import Evidence, Job, Judgement, Project
 from annotation.projects import tokens
 from tests.api.programs import EVERYTHING
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
@@ -138,3 +139,25 @@ def test_what_got_lost_on_the_way_is_sent_again_once(rosa, connect):
 
     assay.transfer.http._transport = Losing()
     assert assay.create_dataset("snow")["slug"] == "snow" and len(lost) == 1
+
+
+def test_a_judged_file_is_saved_as_a_project(rosa, connect, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "My verdicts.csv"
+    rows = ["Lakes freeze.,yes,yes,no", "Fish fly.,no,no,no", "Ice floats.,yes,no,yes", "Snow burns.,no,no,"]
+    file.write_text("\n".join(["claim,ann,ben,gpt/4", *rows, ""]))
+    asked = [str(file), "--judge", "gpt/4", "--human", "ann", "--human", "ben", "--save", "http://testserver/"]
+    monkeypatch.delenv("ASSAY_TOKEN", raising=False)
+    assert judge([*asked, "--text", "claim"]) == 2 and "ASSAY_TOKEN" in capsys.readouterr().err
+    monkeypatch.setenv("ASSAY_TOKEN", "of the connection")
+    monkeypatch.setattr("assay_client.Assay", lambda address, token: connect(rosa))
+    assert judge(asked) == 2 and "--text COLUMN" in capsys.readouterr().err
+    assert judge([*asked, "--text", "assertion"]) == 2
+    assert "Nothing was saved" in capsys.readouterr().err and not Project.objects.exists()
+    assert judge([*asked, "--text", "claim"]) == 0
+    assert "Saved as http://testserver/projects/my-verdicts/" in capsys.readouterr().err
+    project = Project.objects.get(slug="my-verdicts")
+    assert (project.raters.count(), Judgement.objects.count()) == (2, 8)
+    [run] = project.checker_runs.all()
+    assert (run.checker, run.suggestions.count()) == ("outside:gpt-4", 3)
+    assert judge([*asked, "--text", "claim"]) == 0  # twice is once
+    assert (Judgement.objects.count(), project.checker_runs.count()) == (8, 1)

@@ -47,7 +47,7 @@ class Transfer:
         )
 
     def ask(self, method: str, path: str, *, body: IO[bytes] | None = None, **options: Any) -> httpx.Response:
-        """The answer; AssayError for a refusal. Tried again where the server is busy or was not reached."""
+        """The answer; AssayError for a refusal, after some attempts where the server is busy or was not reached."""
         headers = dict(options.pop("headers", {}))
         if method == "POST":
             headers.setdefault("Idempotency-Key", uuid.uuid4().hex)
@@ -55,9 +55,9 @@ class Transfer:
             content = self._blocks(body, headers, path) if body is not None else None
             try:
                 answer = self.http.request(method, path, headers=headers, content=content, **options)
-            except httpx.TransportError:
+            except httpx.TransportError as error:
                 if attempt == ATTEMPTS:
-                    raise
+                    raise AssayError(0, {"detail": f"{self.http.base_url} cannot be reached: {error}"}) from error
                 self.sleep(2.0**attempt)
                 continue
             if answer.status_code not in BUSY or attempt == ATTEMPTS:
