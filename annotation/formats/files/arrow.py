@@ -1,7 +1,7 @@
 """Rows of an Arrow file, as Hugging Face's `save_to_disk` writes them.
 
-Buffers that are compressed could unfold to anything, and the datasets library writes none: such a file is refused
-before a buffer is read.
+Buffers that are compressed could unfold to anything, and so could kinds of columns whose values share what they hold.
+The datasets library writes neither: such a file is refused before a buffer is read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from annotation.formats.cells import shorten
 from annotation.formats.files.containers import Blob
 from annotation.formats.files.hugging_face import class_names, named
-from annotation.formats.files.parquet import plain_values, problem_in
+from annotation.formats.files.parquet import plain_values, problem_in, spend
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits
 
@@ -38,10 +38,28 @@ def open_arrow(
         _refuse_compressed(blob.name, handle)
         handle.seek(8 if head.startswith(FILE) else 0)
         reader = files.enter_context(pa.ipc.open_stream(handle))
+        for column in reader.schema:
+            _check_kind(blob.name, column.name, column.type)
         columns, names = tuple(reader.schema.names), class_names(reader.schema.metadata)
     except (pa.ArrowException, OSError, ValueError, IndexError, struct.error) as error:
         raise FormatError(f"{blob.name}: is not a whole Arrow file; it is cut short or damaged ({error})") from error
     return columns, _rows(blob, reader, columns, names, limits)
+
+
+def _check_kind(name: str, column: str, kind) -> None:
+    import pyarrow as pa
+
+    types = pa.types
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    shares = types.is_nested(kind) and not is_list and not types.is_struct(kind)
+    shares = shares or types.is_string_view(kind) or types.is_binary_view(kind)
+    if types.is_dictionary(kind):
+        shares = not (types.is_string(kind.value_type) or types.is_large_string(kind.value_type))
+    if shares:
+        raise FormatError(f"{name}: the column {shorten(column)} is of a kind that is not read ({shorten(str(kind))})")
+    if types.is_nested(kind):
+        for number in range(kind.num_fields):
+            _check_kind(name, column, kind.field(number).type)
 
 
 def _rows(
@@ -55,9 +73,9 @@ def _rows(
             if number + whole.num_rows > limits.records:
                 raise FormatError(f"{blob.name}: has more than {limits.records:,} rows")
             whole.validate(full=True)  # places of texts that lie outside would be read as they are
-            blob.stream.budget.spend(whole.nbytes, blob.name)
             for start in range(0, whole.num_rows, SLICE_ROWS):
                 batch = whole.slice(start, SLICE_ROWS)
+                spend(blob, limits, batch, number)
                 if not columns:
                     return
                 for cells in zip(*(plain_values(column) for column in batch.columns), strict=True):

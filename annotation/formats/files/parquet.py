@@ -79,13 +79,7 @@ def _rows(
     total, number = file.metadata.num_rows, 0
     try:
         for batch in file.iter_batches(batch_size=batch_rows):
-            unfolded = sum(_unfolded(pa, column) for column in batch.columns)
-            if unfolded > limits.batch_bytes:
-                raise FormatError(
-                    f"{blob.name}: rows {number + 1:,} to {number + batch.num_rows:,} unfold to {unfolded:,} bytes; at "
-                    f"most {limits.batch_bytes:,} are read at once"
-                )
-            blob.stream.budget.spend(unfolded, blob.name)
+            spend(blob, limits, batch, number)
             for cells in zip(*(plain_values(column) for column in batch.columns), strict=True):
                 number += 1
                 if problem := problem_in(columns, cells):
@@ -97,14 +91,32 @@ def _rows(
         raise FormatError(f"{blob.name}: the Parquet file is damaged after row {number:,} ({error})") from error
 
 
-def _unfolded(pa, column) -> int:
-    """Bytes that the column takes once every row has its own value."""
+def spend(blob: Blob, limits: Limits, batch, number: int) -> None:
+    """FormatError where the rows after the first `number` unfold to too much at once, or the file does."""
+    unfolded = sum(map(_unfolded_bytes, batch.columns))
+    if unfolded > limits.batch_bytes:
+        raise FormatError(
+            f"{blob.name}: rows {number + 1:,} to {number + batch.num_rows:,} unfold to {unfolded:,} bytes; at "
+            f"most {limits.batch_bytes:,} are read at once"
+        )
+    blob.stream.budget.spend(unfolded, blob.name)
+
+
+def _unfolded_bytes(column) -> int:
+    """Bytes that the column takes once every row has its own value, eight of them for the value itself: those that say
+    nothing take none in the file."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type) and _is_text(pa, column.type.value_type):
+    kind = column.type
+    if pa.types.is_dictionary(kind) and _is_text(pa, kind.value_type):
         lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
         return pc.sum(lengths).as_py() or 0
-    return column.nbytes
+    if pa.types.is_struct(kind):
+        return 8 * len(column) + sum(map(_unfolded_bytes, column.flatten()))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return 8 * len(column) + _unfolded_bytes(column.flatten())
+    return column.nbytes + 8 * len(column)
 
 
 def plain_values(column) -> list:

@@ -83,6 +83,32 @@ def test_compressed_buffers_are_refused_before_they_unfold(tmp_path, as_file, co
             rows(put(tmp_path, "x.arrow", raw))
 
 
+def kinds_that_share() -> dict[str, pa.Array]:
+    return {
+        "view": pa.array(["x"], pa.string_view()),
+        "list of views": pa.array([["x"]], pa.list_(pa.binary_view())),
+        "view of a list": pa.array([["x"]], pa.list_view(pa.string())),
+        "run": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["x"])),
+        "numbers by number": pa.array([1, 1]).dictionary_encode(),
+    }
+
+
+@pytest.mark.parametrize("name", kinds_that_share())
+def test_columns_whose_values_share_what_they_hold_are_refused(tmp_path, name):
+    raw = arrow_of(pa.table({"more": kinds_that_share()[name]}))
+    with pytest.raises(FormatError, match="the column more is of a kind that is not read"):
+        rows(put(tmp_path, "x.arrow", raw))
+
+
+def test_small_arrow_that_unfolds_to_much_is_refused(tmp_path):
+    number = 50_000_000
+    nothing = pa.ListArray.from_arrays(pa.array([0, number], pa.int32()), pa.nulls(number))
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 200, pa.int32()), pa.array(["x" * 2_000_000]))
+    for column in (nothing, pa.StructArray.from_arrays([nothing], ["a"]), text):
+        with pytest.raises(FormatError, match="unfold to"):
+            rows(put(tmp_path, "x.arrow", arrow_of(pa.table({"more": column}))))
+
+
 def test_damaged_arrow_is_refused_or_told(tmp_path):
     raw = (SAVED / "train/data-00000-of-00001.arrow").read_bytes()
     with pytest.raises(FormatError, match="damaged"):
