@@ -89,7 +89,9 @@ class BadCell(Exception):
 
 
 def number_in(text: str) -> float | None:
-    """The finite number that a text is; None where it is none."""
+    """The finite number that a text is; None where it is none. `1_2` is a name, though Python reads it as 12."""
+    if "_" in text:
+        return None
     try:
         number = float(text)
     except ValueError:

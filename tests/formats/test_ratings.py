@@ -206,3 +206,27 @@ def test_the_label_set_is_what_the_file_says(tmp_path):
 )  # fmt: skip
 def test_values_have_one_spelling(cell, value):
     assert value_of(cell) == value
+
+
+def test_labels_and_questions_that_differ_in_marks_alone_stay_apart(tmp_path):
+    text = "id,text,rater,criterion,label\n" + "".join(
+        f"{number},T {number},ann,{question},{label}\n"
+        for number, (question, label) in enumerate(
+            [
+                ("流暢さ", "<5"),
+                ("流暢さ", "≥5"),
+                ("一貫性", "👍"),
+                ("一貫性", "👎"),
+                ("Cohérence", "1_2"),
+                ("Cohérence", "12"),
+            ]
+        )
+    )
+    mapping = {"id": "id", "text": "text", "rater": "rater", "question": "criterion", "label": "label"}
+    made = label_set_of([table(tmp_path, text)], Options(mapping=mapping), "x")
+    assert problems_of(made) == []
+    assert {one["title"]: {each["title"] for each in one["labels"]} for one in made["questions"]} == {
+        "流暢さ": {"<5", "≥5"}, "一貫性": {"👍", "👎"}, "Cohérence": {"1_2", "12"},
+    }  # fmt: skip
+    assert made["questions"][2]["slug"] == "coherence"
+    assert len({tuple(one.items()) for one in said(records(tmp_path, text, mapping)).values()}) == 6

@@ -23,11 +23,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from unicodedata import combining, normalize
 
-from annotation.formats.cells import BadCell, number_in, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, digest, number_in, required_text, row_error, to_key, to_text
 from annotation.formats.files.tables import listed, open_tables
+from annotation.formats.names import TITLE_CHARS, label_value, shown
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -101,8 +103,11 @@ def value_of(text: str) -> str:
 
 def name_of(title: str) -> str:
     """A question's column name from its title."""
-    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_").lstrip("0123456789_")[:40]
-    return name or "label"
+    plain_title = "".join(char for char in normalize("NFKD", title.lower()) if not combining(char))
+    name = re.sub(r"[^a-z0-9]+", "_", plain_title).strip("_").lstrip("0123456789_")[:40]
+    if plain_title.isascii():
+        return name or "label"
+    return f"{name[:30] or 'label'}_{digest(title.casefold()).hex()[:6]}"
 
 
 # --- what columns mean ----------------------------------------------------------------------------------------------
@@ -239,6 +244,7 @@ class RatingRows:
         # (key, rater) -> revisions: question -> label, and a comment
         self.labels: dict[tuple[str, str], list[tuple[dict[str, str], str]]] = {}
         self.n_unnamed: Counter = Counter()
+        self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
         self.scores: dict[tuple[str, str], tuple[float, int]] = {}
         self.predictions: dict[tuple[str, str, str], tuple[str, int]] = {}
         parts = [(role.split("/"), column) for role, column in self.mapping.items()]
@@ -249,6 +255,12 @@ class RatingRows:
     def cell(self, cells: dict, role: str) -> str:
         column = self.mapping.get(role)
         return to_text(cells.get(column), column).strip() if column else ""
+
+    def _named(self, title: str, stored_as: Callable[[str], str]) -> str:
+        name = stored_as(title)
+        if name != title:
+            self.titles.setdefault(name, title)
+        return name
 
     def records_of(self, line: int, cells: dict) -> list[Record]:
         if not self.texts:
@@ -315,9 +327,9 @@ class RatingRows:
             text = to_text(cells.get(column), column).strip()
             if not text:
                 continue
-            question = names[0] if names else name_of(self.cell(cells, "question"))
+            question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
             who = names[1] if len(names) == 2 else rater
-            by_rater.setdefault(who, {})[question] = value_of(text)
+            by_rater.setdefault(who, {})[question] = self._named(text, label_value)
         if not by_rater and rater and (comment := self.cell(cells, "comment")):
             by_rater[rater] = {}
         for who, labels in by_rater.items():
@@ -352,8 +364,9 @@ class RatingRows:
             text = to_text(cells.get(column), column).strip()
             if not text:
                 continue
-            label, before = self.predictions.get((key, checker, question), (value_of(text), line))
-            if label != value_of(text):
+            said = self._named(text, label_value)
+            label, before = self.predictions.get((key, checker, question), (said, line))
+            if label != said:
                 raise BadCell(column, text, f"is another label than on line {before} for the same text")
             predictions[key, checker, question] = label, before
         self.scores.update(scores)
@@ -407,15 +420,15 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
         return {}
     for (_, _, question), (label, _) in rows.predictions.items():
         values.setdefault(question, Counter())[label] += 1
-    questions = [_question(question, list(found)) for question, found in values.items()]
+    questions = [_question(question, list(found), rows.titles) for question, found in values.items()]
     page = "response" if "system" in options.mapping else "pair" if "context" in options.mapping else "claim"
     return {"name": name[:150], "version": 1, "page": page, "summary": "", "questions": questions}
 
 
-def _question(slug: str, values: list[str]) -> dict:
+def _question(slug: str, values: list[str], titles: Mapping[str, str]) -> dict:
     numbers = [number_in(value) for value in values]
     are_numbers = None not in numbers
-    title = slug.replace("_", " ").capitalize()
+    title = shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
     if len(values) > MOST_LABELS and are_numbers:
         return {"slug": slug, "title": title, "answer": "number", "level": "interval"}
     if len(values) > MOST_LABELS:
@@ -423,9 +436,14 @@ def _question(slug: str, values: list[str]) -> dict:
             f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
             f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
         )
-    values = sorted(values, key=float) if are_numbers else sorted(values)
-    if len(values) == 1:  # a question has two labels at least; the other one did not occur
-        values.append("1" if values == ["0"] else "0" if are_numbers else f"not_{values[0]}")
-    labels = [{"value": value, "title": value.replace("_", " ")} for value in values]
+    if are_numbers:
+        found = {value: value for value in sorted(values, key=float)}
+    else:
+        found = {value: shown(titles.get(value, "")) or value for value in sorted(values)}
+    if len(found) == 1:  # a question has two labels at least; the other one did not occur
+        [(value, label)] = found.items()
+        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
+        found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
+    labels = [{"value": value, "title": label} for value, label in found.items()]
     level = "interval" if are_numbers and len(values) > 2 else "nominal"
     return {"slug": slug, "title": title, "level": level, "labels": labels}

@@ -6,15 +6,14 @@ them. Here they become records and a label set. What Assay cannot hold is counte
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache, wraps
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
+from annotation.formats.names import TITLE_CHARS, label_value, question_slug, shown
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -35,7 +34,7 @@ ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "wor
 # A question about passages is answered whether there are any; the passages have labels of their own.
 MARKED, NONE = "marked", "none"
 MOST_PASSAGE_LABELS = 20
-TITLE_CHARS, MODEL_CHARS = 200, 70
+MODEL_CHARS = 70
 FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
 FIELDS = {"claim": ["claim"], "pair": ["premise", "hypothesis"]}
 MOST_QUESTIONS = 12
@@ -88,43 +87,6 @@ class Task:
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
-def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """With a memory: a file says the same few names again and again. Long ones are not kept."""
-    known = lru_cache(maxsize=5_000)(function)
-    return wraps(function)(lambda name: known(name) if len(name) < 200 else function(name))
-
-
-@_remembered
-def question_slug(name: str) -> str:
-    """A question's column name, the same for every file; different questions have different ones."""
-    slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_").lstrip("0123456789_")[:40]
-    if slug and re.fullmatch(r"[a-z][a-z0-9_ -]{0,39}", name.lower()):
-        return slug
-    return f"{slug[:30] or 'question'}_{digest(name.casefold()).hex()[:6]}"
-
-
-@_remembered
-def label_value(title: str) -> str:
-    """What is stored for a label: numbers in one spelling, small letters, `_` for spaces and hyphens. Labels that
-    differ in these alone are one."""
-    number = number_in(title)
-    if number is not None and len(stored := number_text(number)) <= 30:
-        return stored
-    folded = " ".join(title.casefold().split())
-    value = re.sub(r"[ _-]+", "_", folded).strip("_")
-    if re.fullmatch(r"\w[\w.+]*", value) and len(value) <= 80:
-        return value
-    plain = re.sub(r"[^\w.+]+", "_", folded).strip("_.+")[:60]
-    return f"{plain or 'label'}-{digest(folded).hex()[:6]}"
-
-
-@_remembered
-def shown(text: str) -> str:
-    """A name as a title: on one line, with nothing that nobody sees."""
-    title = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 8]}… {digest(text).hex()[:6]}"
-
-
 def model_name(name: str) -> str:
     """The name of a model, as long as a run's may be."""
     title = shown(name)
@@ -165,6 +127,10 @@ class _Records:
         self.file = ""
         # By digest of text and rater: how many revisions there are; of text: how many nobody made
         self.revisions: Counter[bytes] = Counter()
+        # By digest of text and rater: question -> answer, where a person's questions may stand in several places
+        self.said: dict[bytes, dict[str, JudgementRecord]] | None = (
+            {} if has_repeats and len(self.questions) > 1 else None
+        )
         self.suggested: set[bytes] = set()
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
@@ -215,6 +181,9 @@ class _Records:
                 rater, kind = f"place {self.revisions[nobody]}", "slot"
             place = digest(task.key, rater, kind)
             self.revisions[place] += 1
+            if self.said is not None and said.who:
+                self.said[place] = self.said.get(place, {}) | {one.dimension: one for one in judgements}
+                judgements = tuple(self.said[place].values())
             yield AnnotationRecord(
                 task.key,
                 rater,
@@ -400,9 +369,9 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
     if not asked.is_listed:
         labels = dict(sorted(labels.items(), key=lambda one: float(one[0]) if are_numbers else one[0]))
     if len(labels) == 1:  # a question has two labels at least; the other one did not occur
-        [value] = labels
+        [(value, label)] = labels.items()
         other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
-        labels[other] = other.replace("_", " ")
+        labels[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
     level = "interval" if are_numbers and len(labels) > 2 and asked.kind != SEVERAL else "nominal"
     several = {"answer": "labels"} if asked.kind == SEVERAL else {}
     found = [{"value": value, "title": title} for value, title in labels.items()]
