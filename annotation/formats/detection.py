@@ -24,6 +24,7 @@ SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("assay", frozenset({"unit", "dimension", "method", "number"})),
     ("label-studio", frozenset({"data", "annotations"})),
     ("label-studio", frozenset({"data", "predictions"})),
+    ("label-studio", frozenset({"data", "completions"})),
     ("potato", frozenset({"displayed_text", "label_annotations"})),
     ("argilla", frozenset({"fields", "responses", "suggestions"})),
     ("argilla", frozenset({"questions", "fields", "guidelines"})),
@@ -56,7 +57,8 @@ def slug_of_object(row: dict) -> str:
     if is_content(row):
         return "content"
     slug = slug_of_columns(row)
-    has_lists = isinstance(row.get("label"), list) or isinstance(row.get("entities"), list)
+    has_lists = any(isinstance(row.get(name), list) for name in ("label", "labels", "entities"))
+    has_lists = has_lists or {"annotations", "annotation_approver"} <= row.keys()
     return "doccano" if slug == "table" and isinstance(row.get("text"), str) and has_lists else slug
 
 

@@ -113,3 +113,8 @@ def test_beir_with_questions_and_what_does_not_fit(tmp_path):
         read("beir", put(tmp_path, "corpus.jsonl", json.dumps(CORPUS[0])))
     with pytest.raises(FormatError, match="neither queries, corpus nor qrels"):
         read("beir", put(tmp_path, "x.csv", "a,b\n1,2\n"))
+
+
+def test_a_table_whose_ids_are_called_as_those_of_beir_is_a_table(tmp_path):
+    assert detect(put(tmp_path, "x.csv", "_id,text,label\n1,a,good\n").path) == "table"
+    assert detect(put(tmp_path, "queries.jsonl", json.dumps(QUERIES[0])).path) == "beir"

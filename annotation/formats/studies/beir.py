@@ -27,13 +27,14 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 
 QRELS = frozenset({"query-id", "corpus-id", "score"})
+FIELDS = {"_id", "title", "text", "metadata"}
 CORPUS, QUERIES = "corpus", "queries"
 Judged = dict[str, list[tuple[str, float]]]  # document -> queries with their scores
 
 
 def is_beir(columns) -> bool:
     columns = set(columns)
-    return columns >= QRELS or {"_id", "text"} <= columns
+    return columns >= QRELS or {"_id", "text"} <= columns <= FIELDS
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:

@@ -3,9 +3,12 @@
     {"id": 1, "text": "…", "label": ["good"], "Comments": ["…"]}
     {"id": 1, "text": "…", "label": [[0, 4, "PER"]]}
     {"id": 1, "text": "…", "entities": [{"label": "PER", "start_offset": 0, "end_offset": 4}], "relations": […]}
+    {"id": 1, "text": "…", "entities": [[0, 4, "PER"]], "cats": ["good"]}
+    {"id": 1, "text": "…", "annotations": [{"label": 4, "start_offset": 0, "end_offset": 4, "user": 1}], …}
 
 An export is a zip with a file per annotator, called as they are; of several files each is an annotator's, too.
-`all.jsonl` and the like, and a single file, tell no annotator.
+`all.jsonl` and the like, and a single file, tell no annotator. Versions before 1.0 call labels `labels`, or list
+everybody's annotations by the numbers of user and label.
 """
 
 from __future__ import annotations
@@ -29,9 +32,9 @@ from annotation.formats.tools.offsets import CODE_POINTS, place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 
-QUESTION = "label"
+QUESTION, CATEGORY = "label", "category"
 NOBODY = {"all", "unknown", "train", "dev", "test", "data", "dataset"}
-FIELDS = {"id", "text", "label", "labels", "entities", "relations", "Comments"}
+FIELDS = {"id", "text", "label", "labels", "entities", "relations", "cats", "Comments", "annotation_approver"}
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -62,32 +65,58 @@ def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task
     text = required_text(cells.get("text"), "text")
     raw = cells["text"] if isinstance(cells["text"], str) else text
     key = to_key(cells["id"], "id", options.limits.key_chars) if cells.get("id") is not None else hashed("t", text)
-    metadata = {name: value for name, value in cells.items() if name not in FIELDS and value not in (None, "", [], {})}
+    by_user = _list(cells.get("annotations"), "annotations") if "annotation_approver" in cells else []
+    known = FIELDS | {"annotations"} if by_user else FIELDS
+    metadata = {name: value for name, value in cells.items() if name not in known and value not in (None, "", [], {})}
     task = Task(file, line, key, text, metadata=metadata, lost=Counter())
     said = Said(who)
     labels = cells.get("label") if cells.get("label") is not None else cells.get("labels")
     given = _list(labels, "label")
     for at, one in enumerate(given):
         if isinstance(one, list):
-            if len(one) != 3:
-                raise BadCell(f"label[{at}]", one, "is not a start, an end and a label")
-            _mark(said, raw, *one, f"label[{at}]")
+            _mark_listed(said, raw, one, f"label[{at}]")
         else:
             said.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
     if given == [] and isinstance(labels, list) and "entities" not in cells:
         said.labels[QUESTION] = []
     said.sees_all = bool(who)
     for at, one in enumerate(_list(cells.get("entities"), "entities")):
-        if not isinstance(one, dict):
+        if isinstance(one, list):
+            _mark_listed(said, raw, one, f"entities[{at}]")
+        elif isinstance(one, dict):
+            offsets = one.get("start_offset"), one.get("end_offset")
+            _mark(said, raw, *offsets, one.get("label"), f"entities[{at}]")
+        else:
             raise BadCell(f"entities[{at}]", one, "is not a JSON object")
-        offsets = one.get("start_offset"), one.get("end_offset")
-        _mark(said, raw, *offsets, one.get("label"), f"entities[{at}]")
+    if isinstance(cells.get("cats"), list):
+        said.labels[CATEGORY] = [required_text(one, f"cats[{at}]") for at, one in enumerate(cells["cats"])]
+    task.people += _by_user(by_user, raw)
+    task.lost["Who approved the annotations"] += bool(cells.get("annotation_approver"))
     task.lost["Relations between regions"] += len(_list(cells.get("relations"), "relations"))
     comments = [to_text(one, "Comments") for one in _list(cells.get("Comments"), "Comments")]
     said.comment = "\n".join(filter(None, comments))
     if any(said.labels.values()) or said.spans or said.comment or who:
         task.people.append(said)
     return task
+
+
+def _by_user(given: list, raw: str) -> list[Said]:
+    """What each user said, as versions before 1.0 write it: labels are numbers, which name no label."""
+    people: dict[str, Said] = {}
+    for at, one in enumerate(given):
+        column = f"annotations[{at}]"
+        if not isinstance(one, dict):
+            raise BadCell(column, one, "is not a JSON object")
+        user, label = one.get("user"), one.get("label")
+        who = f"user {to_text(user, f'{column}.user')}" if user is not None else ""
+        said = people.setdefault(who, Said(who, sees_all=bool(who)))
+        named = f"label {label}" if type(label) is int else label
+        if "start_offset" not in one:
+            written = required_text(one.get("text", named), f"{column}.label")
+            said.labels.setdefault(QUESTION, []).append(written)
+        else:
+            _mark(said, raw, one["start_offset"], one.get("end_offset"), named, column)
+    return list(people.values())
 
 
 def _list(value: object, column: str) -> list:
@@ -98,6 +127,12 @@ def _list(value: object, column: str) -> list:
     if not isinstance(value, list):
         raise BadCell(column, value, "is not a list")
     return value
+
+
+def _mark_listed(said: Said, raw: str, one: list, column: str) -> None:
+    if len(one) != 3:
+        raise BadCell(column, one, "is not a start, an end and a label")
+    _mark(said, raw, *one, column)
 
 
 def _mark(said: Said, raw: str, start: object, end: object, label: object, column: str) -> None:

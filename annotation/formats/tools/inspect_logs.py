@@ -175,8 +175,9 @@ def _records(
         raise BadCell("scores", scores, "is not a JSON object")
     said = [_score(name, score, log) for name, score in scores.items()]
     question, key = f"{log.task}/{own}", f"{log.task}/{own}/{log.model}/{epoch}"
-    answers.start(log.name) if log.name not in answers.files else None
-    questions.start(log.name) if log.name not in questions.files else None
+    if answers.files[-1:] != [log.name]:
+        answers.start(log.name)
+        questions.start(log.name)
     answers.add(key, "id", line)
     if questions.is_new(question, (text, targets), line):
         metadata = sample.get("metadata")

@@ -114,7 +114,8 @@ def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
     if len(raw) >= MIB:
         raise FormatError(f"{source.label}: a configuration of more than {MIB:,} bytes is not read")
     try:
-        said = yaml.safe_load(raw)
+        # Texts alone: merged keys could unfold to anything, and there are numbers that cannot be written again.
+        said = yaml.load(raw, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FormatError(f"{source.label}: is no YAML that can be read ({str(error)[:200]})") from error
     found = {}
@@ -126,8 +127,8 @@ def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
             labels = scheme.get("labels")
             for label in labels if isinstance(labels, list) else ():
                 label = label.get("name") if isinstance(label, dict) else label
-                if isinstance(label, str | int | float) and str(label).strip():
-                    asked.add(str(label))
+                if isinstance(label, str) and label.strip():
+                    asked.add(label)
             found[scheme["name"]] = asked
     return found
 
@@ -302,4 +303,5 @@ def _span(span: dict, raw: str, column: str) -> ToolSpan:
     if found is None:
         raise BadCell(column, [start, end], "is no place in the text, or not the one that is quoted")
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]
-    return ToolSpan(required_text(span.get("name") or span.get("title"), f"{column}.name"), *found, said)
+    label = next((span[name] for name in ("name", "title", "label") if span.get(name)), None)
+    return ToolSpan(required_text(label, f"{column}.name"), *found, said)

@@ -78,7 +78,8 @@ def _task(file: str, line: int, cells: dict) -> Task:
             lost["Choices that were rejected as a whole"] += 1
         else:
             said.labels[CHOICE] = _choices(cells)
-    if isinstance(cells.get("spans"), list) and not is_rejected:
+    is_manual = isinstance(cells.get("tokens"), list) and not cells.get("_is_binary")
+    if (isinstance(cells.get("spans"), list) or is_manual) and not is_rejected:  # no spans: nothing was marked
         said.spans[SPANS] = []
     for at, span in enumerate(_objects(cells, "spans")):
         if is_rejected and label in (None, ""):

@@ -80,10 +80,47 @@ def test_one_doccano_file_names_nobody_and_may_hold_written_texts(tmp_path):
     assert [one["label"] for one in said(found).values()][:2] == ["Translated 0", "Translated 1"]
 
 
+def test_doccano_in_its_other_layouts(tmp_path):
+    """As its own examples and its versions before 1.0 have them."""
+    text = "Find a flight from Memphis to Tacoma"
+    old = {"meta": {}, "annotation_approver": None}
+    intent = put(tmp_path, "a.jsonl", lines({"text": text, "entities": [[19, 26, "City"]], "cats": ["flight"]}))
+    labels = put(tmp_path, "b.jsonl", lines({"id": 1, "text": text, "labels": [[19, 26, "City"]]} | old))
+    by_user = [
+        {"label": 4, "start_offset": 19, "end_offset": 26, "user": 1},
+        {"label": 4, "start_offset": 30, "end_offset": 36, "user": 2},
+    ]
+    users = put(tmp_path, "c.jsonl", lines({"id": 1, "text": text, "annotations": by_user} | old))
+    approved = old | {"annotation_approver": "cy"}
+    numbers = put(
+        tmp_path, "d.jsonl", lines({"id": 1, "text": text, "annotations": [{"label": 2, "user": 1}]} | approved)
+    )
+    assert [detect(one.path) for one in (intent, labels, users, numbers)] == ["doccano"] * 4
+    made, found = read("doccano", intent)
+    assert sorted(one["slug"] for one in made["questions"]) == ["category", "label"]
+    [one] = said(found).values()
+    assert one["label"] == "marked" and one["category"] == "flight"
+    _, found = read("doccano", labels)
+    assert [span.quote for one in of(found, AnnotationRecord) for span in one.judgements[0].spans] == ["Memphis"]
+    _, found = read("doccano", users)
+    marked = [(one.rater, span) for one in of(found, AnnotationRecord) for span in one.judgements[0].spans]
+    assert [(rater, span.quote, span.label) for rater, span in marked] == [
+        ("user 1", "Memphis", "label_4"), ("user 2", "Tacoma", "label_4"),
+    ]  # fmt: skip
+    assert not of(found, ClaimRecord)[0].metadata
+    _, found = read("doccano", numbers)
+    assert said(found) == {("1", "user 1", 1): {"label": "label_2"}}
+    assert lost(found) == {"Who approved the annotations": 1} and not of(found, ClaimRecord)[0].metadata
+
+
 @pytest.mark.parametrize(
     ("row", "column"),
     [
         ({"text": "", "label": ["x"]}, "text"),
+        ({"text": "A", "annotation_approver": None, "annotations": ["x"]}, "annotations[0]"),
+        ({"text": "A", "annotation_approver": None, "annotations": [{"user": 1}]}, "annotations[0].label"),
+        ({"text": "A", "entities": [[0, 1]]}, "entities[0]"),
+        ({"text": "A", "entities": ["x"]}, "entities[0]"),
         ({"text": "A", "label": [[0, 9, "x"]]}, "label[0]"),
         ({"text": "A", "label": [["0", 1, "x"]]}, "label[0]"),
         ({"text": "A", "label": [[0, 1]]}, "label[0]"),
@@ -158,6 +195,35 @@ def test_a_broken_line_of_prodigy_is_told(tmp_path, row, column):
     assert error.column == column and error.line == 2
 
 
+def test_labels_that_one_person_gave_on_several_lines_stand_together(tmp_path):
+    said_of = {"text": "It rained.", "_annotator_id": "ann"} | SHARED
+    source = put(
+        tmp_path,
+        "a.jsonl",
+        lines(
+            said_of | {"label": "WET", "answer": "accept"},
+            said_of | {"label": "COLD", "answer": "reject"},
+            said_of | {"label": "WET", "answer": "reject"},
+        ),
+    )
+    _, found = read("prodigy", source)
+    assert list(said(found).values()) == [
+        {"wet": "accept"}, {"wet": "accept", "cold": "reject"}, {"wet": "reject", "cold": "reject"},
+    ]  # fmt: skip
+
+
+def test_a_text_in_which_nobody_marked_anything_is_answered(tmp_path):
+    """Prodigy writes no `spans` then."""
+    tokens = [{"text": "A", "start": 0, "end": 1, "id": 0}]
+    row = {"tokens": tokens, "answer": "accept", "_annotator_id": "ann"} | SHARED
+    marked = {"text": "A b.", "spans": [{"start": 0, "end": 1, "label": "X"}]}
+    source = put(
+        tmp_path, "a.jsonl", lines(row | marked, row | {"text": "A c."}, row | {"text": "A d.", "_is_binary": True})
+    )
+    _, found = read("prodigy", source)
+    assert [one["spans"] for one in said(found).values()] == ["marked", "none"]
+
+
 # --- Potato ---------------------------------------------------------------------------------------------------------
 
 
@@ -220,7 +286,16 @@ def test_potato_2_with_texts_and_configuration(tmp_path):
     assert not lost(found) and not errors(found)
 
 
-@pytest.mark.parametrize("config", ["a: [", "!!python/object:os.system {}", "x" * 2_000_000])
+def test_a_configuration_of_potato_is_read_as_texts_alone(tmp_path):
+    source = put(tmp_path, "user_state.json", state("ann", {"1": [("tone", "good", "true")]}))
+    merged = "".join(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
+    scheme = "annotation_schemes:\n  - {annotation_type: radio, name: tone, labels: [good, 0x1" + "f" * 5000 + "]}\n"
+    config = "a0: &a0\n  k: !!python/object:os.system {}\n" + merged + scheme
+    made, _ = read("potato", source, put(tmp_path, "config.yaml", config))
+    assert [each["title"][:5] for each in made["questions"][0]["labels"]] == ["good", "0x1ff"]
+
+
+@pytest.mark.parametrize("config", ["a: [", "a: &a [*a]", "x" * 2_000_000])
 def test_a_broken_configuration_of_potato_is_refused(tmp_path, config):
     source = put(tmp_path, "user_state.json", state("ann", {"1": [("tone", "good", "true")]}))
     with pytest.raises(FormatError, match="config.yaml: "):
