@@ -247,6 +247,10 @@ MEASURES = {
     "span_agreement_by_label": lambda w: stats.span_agreement_by_label(w.marked),
     "character_alpha": lambda w: stats.character_alpha(w.marked),
     "unitizing_alpha": lambda w: stats.unitizing_alpha(w.marked),
+    # None, one, another, both, and two that share one.
+    "set_alpha": lambda w: [
+        stats.set_alpha(w.labels, ["", "p", "q", "pq", "pr", "qr"], distance) for distance in ("masi", "jaccard")
+    ],
     "gamma": lambda w: stats.gamma(w.marked[: 2 * w.n], n_draws=10),
     "wilson_interval": lambda w: [
         (k / w.n, stats.wilson_interval(k, w.n, level)) for k in range(w.n + 1) for level in (0.5, 0.999)
@@ -258,6 +262,7 @@ WITHOUT_INTERVALS = {
     *("assigned_similarity", "similarity_matrix", "encode", "majority", "dawid_skene", "mace", "shares_of_others"),
     *("context_usage", "copy_rates", "curve_points", "first_present", "icat_scores", "inter_context_conflicts"),
     *("label_counts", "label_shares", "memory_conflict", "most_frequent", "prediction_shifts", "ranking_scores"),
+    *("jaccard_distance", "masi_distance"),
     *("response_coverage", "pilot_of", "planned_alpha", "planned_rate", "judgements_needed", "units_needed"),
 }
 
