@@ -1,6 +1,10 @@
 """Forms of items: one more judgement, their priority, a decision."""
 
+from contextlib import suppress
+
 from django import forms
+
+from annotation.task_types.base import number_text
 
 
 class MoreForm(forms.Form):
@@ -31,13 +35,16 @@ class DecisionForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        if "dimension" not in cleaned:
+        if self.data.get("withdraw") or not {"dimension", "label"} <= set(cleaned):
             return cleaned
         dimension = self.type.dimension(cleaned["dimension"])
         if dimension.takes_several:
             chosen = self.data.getlist("label")
             cleaned["label"] = dimension.answer_of(chosen) if set(chosen) <= set(dimension.values) else ""
+        elif dimension.takes_number:
+            with suppress(ValueError):
+                cleaned["label"] = number_text(float(cleaned["label"]))
         cleaned["label"] = cleaned["label"].replace("\r\n", "\n")
         if not dimension.takes(cleaned["label"]):
-            self.add_error("label", "There is no such label")
+            self.add_error("label", f"{dimension.title} takes {dimension.known_answers}")
         return cleaned

@@ -137,7 +137,8 @@ class LabelCheck:
         if dimension not in known:
             yield "dimension", dimension, f"is none of the task type's dimensions {', '.join(known)}"
         elif not known[dimension].takes(label):
-            yield dimension, label, f"is not one of the task type's labels {known[dimension].known_answers}"
+            of = "one of the task type's labels " if known[dimension].labels else ""
+            yield dimension, label, f"is not {of}{known[dimension].known_answers}"
 
     def _not_asked(self, unit: str, answers: dict[str, str]) -> Iterator[Problem]:
         for dimension in self.task_type.dimensions:

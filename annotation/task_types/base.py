@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 
 # How an answer of several labels is stored: their values in the scale's order, between them what no value may hold.
 SEPARATOR = "|"
@@ -113,8 +114,8 @@ class NumberRange:
             return False
         if self.step is None:
             return True
-        start = Decimal(repr(float(self.least or 0)))
-        return (Decimal(answer) - start) % Decimal(repr(float(self.step))) == 0
+        start = Fraction(repr(float(self.least or 0)))
+        return (Fraction(answer) - start) % Fraction(repr(float(self.step))) == 0  # of any size, unlike decimals
 
     def __str__(self) -> str:
         least, most, step = (None if one is None else number_text(one) for one in (self.least, self.most, self.step))

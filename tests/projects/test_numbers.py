@@ -66,6 +66,7 @@ def test_numbers_have_one_spelling_and_a_range():
     assert not any(map(whole.holds, ("0.0", "-0.5", "100.5", "0.25", "1e1", "", "nan", "inf", "５", " 5", "5_0")))
     assert all(map(free.holds, ("-7", "0.3333333333333333", "12345678.9")))
     assert NumberRange(0.1, 1, 0.1).holds("0.3"), "steps are exact though floats are not"
+    assert NumberRange(step=0.001).holds("1" + 30 * "0") and not NumberRange(step=3).holds("1" + 30 * "0")
     assert str(whole) == "a number from 0 to 100 in steps of 0.5"
 
 
@@ -100,12 +101,15 @@ def test_the_form_the_page_and_a_decision_take_numbers():
     said = {
         "name": "Shares", "page": "claim",
         "questions.1.title": "Share", "questions.1.level": "ratio", "questions.1.answer": "number",
-        "questions.1.number.min": "0", "questions.1.number.max": "abc", "questions.1.number.unit": "%",
+        "questions.1.number.min": "0", "questions.1.number.max": "abc", "questions.1.number.unit": "1000",
         "questions.1.labels.1.title": "",
     }  # fmt: skip
     assert "is not a number below" in client.post("/label-sets/new/", said).content.decode()
-    client.post("/label-sets/new/", said | {"questions.1.number.max": "100", "questions.1.number.step": "0.5"})
-    row = LabelSet.objects.get()
+    said |= {"questions.1.number.max": "100", "questions.1.number.step": "0.5"}
+    client.post("/label-sets/new/", said)
+    assert LabelSet.objects.get().description["questions"][0]["number"]["unit"] == "1000"
+    client.post("/label-sets/new/", said | {"name": "Percent", "questions.1.number.unit": "%"})
+    row = LabelSet.objects.latest("pk")
     assert row.description["questions"] == [SHARE]
     assert 'value="0.5"' in client.get(f"/label-sets/{row.pk}/next/").content.decode()
     assert "from 0 to 100 in steps of 0.5" in client.get(f"/label-sets/{row.pk}/").content.decode()
@@ -126,9 +130,13 @@ def test_the_form_the_page_and_a_decision_take_numbers():
     judge = client_of(join(project, make_user("judge"), "adjudicator"))
     address = f"/projects/{project.slug}/items/{assignment.item.uuid}/decide/"
     decision = {"unit": assignment.item.anchor.key, "dimension": "share"}
-    assert judge.post(address, decision | {"label": "8.2"}).status_code == 400
-    assert judge.post(address, decision | {"label": "8"}).status_code == 302
+    assert "from 0 to 100 in steps of 0.5" in judge.post(address, decision | {"label": "8.2"}).content.decode()
+    for said in ("8,5", "nan", "1e400", "8\0", ""):
+        assert judge.post(address, decision | {"label": said}).status_code == 400, said
+    assert judge.post(address, decision | {"label": "8.0"}).status_code == 302
     assert Decision.objects.get().label == "8"
+    assert judge.post(address, decision | {"label": "", "withdraw": "1"}).status_code == 302
+    assert not Decision.objects.in_force().exists()
 
 
 @pytest.mark.django_db

@@ -94,7 +94,9 @@ class LabelSetDraft:
             # The form hides what an answer has no use for; what was typed there before does not count.
             if said["answer"] == "number":
                 question["level"] = "ratio" if said["level"] == "ratio" else "interval"
-                question["number"] = {name: _number(part) for name, part in said["number"].items() if part}
+                question["number"] = {
+                    name: part if name == "unit" else _number(part) for name, part in said["number"].items() if part
+                }
             elif said["answer"] == "text":
                 question |= {"level": "nominal"} | ({"optional": True} if said["optional"] else {})
             else:
