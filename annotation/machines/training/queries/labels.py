@@ -92,8 +92,7 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
     """A dimension that is asked under a condition has a label only where the condition's label allows it, or where
     nothing at all is known about the condition."""
     said: dict[str, str] = {}
-    asked = [dimension for dimension in kind.asked_dimensions if dimension.role]
-    for dimension in sorted(asked, key=lambda one: one.asked_when is not None):
+    for dimension in sorted(kind.asked_dimensions, key=lambda one: one.asked_when is not None):
         condition = dimension.asked_when
         if condition and not kind.is_asked(dimension, said):
             before = (unit, condition.dimension)
@@ -102,10 +101,10 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
         label = decisions.get((unit, dimension.slug))
         if label is None and (of_unit := votes.get((unit, dimension.slug))):
             label = majority(of_unit)
-            found.ties += label is None
+            found.ties += label is None and bool(dimension.role)
         if label is not None:
             said[dimension.slug] = label
-    return said
+    return {slug: label for slug, label in said.items() if kind.dimension(slug).role}
 
 
 def _decisions(project: Project, moment: Moment) -> dict[tuple[int, str], str]:
