@@ -16,8 +16,10 @@ function numberIn({ least, most, step }, text) {
   const stored = String(value === 0 ? 0 : value);
   if (!text.trim() || !Number.isFinite(value) || stored.includes("e")) return undefined;
   if ((least !== null && value < least) || (most !== null && value > most)) return undefined;
-  const steps = step === null ? 0 : (value - (least ?? 0)) / step;
-  return Math.abs(steps - Math.round(steps)) < 1e-6 ? stored : undefined;
+  if (step === null) return stored;
+  const start = least ?? 0;
+  // Bounds and steps have six decimals at most; floats may be off behind these.
+  return Number((start + Math.round((value - start) / step) * step).toFixed(6)) === value ? stored : undefined;
 }
 
 /**
@@ -394,7 +396,7 @@ export function createItem(node, payload, onChange, onPainted) {
     for (const input of group.inputs) {
       if ("number" in input.dataset || "text" in input.dataset) {
         input.addEventListener("input", () => item.type(group, input.value));
-        input.addEventListener("change", () => (typed = null));
+        input.addEventListener("blur", () => (typed = null));
       } else input.addEventListener("change", () => item.choose(group, input.value));
     }
   }

@@ -87,7 +87,7 @@ export function createView(item, painted) {
   function renderSuggestion(group, suggestion) {
     const line = group.box.querySelector("[data-suggestion]");
     if (!line) return;
-    for (const input of group.inputs) input.closest(".choice").classList.toggle("is-suggested", chosenIn(group.dimension, suggestion?.label).includes(input.value));
+    for (const input of group.inputs) input.closest(".choice")?.classList.toggle("is-suggested", chosenIn(group.dimension, suggestion?.label).includes(input.value));
     line.hidden = !suggestion;
     line.replaceChildren();
     if (!suggestion) return;
