@@ -25,8 +25,17 @@ CHOSEN, NOT_CHOSEN = "chosen", "not_chosen"
 _LABELS = (Label(NOT_CHOSEN, "not chosen"), Label(CHOSEN, "chosen"))
 
 
-def slug_of(dimension: Dimension, value: str) -> str:
-    return f"{dimension.slug}={value}"
+def slug_of(dimension: Dimension, *values: str) -> str:
+    return f"{dimension.slug}={dimension.answer_of(values)}"
+
+
+def parts_of(kind: TaskType, dimension: Dimension) -> dict[str, tuple[str, ...]]:
+    """The questions that stand for one that takes several labels, and the labels of which any makes them CHOSEN: each
+    label by itself, and those of which any makes a later question be asked."""
+    found = {slug_of(dimension, value): (value,) for value in dimension.values}
+    conditions = [one.asked_when for one in kind.dimensions if one.asked_when]
+    on_this = [one.labels for one in conditions if one.dimension == dimension.slug]
+    return found | {slug_of(dimension, *values): values for values in on_this}
 
 
 @lru_cache(maxsize=64)
@@ -34,8 +43,7 @@ def per_label(kind: TaskType) -> TaskType:
     """The task type with a question for each label of those that take several, and without those that are answered by a
     number or in words; itself where there are none of these.
 
-    A condition on one label of several is one on that label's question. One on any of some has no such question: it is
-    left out, and units that were not asked have no labels.
+    A condition on some of several labels is one on the question whether any of them was chosen (`parts_of`).
     """
     several = {one.slug: one for one in kind.dimensions if one.takes_several}
     if all(one.answer == "label" for one in kind.dimensions):
@@ -46,21 +54,20 @@ def per_label(kind: TaskType) -> TaskType:
             continue
         condition = dimension.asked_when
         if condition and condition.dimension in several:
-            of_one = Condition(slug_of(several[condition.dimension], condition.labels[0]), (CHOSEN,))
-            condition = of_one if len(condition.labels) == 1 else None
+            condition = Condition(slug_of(several[condition.dimension], *condition.labels), (CHOSEN,))
         dimension = replace(dimension, asked_when=condition)
         if dimension.slug not in several:
             found.append(dimension)
             continue
         found += [
             Dimension(
-                slug=slug_of(dimension, label.value),
-                title=f"{dimension.title}: {label.title}",
+                slug=slug,
+                title=f"{dimension.title}: {' or '.join(dimension.label(value).title for value in values)}",
                 labels=_LABELS,
                 asked_when=condition,
                 is_hidden=dimension.is_hidden,
             )
-            for label in dimension.labels
+            for slug, values in parts_of(kind, dimension).items()
         ]
     return replace(kind, dimensions=tuple(found))
 
@@ -80,9 +87,9 @@ def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:
     for dimension in several:
         mine = rows[rows["dimension"] == dimension.slug]
         held = {answer: set(dimension.chosen(answer)) for answer in mine["label"].unique()}
-        for value in dimension.values:
-            label = mine["label"].map({answer: CHOSEN if value in of else NOT_CHOSEN for answer, of in held.items()})
-            frames.append(mine.assign(dimension=slug_of(dimension, value), label=label))
+        for slug, values in parts_of(kind, dimension).items():
+            is_any = {answer: NOT_CHOSEN if of.isdisjoint(values) else CHOSEN for answer, of in held.items()}
+            frames.append(mine.assign(dimension=slug, label=mine["label"].map(is_any)))
     # One answer's rows stay together, in the order of the frame.
     return pd.concat(frames).sort_index(kind="stable").reset_index(drop=True)
 

@@ -15,6 +15,8 @@ from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
 from analysis.sources.selection import Selection
+from annotation.decisions.moments import Moment
+from annotation.machines.training.queries.labels import training_labels
 from annotation.models import CheckerRun, Decision, Judgement
 from annotation.task_types.label_sets import identifier_of, problems_of, task_type_of
 from annotation.work import assigning
@@ -158,7 +160,7 @@ def test_agreement_is_of_sets_and_of_each_label():
     project = labelled()
     found = get_report("agreement").compute(DatabaseSource(project))
     assert [one["dimension"] for one in found["dimensions"]] == [
-        *("topics", "topics=health", "topics=money", "topics=sport", "certain"),
+        *("topics", "topics=health", "topics=money", "topics=sport", "topics=health|money", "certain"),
     ]
     sets = of_dimension(found, "topics")
     rows = [
@@ -196,6 +198,25 @@ def test_a_checker_is_held_against_each_label():
     chosen = rows["chosen"]
     assert chosen["precision"]["estimate"] == pytest.approx(2 / 5)
     assert chosen["recall"]["estimate"] == pytest.approx(1)
+    # Certain is asked after health or money: of what the checker says neither of, it says nothing.
+    run.suggestions.filter(unit=items_of(project)[0].anchor_id, dimension="topics").update(label="sport")
+    found = get_report("comparison").compute(DatabaseSource(project), run=str(run.uuid), quick=True)
+    assert of_dimension(found, "certain")["n_checker_not_asked"] == 1
+    assert of_dimension(found, "topics=health|money")["title"] == "Topics: Health or Money"
+
+
+@pytest.mark.django_db
+def test_a_checker_learns_what_is_asked_after_such_a_question():
+    roled = TOPICS | {"questions": [TOPICS["questions"][0], TOPICS["questions"][1] | {"role": "stance"}]}
+    project = make_label_set_project(roled, TEXTS[:3], overlap=0)
+    person, items = make_rater(project), items_of(project)
+    for item, topics in zip(items, ("health|sport", "money", "sport"), strict=True):
+        judgement = {"revision": say(item, person), "unit_id": item.anchor_id}
+        Judgement.objects.create(**judgement, dimension="topics", label=topics)
+        if topics != "sport":
+            Judgement.objects.create(**judgement, dimension="certain", label="yes")
+    found = training_labels(project, "majority", Moment.now(project)).labels
+    assert found == {item.anchor_id: {"certain": "yes"} for item in items[:2]}
 
 
 @pytest.mark.django_db

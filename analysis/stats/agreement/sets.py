@@ -12,8 +12,7 @@ from analysis.stats.labels import Labels
 
 def jaccard_distance(a: Iterable, b: Iterable) -> float:
     """``1 - |a & b| / |a | b|``; 0 for two empty sets, which are the same."""
-    a, b = frozenset(a), frozenset(b)
-    return 1 - len(a & b) / len(a | b) if a | b else 0.0
+    return float(_jaccard([a, b])[0, 1])
 
 
 def masi_distance(a: Iterable, b: Iterable) -> float:
@@ -27,14 +26,34 @@ def masi_distance(a: Iterable, b: Iterable) -> float:
     Passonneau (2006), Measuring Agreement on Set-valued Items (MASI) for Semantic and Pragmatic Annotation, LREC,
     https://aclanthology.org/L06-1392/. NLTK's `masi_distance` rounds 2/3 and 1/3 to 0.67 and 0.33.
     """
-    a, b = frozenset(a), frozenset(b)
-    if a == b:
-        return 0.0
-    shared = 2 / 3 if a < b or b < a else 1 / 3 if a & b else 0.0
-    return 1 - (1 - jaccard_distance(a, b)) * shared
+    return float(_masi([a, b])[0, 1])
 
 
-DISTANCES = {"masi": masi_distance, "jaccard": jaccard_distance}
+def _jaccard(sets: Sequence[Iterable]) -> np.ndarray:
+    """Distances of each two, (n, n)."""
+    shared, size = _shared(sets)
+    either = size[:, None] + size - shared
+    return 1 - np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
+
+
+def _masi(sets: Sequence[Iterable]) -> np.ndarray:
+    shared, size = _shared(sets)
+    holds = shared == size  # the first one all of the second
+    monotonicity = np.select([holds & holds.T, holds | holds.T, shared > 0], [1, 2 / 3, 1 / 3], 0)
+    return 1 - (1 - _jaccard(sets)) * monotonicity
+
+
+def _shared(sets: Sequence[Iterable]) -> tuple[np.ndarray, np.ndarray]:
+    """How many labels each two share, (n, n), and how many each has."""
+    held = [frozenset(one) for one in sets]
+    places = {label: place for place, label in enumerate(frozenset().union(*held))}
+    has = np.zeros((len(held), len(places)))
+    for row, labels in enumerate(held):
+        has[row, [places[label] for label in labels]] = 1
+    return has @ has.T, has.sum(axis=1)
+
+
+DISTANCES = {"masi": _masi, "jaccard": _jaccard}
 
 
 def set_alpha(labels: Labels, sets: Sequence[Iterable], distance: str = "masi") -> Alpha:
@@ -72,10 +91,6 @@ def set_alpha(labels: Labels, sets: Sequence[Iterable], distance: str = "masi") 
     """
     if distance not in DISTANCES:
         raise ValueError(f"distance must be {' or '.join(DISTANCES)}, not {distance!r}")
-    held = [frozenset(one) for one in sets]
-    if len(held) != len(labels.categories):
-        raise ValueError(f"there are {len(held)} sets for {len(labels.categories)} categories")
-    of, between = DISTANCES[distance], np.zeros((len(held), len(held)))
-    for row, a in enumerate(held):
-        between[row] = [of(a, b) for b in held]
-    return alpha_of(labels, distance, between)
+    if len(sets) != len(labels.categories):
+        raise ValueError(f"there are {len(sets)} sets for {len(labels.categories)} categories")
+    return alpha_of(labels, distance, DISTANCES[distance](sets))

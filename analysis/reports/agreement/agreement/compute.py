@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,7 @@ from analysis.reports.labels.judgements import add_judgements, add_source, new_i
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import MEMBER, SLOT
-from analysis.sources.several import of_answers, of_numbers, slug_of, with_answers
+from analysis.sources.several import of_answers, of_numbers, parts_of, slug_of, with_answers
 from analysis.sources.splits import split_heading, split_in
 from analysis.stats import (
     Estimate,
@@ -54,8 +56,8 @@ from analysis.stats import (
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric, TaskType
 
-# Alpha compares every number with every other.
-MOST_NUMBERS = 2000
+# Alpha compares every number, or set of labels, with every other.
+MOST_ANSWERS = 2000
 
 
 def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tuple[Agreement, Items]:
@@ -70,7 +72,7 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
     kind, sets = _with_sets(kind, source.asked, labels)
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
     origins = derived_from(kind) | {
-        slug_of(one, value): one.slug for one in source.asked.dimensions if one.takes_several for value in one.values
+        part: one.slug for one in source.asked.dimensions if one.takes_several for part in parts_of(source.asked, one)
     }
     chances = chances_of_units(source, units)
     # Versions need every revision's moment, which takes long to read: first figures come without them.
@@ -241,29 +243,38 @@ def _of_numbers(
 
 
 def number_figures(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
+    levels = ("interval", "ratio") if level == "ratio" else ("interval",)
+    found = {
+        f"krippendorff_alpha_{name}": (
+            f"Krippendorff's alpha, {name}",
+            _unless_many(coded, "numbers", partial(krippendorff_alpha, coded, name)),
+        )
+        for name in levels
+    }
     equal = percent_agreement(coded)
-    found = {}
-    for name in ("interval", "ratio") if level == "ratio" else ("interval",):
-        alpha: Estimate = equal
-        if len(coded.categories) > MOST_NUMBERS:
-            why = f"there are more than {MOST_NUMBERS:,} different numbers"
-            alpha = replace(equal, estimate=math.nan, undefined=why)
-        else:
-            alpha = krippendorff_alpha(coded, name)
-        found[f"krippendorff_alpha_{name}"] = (f"Krippendorff's alpha, {name}", alpha)
-    found["percent_agreement"] = ("Equal numbers (percent agreement, mean over items)", equal)
-    return _named(found, quick)
+    return _named(found | {"percent_agreement": ("Equal numbers (percent agreement, mean over items)", equal)}, quick)
 
 
 def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool) -> list[Coefficient]:
     """Of answers that are sets, and of which parts may agree."""
-    found = {
-        "alpha_masi": ("Krippendorff's alpha, MASI distance of sets", set_alpha(coded, sets, "masi")),
-        "alpha_jaccard": ("Krippendorff's alpha, Jaccard distance of sets", set_alpha(coded, sets, "jaccard")),
-        "krippendorff_alpha_nominal": ("Krippendorff's alpha, equal sets", krippendorff_alpha(coded)),
-        "percent_agreement": ("Equal sets (percent agreement, mean over items)", percent_agreement(coded)),
+    alphas = {
+        "alpha_masi": ("MASI distance of sets", partial(set_alpha, coded, sets, "masi")),
+        "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, coded, sets, "jaccard")),
+        "krippendorff_alpha_nominal": ("equal sets", partial(krippendorff_alpha, coded)),
     }
-    return _named(found, quick)
+    found = {
+        name: (f"Krippendorff's alpha, {title}", _unless_many(coded, "sets of labels", alpha))
+        for name, (title, alpha) in alphas.items()
+    }
+    equal = percent_agreement(coded)
+    return _named(found | {"percent_agreement": ("Equal sets (percent agreement, mean over items)", equal)}, quick)
+
+
+def _unless_many(coded: Labels, what: str, alpha: Callable[[], Estimate]) -> Estimate:
+    if len(coded.categories) <= MOST_ANSWERS:
+        return alpha()
+    why = f"there are more than {MOST_ANSWERS:,} different {what}"
+    return replace(percent_agreement(coded), estimate=math.nan, undefined=why)
 
 
 def _named(found: dict[str, tuple[str, Estimate]], quick: bool) -> list[Coefficient]:
