@@ -10,6 +10,7 @@ from annotation.formats.cells import shorten
 from annotation.formats.records import LostRecord, RowError
 
 KEPT = 1000  # bad rows that are listed; all of them are counted
+KEPT_LABELS, OTHERS = 100, "others"
 
 CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
 
@@ -48,7 +49,9 @@ class Findings:
             self.judged.append({"kind": kind, "key": key, "columns": sorted(columns)})
 
     def add_label(self, dimension: str, label: str) -> None:
-        self.labels.setdefault(dimension, Counter())[label] += 1
+        """Answers in words and numbers can all be different: the first of them are listed."""
+        found, shown = self.labels.setdefault(dimension, Counter()), shorten(label)
+        found[shown if shown in found or len(found) < KEPT_LABELS else OTHERS] += 1
 
     def total(self, what: str) -> int:
         return sum(counts[what] for counts in self.content.values())

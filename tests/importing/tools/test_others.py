@@ -85,3 +85,11 @@ def test_a_folder_of_potato_becomes_a_project():
         ("alice", Rater.Kind.EXTERNAL, None), ("bob", Rater.Kind.EXTERNAL, None),
     }  # fmt: skip
     assert Judgement.objects.filter(dimension="aspects", label="music|visuals").count() == 1
+
+
+def test_a_dry_run_lists_some_of_the_answers_in_words(tmp_path):
+    rows = [{"id": number, "text": f"Text {number}", "label": [f"{number} " + "long " * 40]} for number in range(130)]
+    _, dry = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
+    listed = dry["labels"]["label"]
+    assert len(listed) == 101 and listed["others"] == 30 and max(map(len, listed)) <= 80
+    assert Judgement.objects.count() == 130
