@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from annotation.imports.rows import KEPT
 from annotation.models import Job
+from annotation.task_types.base import SEPARATOR
 
 # Columns of the counts, in the words of a dry run and of an import.
 KIND_TITLES = {
@@ -86,6 +87,9 @@ def import_result(job: Job) -> ImportResult:
             row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]
         ]
         found = found | {"judged": judged}
+    label_set = job.parameters.get("choices", {}).get("label_set")
+    if label_set and "labels" in found:
+        found = found | {"labels": _in_titles(found["labels"], label_set)}
     return ImportResult(
         is_dry_run=bool(job.parameters.get("is_dry_run")),
         is_done=job.state == Job.State.DONE,
@@ -96,6 +100,19 @@ def import_result(job: Job) -> ImportResult:
         project_slug=found.get("project", {}).get("slug", ""),
         **{name: found[name] for name in names if name in found},
     )
+
+
+def _in_titles(labels: dict[str, dict[str, int]], label_set: dict) -> dict[str, dict[str, int]]:
+    """Questions and labels as the file calls them, from the label set that it makes."""
+    shown = dict(labels)
+    for question in label_set.get("questions", ()):
+        counts = shown.pop(question["slug"], {})
+        titles = {each["value"]: each["title"] for each in question.get("labels", ())}
+        for answer, number in counts.items():
+            values = answer.split(SEPARATOR) if titles else [answer]
+            title = ", ".join(titles.get(value, value) for value in values)
+            shown.setdefault(question["title"], {})[title] = number
+    return shown
 
 
 def _columns(columns: list[str]) -> list[str]:

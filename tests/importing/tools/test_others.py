@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Judgement, Rater, Span
+from annotation.imports.queries import import_result
+from annotation.models import Job, Judgement, Rater, Span
 from tests.formats.helpers import real
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
@@ -93,3 +94,10 @@ def test_a_dry_run_lists_some_of_the_answers_in_words(tmp_path):
     listed = dry["labels"]["label"]
     assert len(listed) == 101 and listed["others"] == 30 and max(map(len, listed)) <= 80
     assert Judgement.objects.count() == 130
+
+
+def test_a_dry_run_shows_labels_as_the_file_calls_them(tmp_path):
+    rows = [{"id": 1, "text": "A", "label": ["<5", "א|ב"]}, {"id": 2, "text": "B", "label": ["≥5"]}]
+    _, dry = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
+    shown = import_result(Job.objects.filter(kind="import").earliest("pk")).labels
+    assert sorted(shown["label"].items()) == [("<5, א|ב", 1), ("≥5", 1)] and shown["label"] != dry["labels"]["label"]
