@@ -10,6 +10,7 @@ from nltk.metrics.distance import jaccard_distance
 
 from analysis.figures.items import Filter
 from analysis.releases.files import zipped
+from analysis.reports.agreement.agreement import compute
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
@@ -184,6 +185,17 @@ def test_agreement_is_of_sets_and_of_each_label():
     said = get_report("agreement").page_of({name: part for name, part in found.items() if name != "behind"})
     assert "Krippendorff's alpha (MASI)" in " ".join(said.answer.sentences)
     assert len(said.answer.sentences) == 2
+
+
+@pytest.mark.django_db
+def test_too_many_different_sets_have_no_alpha(monkeypatch):
+    monkeypatch.setattr(compute, "MOST_ANSWERS", 6)
+    found = get_report("agreement").compute(DatabaseSource(labelled()), quick=True)
+    figures = {one["name"]: one for one in of_dimension(found, "topics")["figures"]}
+    assert figures["alpha_masi"]["undefined"] == "there are more than 6 different sets of labels"
+    assert figures["percent_agreement"]["estimate"] == pytest.approx(2 / 5)
+    told = {name: part for name, part in found.items() if name != "behind"}
+    assert get_report("agreement").page_of(told) and get_report("agreement").methods(told)
 
 
 @pytest.mark.django_db
