@@ -20,6 +20,9 @@ from config.settings import DATABASES
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 
+# Most tests are one transaction, whose rows the thread that extends a lease cannot see on PostgreSQL: after a quarter
+# of this it takes the lease for lost. Workers of tests are processes with settings of their own.
+CHUNK_LEASE_SECONDS = 3600
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # What a test writes need not outlive a power failure: no commit waits for the disk.
