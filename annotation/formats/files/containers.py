@@ -140,15 +140,15 @@ def _blobs_of(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget)
         yield Blob(source.label, reader, os.fspath(source.path))
 
 
-def entries_of(source: SourceFile) -> list[zipfile.ZipInfo]:
-    """The files of an archive that can be read; none where the source is no archive."""
+def entries_of(source: SourceFile, also: tuple[str, ...] = ()) -> list[zipfile.ZipInfo]:
+    """The files of an archive that can be read, and those that end in `also`; none where the source is no archive."""
     if not os.path.isfile(source.path):
         return []
     with open(source.path, "rb") as raw:
         if not raw.read(4).startswith(b"PK"):
             return []
         with _opened_zip(raw, source) as archive:
-            return [entry for entry in archive.infolist() if _is_wanted(entry)]
+            return [entry for entry in archive.infolist() if _is_wanted(entry, EXTENSIONS + also)]
 
 
 def _opened_zip(raw: BinaryIO, source: SourceFile) -> zipfile.ZipFile:
@@ -164,7 +164,7 @@ def _zip_blobs(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget
         entries = archive.infolist()
         if len(entries) > limits.entries:
             raise FormatError(f"{source.label}: holds {len(entries):,} files; at most {limits.entries:,} are read")
-        wanted = [entry for entry in entries if _is_wanted(entry) and source.entry in ("", entry.filename)]
+        wanted = [entry for entry in entries if (entry.filename == source.entry if source.entry else _is_wanted(entry))]
         if not wanted:
             found = ", ".join(entry.filename for entry in entries[:5]) or "nothing"
             raise FormatError(f"{source.label}: no {', '.join(EXTENSIONS)} file in the archive; found {found}")
@@ -239,11 +239,11 @@ def _consumed_of(entry: zipfile.ZipInfo, opened: zipfile.ZipExtFile) -> Callable
     return lambda: entry.compress_size - getattr(opened, "_compress_left", 0)
 
 
-def _is_wanted(entry: zipfile.ZipInfo) -> bool:
+def _is_wanted(entry: zipfile.ZipInfo, extensions: tuple[str, ...] = EXTENSIONS) -> bool:
     name = entry.filename
     base = name.rsplit("/", 1)[-1]
     hidden = name.startswith("__MACOSX/") or base.startswith(".") or base in BESIDE_ROWS
-    return not entry.is_dir() and not hidden and base.lower().removesuffix(".gz").endswith(EXTENSIONS)
+    return not entry.is_dir() and not hidden and base.lower().removesuffix(".gz").endswith(extensions)
 
 
 def _check_central_directory(raw: BinaryIO, source: SourceFile) -> None:

@@ -38,6 +38,7 @@ from annotation.formats.tools.tasks import (
 )
 
 INSTANCES, STATE = "annotated_instances.jsonl", "user_state.json"
+CONFIGS = (".yaml", ".yml")
 DATA = (".json", ".jsonl", ".csv", ".tsv", ".ndjson")
 # Files of the folder that hold neither answers nor texts.
 OTHERS = {"assigned_user_data.json", "annotated_instances.tsv", "annotated_instances.csv", "user_config.json"}
@@ -92,13 +93,13 @@ def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile
     itself."""
     states, data, schemes = [], [], {}
     for source in sources:
-        entries = entries_of(source)
+        entries = entries_of(source, also=CONFIGS)
         each = [SourceFile(source.path, source.name, entry.filename) for entry in entries] if entries else [source]
         for one in each:
             name = PurePosixPath(one.entry or one.label).name.lower()
             if is_output(name):
                 states.append(one)
-            elif name.endswith((".yaml", ".yml")):
+            elif name.endswith(CONFIGS):
                 schemes |= _schemes(one)
             elif name not in OTHERS and name.removesuffix(".gz").endswith(DATA):
                 data.append(one)

@@ -1,6 +1,7 @@
 """Label Studio's files: what comes in, what is listed as lost, and what comes out again."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,21 @@ def test_the_configuration_tells_labels_that_nobody_used_and_the_field():
     sentiment = next(one for one in made["questions"] if one["slug"] == "sentiment")
     assert [label["title"] for label in sentiment["labels"]] == ["Very Good", "so-so", "Bad 👎"]
     assert [one.metadata["label_studio"]["fields"] for one in of(found, ClaimRecord)] == [["body"]] * 3
+
+
+def test_the_configuration_may_lie_in_the_archive_of_the_tasks(tmp_path):
+    path = tmp_path / "both.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(TASKS.path, "export/tasks.json")
+        archive.write(CONFIG.path, "export/config.xml")
+    assert detect(path) == "label-studio"
+    made, found = read(SourceFile(path))
+    assert [one["labels"] for one in made["questions"] if "labels" in one] == [
+        one["labels"] for one in read(TASKS, CONFIG)[0]["questions"] if "labels" in one
+    ]
+    assert len(of(found, ClaimRecord)) == 3
+    with pytest.raises(FormatError, match="is a second labelling configuration"):
+        read(SourceFile(path), CONFIG)
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,8 @@ def test_potato_2_with_texts_and_configuration(tmp_path):
         ("2", "ann", 1): {"tone": "good", "topics": "rain"},
         ("1", "ben", 1): {"tone": "fair"},
     }
+    files = {"out/ann/user_state.json": state("ann", labels), "configs/config.yaml": CONFIG}
+    assert read("potato", zipped(tmp_path, "project.zip", files))[0]["questions"] == made["questions"]
     assert [one.text for one in of(found, ClaimRecord)] == ["Snow\n😀.", "Rain."]
     assert of(found, AnnotationRecord)[0].active_ms == 1500
     assert not lost(found) and not errors(found)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from annotation.formats.files.containers import open_blobs
+from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools.tasks import NUMBER, ONE, PASSAGES, RATING, SEVERAL, WORDS, ToolQuestion, question_slug
 
 TEXTS = ("Text", "HyperText", "Paragraphs")
 MOST_STARS = 40
+CONFIGS = (".xml",)
 
 
 @dataclass(slots=True)
@@ -24,6 +25,8 @@ def split(sources: list[SourceFile]) -> tuple[list[SourceFile], Config | None]:
     """The files of tasks, and what the configuration among the files says."""
     tasks, configs = [], []
     for source in sources:
+        names = [entry.filename for entry in entries_of(source, also=CONFIGS)]
+        configs += [replace(source, entry=name) for name in names if name.lower().endswith(CONFIGS)]
         (configs if is_config(source) else tasks).append(source)
     if len(configs) > 1:
         raise FormatError(f"{configs[1].label}: is a second labelling configuration; give one")
