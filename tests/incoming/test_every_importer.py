@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.datasets.kinds import KINDS
 from annotation.exports import releasing
-from annotation.formats import FORMATS, FormatError
+from annotation.formats import FORMATS, FormatError, detect
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.jobs import lifecycle
@@ -306,3 +306,14 @@ def test_what_passes_the_dry_run_is_stored_and_read_back(name, tmp_path):
     imported()
     print(f"{name}: {dict(importer.count)} on {connection.vendor}")
     assert not importer.faults, "\n".join(importer.faults)
+
+
+def test_every_sample_is_taken_for_its_own_format(tmp_path):
+    names = {"alt-test": "human_annotations.json", "potato 2": "user_state.json", "potato": "annotated_instances.jsonl"}
+    found = {}
+    for name, (_, row, *_) in SAMPLES.items():
+        path = tmp_path / names.get(name, "file.json")
+        path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+        found[name] = detect(path, path.name)
+    expected = {name: "table" if slug == "ratings" else slug for name, (slug, *_) in SAMPLES.items()}
+    assert found == expected

@@ -333,13 +333,16 @@ def label_set_of(
                     if len(of_question.labels) > MOST_LABELS:
                         raise FormatError(
                             f"{question} has more than {MOST_LABELS} different labels, such as "
-                            f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many"
+                            f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many. "
+                            "Merge some of them, or leave the question out of the file"
                         )
     asked = {slug: one for slug, one in asked.items() if one.is_held}
     if not asked:
         return {}
     if len(asked) > MOST_QUESTIONS:
-        raise FormatError(f"The file asks {len(asked)} questions; a label set has at most {MOST_QUESTIONS}")
+        raise FormatError(
+            f"The file asks {len(asked)} questions; a label set has at most {MOST_QUESTIONS}. Split the file"
+        )
     page = "pair" if is_pair and n_tasks else "claim"
     questions = [_question(slug, one, FIELDS[page]) for slug, one in asked.items()]
     titles: set[str] = set()
