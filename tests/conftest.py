@@ -89,6 +89,15 @@ def no_report_rests(monkeypatch):
     monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 3600.0)
 
 
+@pytest.fixture
+def fixed_draws(monkeypatch):
+    """Hypothesis draws constants of whatever modules of Assay are loaded, too: without them, one seed always draws the
+    same."""
+    from hypothesis.internal.conjecture.providers import HypothesisProvider
+
+    monkeypatch.setattr(HypothesisProvider, "_maybe_draw_constant", lambda *args, **more: None)
+
+
 def how_to_start_chromium(names: tuple[str, ...] = CHROMIUMS) -> dict:
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:

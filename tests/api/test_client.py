@@ -161,3 +161,35 @@ def test_a_judged_file_is_saved_as_a_project(rosa, connect, tmp_path, monkeypatc
     assert (run.checker, run.suggestions.count()) == ("outside:gpt-4", 3)
     assert judge([*asked, "--text", "claim"]) == 0  # twice is once
     assert (Judgement.objects.count(), project.checker_runs.count()) == (8, 1)
+
+
+def test_what_is_no_answer_of_assay_is_told_and_leaves_no_file(tmp_path):
+    answers, slept = [], []
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
+    assay = Assay("http://assay.test", "assay_x\n", transport=transport, sleep=slept.append, progress=False)
+    assert assay.transfer.http.headers["Authorization"] == "Bearer assay_x"
+    elsewhere = httpx.Response(301, headers={"Location": "https://assay.test/"})
+    page = httpx.Response(200, html="<p>Sign in</p>")
+    for answer, said in ((elsewhere, "https://assay.test/"), (page, "not the API"), (httpx.Response(502), "502")):
+        answers += [answer] * 5
+        with pytest.raises(AssayError, match=said):
+            assay.get("projects/")
+        answers.clear()
+    busy = httpx.Response(503, headers={"Retry-After": "Mon, 23 Nov 2026 21:00:00 GMT"})
+    answers += [busy, httpx.Response(429, headers={"Retry-After": "7"}), httpx.Response(200, json={"results": []})]
+    slept.clear()
+    assert assay.get("projects/") == {"results": []} and slept == [2.0, 7.0]
+    path = tmp_path / "release.zip"
+    path.write_bytes(b"of yesterday")
+
+    def breaks():
+        yield b"PK"
+        raise httpx.ReadError("the line broke")
+
+    answers += [httpx.Response(200, content=breaks()), httpx.Response(502, html="<p>Away</p>")]
+    for kind in (httpx.ReadError, AssayError):
+        with pytest.raises(kind):
+            assay.project("x").download(1, path)
+    assert path.read_bytes() == b"of yesterday" and list(tmp_path.iterdir()) == [path]
+    answers.append(httpx.Response(200, content=b"PK today"))
+    assert assay.project("x").download(1, path) == path and path.read_bytes() == b"PK today"

@@ -45,7 +45,7 @@ def test_the_page_shows_it_to_people_and_programs_read_it():
 
 
 @pytest.mark.django_db
-def test_generated_requests_get_what_is_described(application):
+def test_generated_requests_get_what_is_described(application, fixed_draws):
     world = make_world(2)
     text = tokens.make_token(world.people["researcher"], "schemathesis", EVERYTHING, 1)[1]
     schema = schemathesis.openapi.from_dict(described())

@@ -210,11 +210,15 @@ class Project:
         return made["number"]
 
     def download(self, release: int, to: str | Path) -> Path:
-        """The release's files as a zip."""
+        """The release's files as a zip. What is at `to` is replaced once all of it has come."""
         path = Path(to)
-        with path.open("wb") as file:
-            self.assay.transfer.download(f"{self.address}releases/{release}/file/", file)
-        return path
+        partial = path.with_name(f"{path.name}.part")
+        try:
+            with partial.open("wb") as file:
+                self.assay.transfer.download(f"{self.address}releases/{release}/file/", file)
+            return partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 class Report:

@@ -41,7 +41,7 @@ class Transfer:
         self.sleep = sleep
         self.http = httpx.Client(
             base_url=f"{address.rstrip('/')}/api/v1/",
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {token.strip()}"},  # a file's last line end would be told in an error
             timeout=timeout,
             transport=transport,
         )
@@ -62,11 +62,9 @@ class Transfer:
                 continue
             if answer.status_code not in BUSY or attempt == ATTEMPTS:
                 break
-            self.sleep(float(answer.headers.get("Retry-After", 2**attempt)))
-        if answer.is_error:
-            is_problem = "json" in answer.headers.get("Content-Type", "")
-            raise AssayError(answer.status_code, answer.json() if is_problem else {})
-        return answer
+            seconds = answer.headers.get("Retry-After", "")
+            self.sleep(float(seconds) if seconds.isdecimal() else 2.0**attempt)
+        return _accepted(answer)
 
     def _blocks(self, body: IO[bytes], headers: dict[str, str], path: str) -> Iterator[bytes]:
         size = body.seek(0, 2)
@@ -82,10 +80,9 @@ class Transfer:
 
     def download(self, path: str, to: IO[bytes]) -> None:
         with self.http.stream("GET", path) as answer:
-            if answer.is_error:
+            if not answer.is_success:
                 answer.read()
-                raise AssayError(answer.status_code, answer.json())
-            size = int(answer.headers.get("Content-Length", 0))
+            size = int(_accepted(answer).headers.get("Content-Length", 0))
             with self.bar("Downloading", size, unit="B", unit_scale=True) as bar:
                 for block in answer.iter_bytes(BLOCK):
                     to.write(block)
@@ -93,3 +90,16 @@ class Transfer:
 
     def bar(self, title: str, total: int, **options: Any) -> tqdm:
         return tqdm(desc=title, total=total or None, disable=not self.shows, leave=False, **options)
+
+
+def _accepted(answer: httpx.Response) -> httpx.Response:
+    """The answer, unless it is a refusal or comes from something that is not Assay: a proxy, another address."""
+    kind = answer.headers.get("Content-Type", "")
+    if answer.is_success and "html" not in kind:
+        return answer
+    problem: dict[str, Any] = answer.json() if kind.startswith("application/problem+json") else {}
+    if answer.has_redirect_location:
+        problem = {"detail": f"The address of this Assay is another one: {answer.headers['Location']}"}
+    elif answer.is_success:
+        problem = {"detail": f"{answer.url} is a page, not the API of an Assay"}
+    raise AssayError(answer.status_code, problem)
