@@ -109,6 +109,7 @@ class ReportDetailRoute(Route):
     """One report. Its options, and which labels it is made of, stand in the address, as on its page."""
 
     shape, status = ReportShape, 202
+    keeps_answers = False  # a repeated request gets the report as it is by then, and starts nothing twice
 
     def get(self, request, slug, name):
         """As it was last computed; 404 where it never was."""

@@ -78,11 +78,13 @@ class Route(APIView):
     gives: ClassVar[type[Serializer] | None] = None  # what POST answers; as GET where it is not said
     status: ClassVar[int] = 200  # of an answer to POST
     answers_with: ClassVar[str] = "application/octet-stream"  # where GET gives a file
-    reads_whole_body: ClassVar[bool] = True  # False: POST reads it in pieces
+    keeps_answers: ClassVar[bool] = (
+        True  # to POST, for requests that are repeated; False: it does so itself, or need not
+    )
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "post" in vars(cls) and cls.reads_whole_body:
+        if "post" in vars(cls) and cls.keeps_answers:
             cls.post = repeatable(cls.post)
 
     @classmethod

@@ -80,7 +80,11 @@ def stored_body(request, dataset: Dataset, name: str = "") -> Upload:
 
 
 class JSONText(s.CharField):
-    """A JSON object, written out in an address."""
+    """A JSON object, written out in an address. `depth`: its values are texts (1), or objects of them (2)."""
+
+    def __init__(self, *, depth: int = 0, **options):
+        super().__init__(**options)
+        self.depth = depth
 
     def to_internal_value(self, data) -> dict:
         try:
@@ -89,7 +93,15 @@ class JSONText(s.CharField):
             raise s.ValidationError(f"{refused}") from None
         if not isinstance(found, dict):
             raise s.ValidationError("is not a JSON object")
+        if self.depth and not _holds_texts(found, self.depth):
+            raise s.ValidationError("is not an object of texts" if self.depth == 1 else "is not objects of texts")
         return found
+
+
+def _holds_texts(found: object, depth: int) -> bool:
+    if not depth:
+        return isinstance(found, str)
+    return isinstance(found, dict) and all(_holds_texts(inner, depth - 1) for inner in found.values())
 
 
 class UploadRoute(Route):
@@ -98,7 +110,7 @@ class UploadRoute(Route):
     gives, status = shapes.JobDetailShape, 202
     asks: ClassVar[type[s.Serializer]]
     media_types: ClassVar[tuple[str, ...]] = (LINES,)
-    reads_whole_body = False
+    keeps_answers = False  # the body is read in pieces
 
     def asked(self, request) -> dict:
         if unknown := sorted(set(request.query_params) - set(self.asks().fields)):
@@ -110,25 +122,26 @@ class UploadRoute(Route):
     def started(self, request, dataset: Dataset, start: Callable[[Upload], Job], name: str = "") -> Response:
         """202 with the job, also where the same body is under way already."""
         upload = stored_body(request, dataset, name)
-        is_kept = False
+        started = False
 
         def answer() -> Response:
-            nonlocal is_kept
+            nonlocal started
             try:
-                job = start(upload)
-                is_kept = True
+                job, started = start(upload), True
             except SameJob as same:
                 job = same.job
             except JobError as error:
                 raise Problem(409, str(error)) from None
-            job = access.job_for(request.user, job.uuid)
             return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
         try:
-            return once(request, upload.sha256, answer)
-        finally:
-            if not is_kept:
-                uploads.remove(upload)
+            response = once(request, upload.sha256, answer)
+        except BaseException:
+            uploads.remove(upload)  # whatever was started has been taken back
+            raise
+        if not started:
+            uploads.remove(upload)
+        return response
 
 
 # ---- what checkers elsewhere said ----
@@ -137,7 +150,7 @@ class UploadRoute(Route):
 class AskedOfPredictions(shapes.Shape):
     checker = s.CharField(max_length=NAME_CHARS, help_text="The checker's name; its runs are called outside:NAME.")
     version = s.CharField(max_length=VERSION_CHARS, default="", allow_blank=True, help_text="Numbered if left out.")
-    parameters = JSONText(default=dict, max_length=10_000, help_text="A JSON object; part of the checker's identity.")
+    parameters = JSONText(default=dict, help_text="A JSON object; part of the checker's identity.")
     existing = s.ChoiceField(
         EXISTING,
         default=EXISTING[0],
@@ -176,8 +189,8 @@ class AskedOfContent(shapes.Shape):
 class AskedOfImport(AskedOfContent):
     format = s.ChoiceField(list(FORMATS), required=False, help_text="Told from the file where it is left out.")
     name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
-    mapping = JSONText(default=dict, max_length=20_000, help_text="Of a table: role or field -> column.")
-    values = JSONText(default=dict, max_length=20_000, help_text="Of a table: field -> value in the file -> label.")
+    mapping = JSONText(default=dict, depth=1, help_text="Of a table: role or field -> column.")
+    values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
     project = s.SlugField(max_length=80, required=False, help_text="Labels go there; it is made where there is none.")
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
     task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a project that is made.")

@@ -252,12 +252,24 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
         raise ImportProblem("Choose at least one file")
     if get_format(request.format).needs_mapping and not request.choices.mapping:
         raise ImportProblem("Map the columns: this format needs a mapping")
+    if _is_told_by_all_labels(request):
+        return
     try:
         wanted = wanted_task_type(request, dataset)
     except FormatError as error:
         raise ImportProblem(str(error)) from error
     if wanted is not None and request.project.with_settings:
         _check_settings(request, wanted)
+
+
+def _is_told_by_all_labels(request: ImportRequest) -> bool:
+    """Whether the whole file has to be read for the task type of the project that is made; the job finds out then."""
+    wish = request.project
+    if wish is None or Project.objects.filter(slug=wish.slug).exists():
+        return False
+    if request.format == "content":
+        return not wish.task_type
+    return get_format(request.format).makes_label_set and request.choices.label_set is None
 
 
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:

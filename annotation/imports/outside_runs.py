@@ -53,8 +53,7 @@ def bring_in(
                 sure[record.checker][record.unit, record.dimension] = record.probability
     if not said:
         return OutsideDone()
-    rows = ItemUnit.objects.filter(item__project=project).values_list("unit__key", "unit_id")
-    units = dict(rows.iterator(chunk_size=10_000))
+    units = units_by_key(project)
     known = {dimension.slug: dimension for dimension in project.type.dimensions}
     if leaves_out:
         for values in said.values():
@@ -76,6 +75,12 @@ def bring_in(
             else:
                 done.runs_unchanged += 1
     return done
+
+
+def units_by_key(project: Project) -> dict[str, int]:
+    """The project's units by their keys; of a text that was replaced, the newest version."""
+    rows = ItemUnit.objects.filter(item__project=project).order_by("unit__version")
+    return dict(rows.values_list("unit__key", "unit_id").iterator(chunk_size=10_000))
 
 
 def _problem(place: tuple[str, str], value: object, units: dict[str, int], known: dict[str, Dimension]) -> str:

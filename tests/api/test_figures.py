@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from annotation.jobs import lifecycle
-from annotation.models import Job, LabelAccess
+from annotation.models import Job, LabelAccess, StoredAnswer
 from tests.api.programs import Program, problem_of
 from tests.factories import join, make_user
 from tests.kinds import answer_all, make_kind_project
@@ -45,7 +45,8 @@ def test_a_report_is_computed_and_read(project, program):
     assert found["result"]["report"] == "agreement" and found["result"]["project"] == project.slug
     table = found["tables"][0]
     assert all(len(row) == len(table["columns"]) for row in table["rows"])
-    assert program.send(path).status_code == 200 and Job.objects.filter(kind="report").count() == 1
+    assert program.send(path, **{"Idempotency-Key": "a"}).status_code == 200
+    assert Job.objects.filter(kind="report").count() == 1 and not StoredAnswer.objects.exists()
     assert LabelAccess.objects.get(user=project.created_by).channel == "api"
 
 

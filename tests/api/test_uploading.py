@@ -4,9 +4,24 @@ import json
 from io import BytesIO
 
 import pytest
+from django.db import DatabaseError
+from django.utils import timezone
 
+from annotation.imports import importing
 from annotation.jobs import lifecycle
-from annotation.models import Annotation, CheckerRun, Evidence, Job, Project, Score, StoredAnswer, Suggestion, Upload
+from annotation.models import (
+    Annotation,
+    CheckerRun,
+    Evidence,
+    ItemUnit,
+    Job,
+    Project,
+    Score,
+    StoredAnswer,
+    Suggestion,
+    Unit,
+    Upload,
+)
 from tests.api.programs import Program, problem_of
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.importing.test_ratings import summaries
@@ -67,6 +82,7 @@ def test_the_same_is_once_and_something_else_is_told_apart(project, program):
     first = done(post(program, path, lines(stances())))
     again = done(post(program, path, lines(reversed(stances()))))
     assert again.result["is_unchanged"] and again.result["run"] == first.result["run"]
+    assert done(post(program, path, lines(stances(probabilities={"refutes": 0.5})))).state == "failed"
     other = done(post(program, path, lines(stances("refutes"))))
     assert other.state == "failed" and "existing=new" in other.message
     assert Suggestion.objects.count() == 7 and CheckerRun.objects.count() == 1
@@ -84,7 +100,8 @@ def test_a_run_grows(project, program):
     assert done(post(program, path, lines(stances()))).result["added"] == 0
     wrong = done(post(program, path, lines(stances("refutes", UNITS[:1]))))
     assert wrong.state == "failed" and "c0/e0" in wrong.message
-    assert CheckerRun.objects.get().job.result["labels"] == {"stance": {"supports": 7}}
+    grown = CheckerRun.objects.get().job.result
+    assert (grown["labels"], grown["run"]) == ({"stance": {"supports": 7}}, run)
 
 
 BAD = [
@@ -97,6 +114,7 @@ BAD = [
     (b'{"unit": "c1/e1", "value": 0.5}\n', "says something else than line 2"),
     (b"[]\n", "is not a JSON object"),
     (b'{"unit": "c0/e0", "name": "a\\u0000b", "value": 1}\n', "NUL"),
+    (b"[" * 100_000 + b"\n", "nested more than"),
 ]
 
 
@@ -107,6 +125,7 @@ def test_bad_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(proje
     job = done(post(program, path, body))
     assert (job.state, job.message) == ("failed", f"{len(BAD)} bad lines; nothing was stored")
     assert not CheckerRun.objects.exists() and not Score.objects.exists()
+    assert not Upload.objects.exists()
     errors = program.read(f"jobs/{job.uuid}/")["result"]["errors"]
     assert [error["line"] for error in errors] == list(range(3, 3 + len(BAD)))
     assert [said in error["reason"] for (_, said), error in zip(BAD, errors, strict=True)] == [True] * len(BAD)
@@ -174,6 +193,32 @@ def test_the_same_file_sent_twice_at_once_is_one_job(project, program):
     assert first["uuid"] == second["uuid"] and Upload.objects.count() == 1
 
 
+def test_a_file_whose_answer_cannot_be_kept_leaves_nothing(project, program, monkeypatch):
+    real = StoredAnswer.save
+
+    def breaks(row, **more):
+        if row.status:
+            raise DatabaseError("the disk is full")
+        real(row, **more)
+
+    monkeypatch.setattr(StoredAnswer, "save", breaks)
+    sent = post(program, "projects/frost/suggestions/?checker=nli", lines(stances()), **{"Idempotency-Key": "k"})
+    problem_of(sent, 500)
+    assert not Job.objects.filter(kind="predictions").exists() and not Upload.objects.exists()
+
+
+def test_what_is_said_is_about_the_newest_version_of_a_text(project, program):
+    item = project.items.get(key=UNITS[0])
+    old = item.anchor
+    for at, version in enumerate((3, 2)):
+        newer = Unit.objects.get(pk=old.pk)
+        newer.pk, newer.version, newer.superseded_at = None, version, timezone.now()
+        newer.save()
+        ItemUnit.objects.create(item=item, unit=newer, index=at + 1)
+    done(post(program, "projects/frost/suggestions/?checker=nli", lines(stances(units=UNITS[:1]))))
+    assert Suggestion.objects.get().unit.version == 3
+
+
 def test_a_key_gives_the_same_answer_and_no_second_effect(project, program):
     path, body = "projects/frost/suggestions/?checker=nli", lines(stances())
     key = {"Idempotency-Key": "night-1"}
@@ -236,3 +281,21 @@ def test_a_table_of_ratings_becomes_a_project_in_one_request(program):
     assert "Map the columns" in problem_of(wrong, 409)["detail"]
     taken = post(program, "datasets/summaries/imports/?format=ratings&project=frost", b"a,b\n1,2\n", "text/csv")
     problem_of(taken, 409)
+    for name, said in (("mapping", {"text": 5}), ("values", {"label": "yes"}), ("values", {"label": {"yes": 1}})):
+        query = f"format=table&project=new&{name}={json.dumps(said)}"
+        wrong = post(program, f"datasets/summaries/imports/?{query}", b"a,b\n1,2\n", "text/csv")
+        assert problem_of(wrong, 422)["errors"][0]["field"] == name
+
+
+def test_a_request_never_reads_all_labels_of_its_file(project, program, monkeypatch):
+    """The questions of a project that is made follow from them: a worker's business."""
+    read = []
+    real = importing.with_label_set
+    monkeypatch.setattr(importing, "with_label_set", lambda request: read.append(request) or real(request))
+    roles = {"text": "summary", "label/coherence/x": "expert_1_coherence"}
+    query = f"format=ratings&project=sums&mapping={json.dumps(roles)}"
+    sent = post(program, f"datasets/ice/imports/?{query}", summaries().encode(), "text/csv")
+    assert sent.status_code == 202 and not read
+    assert done(sent).state == "done" and read
+    broken = done(post(program, "datasets/ice/imports/?format=content&project=new", lines([{"claim": {"id": "c"}}])))
+    assert broken.state == "failed" and not Project.objects.filter(slug="new").exists()

@@ -21,7 +21,7 @@ from annotation.bulk import bulk_insert
 from annotation.formats.cells import shorten
 from annotation.formats.records import RowError
 from annotation.imports import uploads
-from annotation.imports.outside_runs import OUTSIDE
+from annotation.imports.outside_runs import OUTSIDE, units_by_key
 from annotation.imports.rows import Findings, counted
 from annotation.imports.staged_job import guard_of
 from annotation.jobs import lifecycle
@@ -135,7 +135,7 @@ class PredictionsHandler:
             bulk_insert(model, [(run.pk, *place, *rest) for place, rest in added.items()], ["run_id", *names])
             if added:
                 CheckerRun.objects.filter(pk=run.pk).update(origin=run.origin | {"sha256": ""})
-                Job.objects.filter(pk=run.job_id).update(result=summary(run))
+                Job.objects.filter(pk=run.job_id).update(result=run.job.result | summary(run))
             result |= {"added": len(added), "is_unchanged": not added}
             Job.objects.filter(pk=job.pk).update(result=result)
 
@@ -149,27 +149,28 @@ class PredictionsHandler:
                     chosen = Project.objects.filter(pk=job.project_id, prefill_run=None)
                     chosen.exclude(prefill=Project.Prefill.OFF).update(prefill_run=run)
             Project.objects.filter(pk=job.project_id).update(label_version=F("label_version") + 1)
-        for upload in _uploads_of(job):
-            uploads.remove(upload)
+        _remove_uploads(job)
         return result
 
     def clean_up(self, job: Job) -> None:
-        """Nothing stays of a run that is not whole. Should somebody resume the job, it begins again."""
+        """Nothing stays of a run that is not whole, nor of its file: who resumes the job is told to send it again."""
         run = CheckerRun.objects.filter(job=job).first()
         if run is not None:
             for model in (Suggestion, Score):
                 while rows := list(model.objects.filter(run=run).values_list("pk", flat=True)[:BATCH]):
                     model.objects.filter(pk__in=rows).delete()
             run.delete()
+        _remove_uploads(job)
         job.chunks.exclude(index=lifecycle.FINISH_INDEX).update(state=Chunk.State.OPEN, done_at=None)
 
 
 HANDLER = PredictionsHandler()
 
 
-def _uploads_of(job: Job) -> list[Upload]:
+def _remove_uploads(job: Job) -> None:
     payloads = job.chunks.exclude(index=lifecycle.FINISH_INDEX).values_list("payload", flat=True)
-    return list(Upload.objects.filter(uuid__in=[payload["upload"] for payload in payloads]))
+    for upload in Upload.objects.filter(uuid__in=[payload["upload"] for payload in payloads]):
+        uploads.remove(upload)
 
 
 def _result(findings: Findings, said: dict) -> dict:
@@ -179,7 +180,7 @@ def _result(findings: Findings, said: dict) -> dict:
 
 def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun, bool, bool]:
     """The run that the answers go into, whether they begin it, and whether all of them are stored in it already."""
-    digest = digest_of([sorted([*place, *rest[:2]] for place, rest in said.items())]) if said else ""
+    digest = digest_of([sorted([*place, *rest] for place, rest in said.items())]) if said else ""
     name = f"{OUTSIDE}{sent.checker}"
     with transaction.atomic():
         guard_of(lease)()
@@ -229,8 +230,7 @@ def _read(job: Job, sent: Sent, upload: str, findings: Findings, lease: Lease) -
     stored = Upload.objects.filter(uuid=upload).first()
     if stored is None or not uploads.path_of(stored).is_file():
         raise JobError("The file is no longer on the server; send it again")
-    rows = ItemUnit.objects.filter(item__project=job.project_id).values_list("unit__key", "unit_id")
-    units = dict(rows.iterator(chunk_size=10_000))
+    units = units_by_key(job.project)
     take = _Labels(job.project) if sent.gives == LABELS else _Scores(sent.checker)
     said: dict[Place, Said] = {}
     first: dict[Place, int] = {}
@@ -262,7 +262,7 @@ def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple]) -> tu
     try:
         row = _DECODER.decode(raw)
         incoming.check_json(row)
-    except (msgspec.DecodeError, UnicodeDecodeError, incoming.Refused):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, incoming.Refused):
         row = _slowly(raw)
     if not isinstance(row, dict):
         raise BadLine("", row, "is not a JSON object")
