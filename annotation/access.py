@@ -143,7 +143,13 @@ def visible_datasets(user: User) -> QuerySet[Dataset]:
 
 
 def may_edit_dataset(user: User, dataset: Dataset) -> bool:
-    return user.is_superuser or dataset.owner_id == user.pk or dataset.grants.filter(user=user, can_edit=True).exists()
+    return editable_datasets(user).filter(pk=dataset.pk).exists()
+
+
+def editable_datasets(user: User) -> QuerySet[Dataset]:
+    if user.is_superuser:
+        return Dataset.objects.all()
+    return Dataset.objects.filter(Q(owner=user) | Q(grants__user=user, grants__can_edit=True)).distinct()
 
 
 def dataset_for(user: User, slug: str, *, edit: bool = False) -> Dataset:
@@ -162,11 +168,10 @@ def visible_jobs(user: User) -> QuerySet[Job]:
         return Job.objects.all()
     roles = Membership.objects.filter(user=user, is_active=True)
     adjudicated = roles.filter(role=ADJUDICATOR).values("project_id")
-    editable = Dataset.objects.filter(Q(owner=user) | Q(grants__user=user, grants__can_edit=True))
     return Job.objects.filter(
         Q(project__in=roles.filter(role=RESEARCHER).values("project_id"))
         | Q(project__in=adjudicated, created_by=user)
-        | Q(project=None, dataset__in=editable.values("pk"))
+        | Q(project=None, dataset__in=editable_datasets(user).values("pk"))
     )
 
 

@@ -13,8 +13,9 @@ from annotation.datasets.kinds import KIND_NAMED, to_json
 from annotation.models import Dataset
 
 
-def _editable(request, datasets: list[Dataset]) -> set[int]:
-    return {one.pk for one in datasets if access.may_edit_dataset(request.user, one)}
+def _editable(user, datasets: list[Dataset]) -> set[int]:
+    found = access.editable_datasets(user).filter(pk__in=[one.pk for one in datasets])
+    return set(found.values_list("pk", flat=True))
 
 
 class DatasetsRoute(Listing):
@@ -27,11 +28,7 @@ class DatasetsRoute(Listing):
         return access.visible_datasets(request.user)
 
     def prepared(self, page: list) -> list:
-        ids = [one.pk for one in page if one.owner_id != self.request.user.pk]
-        granted = self.request.user.dataset_grants.filter(dataset__in=ids, can_edit=True)
-        editable = set(granted.values_list("dataset_id", flat=True))
-        everything = self.request.user.is_superuser
-        self.editable = {one.pk for one in page if everything or one.pk not in ids or one.pk in editable}
+        self.editable = _editable(self.request.user, page)
         return page
 
     def shown_with(self, request) -> dict:
@@ -61,7 +58,7 @@ class DatasetDetailRoute(Route):
             name: kind.model.objects.published().filter(dataset=dataset).count() for name, kind in KIND_NAMED.items()
         }
         dataset.content = {name: number for name, number in counts.items() if number}
-        return Response(self.shape(dataset, context={"editable": _editable(request, [dataset])}).data)
+        return Response(self.shape(dataset, context={"editable": _editable(request.user, [dataset])}).data)
 
 
 class ContentRoute(Listing):

@@ -30,7 +30,7 @@ class JobDetailRoute(Route):
     shape = shapes.JobDetailShape
 
     def get(self, request, uuid):
-        return Response(self.shape(access.job_for(request.user, uuid)).data)
+        return Response(self.shape(access.job_for(request.user, uuid), context={"request": request}).data)
 
 
 class CancelJobRoute(Route):

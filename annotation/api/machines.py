@@ -12,6 +12,7 @@ from annotation.machines.runs import suggesting
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.models import Job, Score, Suggestion
 from annotation.work import showing
+from annotation.work.label_access import API, labels_served
 
 
 class RunsRoute(Listing):
@@ -104,10 +105,20 @@ class ScoresRoute(IntoRun, RunRows):
 
 
 class TrainingsRoute(Listing):
-    """Checkers that were trained on the project's labels."""
+    """Checkers that were trained on the project's labels. Whoever still labels here is not told how well."""
 
     shape = shapes.TrainingShape
     filters = {"state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
-        return access.project_for(request.user, slug, RESEARCHER).trained_models.select_related("job")
+        self.project = access.project_for(request.user, slug, RESEARCHER)
+        return self.project.trained_models.select_related("job")
+
+    def prepared(self, page: list) -> list:
+        self.is_blind = access.has_open_work(self.request.user, self.project)
+        if not self.is_blind and any(model.figures for model in page):
+            labels_served(self.request, self.project, API)
+        return page
+
+    def shown_with(self, request) -> dict:
+        return {"is_blind": self.is_blind}

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
+from annotation import access
 from annotation.machines.runs.starting import QUEUES
 from annotation.models import Decision, Item, Job, Membership, Project, Rater
 from annotation.projects.options import named_version
@@ -349,11 +350,14 @@ class TrainingShape(Shape):
     uuid = s.UUIDField()
     parameters = s.DictField()
     dimensions = s.ListField(child=s.CharField())
-    figures = s.DictField()
-    counts = s.DictField()
+    figures = s.DictField(required=False)
+    counts = s.DictField(required=False)
     state = Choice(Job.State.choices, source="job.state")
     job = s.UUIDField(source="job.uuid")
     created_at = s.DateTimeField(source="job.created_at")
+
+    def left_out(self, training) -> tuple[str, ...]:
+        return ("figures", "counts") if self.context["is_blind"] else ()
 
 
 # ---- jobs ----
@@ -375,10 +379,18 @@ class JobShape(Shape):
     finished_at = s.DateTimeField(allow_null=True)
 
 
-class JobDetailShape(JobShape):
-    """With what came of it, bad rows by their lines included."""
+SAID = ("labels", "scores", "gold")
 
-    result = s.DictField()
+
+class JobDetailShape(JobShape):
+    """With what came of it, bad rows by their lines included. Whoever still labels in its project is not told what
+    checkers said, nor how often."""
+
+    result = s.SerializerMethodField()
+
+    def get_result(self, job) -> dict:
+        is_blind = job.project is not None and access.has_open_work(self.context["request"].user, job.project)
+        return {name: one for name, one in job.result.items() if not (is_blind and name in SAID)}
 
 
 class Nothing(Shape):

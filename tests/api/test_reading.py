@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import F
 
-from annotation.models import Decision, LabelAccess, Score, Shown
+from annotation.models import Decision, Job, LabelAccess, Score, Shown, TrainedModel
 from annotation.projects.raters import rater_of
 from tests.api.programs import Program, problem_of
 from tests.factories import (
@@ -75,6 +75,11 @@ def test_a_list_goes_on_by_cursor_forwards_and_backwards(program):
 
 def test_what_checkers_said_is_hidden_from_who_still_labels(project, program, rosa):
     run = make_suggestions(project)
+    Job.objects.update(result={"labels": {"stance": {"supports": 7}}, "failed": 0})
+    training = Job.objects.create(kind=Job.Kind.TRAINING, state="done", project=project, created_by=rosa)
+    TrainedModel.objects.create(
+        project=project, job=training, created_by=rosa, label_version=1, figures={"stance": {}}, counts={"units": 7}
+    )
     Score.objects.create(run=run, unit=project.items.first().anchor, name="overlap", value=0.25)
     rows = program.read("projects/frost/suggestions/", run=str(run.uuid), dimension="stance", page_size=2)["results"]
     assert {(row["label"], row["probability"]) for row in rows} == {("supports", 0.875)}
@@ -83,10 +88,28 @@ def test_what_checkers_said_is_hidden_from_who_still_labels(project, program, ro
     assert Shown.objects.get(user=rosa, item=None).what == str(run.uuid)
     [listed] = program.read("projects/frost/runs/")["results"]
     assert (listed["origin"], listed["state"], listed["shown_to_annotators"]) == ("here", "done", True)
+    assert program.read(f"jobs/{run.job.uuid}/")["result"]["labels"]
+    assert program.read("projects/frost/trainings/")["results"][0]["counts"] == {"units": 7}
     join(project, rosa, "annotator")
     project.assignments.create(item=project.items.first(), position=0)
     for what in ("suggestions", "scores", "annotations", "decisions"):
         problem_of(program.get(f"/api/v1/projects/frost/{what}/"), 403)
+    assert program.read(f"jobs/{run.job.uuid}/")["result"] == {"failed": 0}
+    [model] = program.read("projects/frost/trainings/")["results"]
+    assert model["state"] == "done" and not {"figures", "counts"} & set(model)
+
+
+def test_how_well_training_went_is_told_and_that_is_noted(project, program, rosa):
+    unit = project.items.first().anchor
+    Decision.objects.create(project=project, unit=unit, dimension="stance", label="supports", method="gold")
+    training = Job.objects.create(kind=Job.Kind.TRAINING, state="done", project=project, created_by=rosa)
+    model = TrainedModel(project=project, job=training, created_by=rosa, label_version=1)
+    model.save()
+    assert program.read("projects/frost/trainings/")["results"] and not LabelAccess.objects.exists()
+    model.figures = {"stance": {"evaluation": {}}}
+    model.save()
+    assert program.read("projects/frost/trainings/")["results"][0]["figures"] == model.figures
+    assert LabelAccess.objects.get(user=rosa).channel == "api"
 
 
 def test_decisions_are_told_and_that_is_noted(project, program, rosa):

@@ -190,7 +190,7 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
             f"{here}/tables/agreement/?report={report.parameters_hash}&format=csv",
             f"{here}/pictures/agreement/{next(iter(report.pictures))}.csv?report={report.parameters_hash}",
         ],
-        "api": [f"/api/v1{here}/{one}/" for one in ("annotations", "decisions", "reports/agreement")],
+        "api": [f"/api/v1{here}/{one}/" for one in ("annotations", "decisions", "trainings", "reports/agreement")],
     }
     for channel, addresses in served.items():
         for address in addresses:
