@@ -29,7 +29,7 @@ from annotation.task_types import TASK_TYPES, Dimension
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 from tests.factories import join, make_dataset, make_project, make_user
-from tests.remembered import remembered
+from tests.world.remembered import remembered
 
 IDENTIFIERS = tuple(description.identifier for description in TASK_TYPES)
 # For costly tests: between them these take every way through the code. The other kinds are among the slow tests.

@@ -8,9 +8,9 @@ from annotation.models import Job, Membership
 from annotation.projects import guidelines, invitations, label_sets, tokens
 
 from . import factories
-from .drafts.world import extract, make_answers
 from .retrieval.harbour import ranked
 from .world import client_of, label_one, make_world
+from .world.drafts import extract, make_answers
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ from django.core.management import call_command
 from sklearn import metrics
 
 from annotation.models import Suggestion
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

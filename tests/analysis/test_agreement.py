@@ -4,8 +4,8 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from annotation.models import Item
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_dataset, make_project
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say, units_behind
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

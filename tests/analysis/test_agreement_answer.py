@@ -9,7 +9,7 @@ from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended
 from analysis.reports.agreement.agreement.result import QuestionAgreement
 from analysis.reports.metrics import get_report
 from annotation.models import Project
-from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

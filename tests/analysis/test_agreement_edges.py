@@ -12,7 +12,7 @@ from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project
 from annotation.task_types import task_type
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say
 
 pytestmark = pytest.mark.django_db
 SIX_WAY = "claim-evidence/six-way/1"

@@ -18,7 +18,7 @@ from analysis.reports.text import as_text
 from analysis.stats import Labels
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Assignment, Job
-from tests.analysis.world import (
+from tests.world.labels import (
     in_order_of_keys,
     items_of,
     make_rater,

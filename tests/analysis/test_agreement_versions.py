@@ -11,7 +11,7 @@ from analysis.sources.base import Source
 from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, quickly, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

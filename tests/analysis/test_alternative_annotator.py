@@ -19,8 +19,8 @@ from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
 from tests.analysis.test_prefill_trial import show
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

@@ -18,10 +18,10 @@ from analysis.reports.people.annotators.show import NEXT, RULES
 from analysis.stats import Labels, dawid_skene, mace
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from tests.analysis.study import study
 from tests.analysis.test_items_behind_figures import figures
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
 from tests.factories import make_suggestions
+from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.study import study
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

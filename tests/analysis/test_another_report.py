@@ -11,8 +11,8 @@ from analysis.reports.metrics import REPORTS
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.another_report.show import REPORT
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,8 @@ from analysis.reports.text import as_text
 from analysis.stats import correlation_test, holm
 from analysis.templatetags.figures import table_rows
 from annotation.models import Judgement, Response, Unit
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, make_scores, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES = "relevant"

@@ -23,10 +23,10 @@ from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Evidence, Job, Rater
 from tests.analysis.test_prefill_trial import show
-from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_dataset, make_project, make_responses_with_triplets, make_suggestions
 from tests.importing.files import run as import_file
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, make_scores, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

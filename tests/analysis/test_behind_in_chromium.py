@@ -11,9 +11,9 @@ from analysis.models import StoredReport
 from annotation.models import Decision, Evidence
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
 from tests.analysis.test_prefill_trial import show
-from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.factories import make_suggestions
 from tests.web.pages import eventually
+from tests.world.labels import items_of, make_rater, make_scores, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 YES, NO = "relevant", "not_relevant"

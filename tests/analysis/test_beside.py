@@ -17,9 +17,9 @@ from analysis.stats import Labels, correlation_difference, dawid_skene, several_
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
 from tests.analysis.test_behind import opened
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_suggestions
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

@@ -11,9 +11,9 @@ from analysis.reports.metrics import get_report
 from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Project
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator, answers_to
+from tests.world.labels import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
 
 UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db

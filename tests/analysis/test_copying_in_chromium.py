@@ -15,8 +15,8 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Job
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.web.looks import grave_problems
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -19,9 +19,9 @@ from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRec
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Job, Judgement, Membership, Rater, Revision
 from annotation.task_types import TASK_TYPES
-from tests.analysis.world import make_rater
 from tests.factories import join, make_dataset, make_project, make_user
 from tests.kinds import bring_in, make_kind_project
+from tests.world.labels import make_rater
 
 pytestmark = pytest.mark.django_db
 TASK = "aspect-coverage/-/1"

@@ -19,7 +19,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.models import CheckerRun, Item, ItemUnit, Job, RunFailure, Score, Suggestion
 from tests import factories
-from tests.analysis.world import make_rater, say, units_behind
+from tests.world.labels import make_rater, say, units_behind
 
 pytestmark = pytest.mark.django_db
 

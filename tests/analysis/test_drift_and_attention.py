@@ -18,7 +18,7 @@ from analysis.reports.people.annotators import work_over_time
 from analysis.reports.people.annotators.result import RatedQuestion
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

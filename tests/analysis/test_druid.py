@@ -13,7 +13,7 @@ from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Grid, Linked, value_of
 from analysis.sources.outline import Run
 from tests.analysis.captions import lacks
-from tests.analysis.druid_world import SIX, PlantedSource, answer_scores
+from tests.world.druid import SIX, PlantedSource, answer_scores
 
 REPORT = get_report("druid")
 FALSE, NONE, TRUE = [0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]

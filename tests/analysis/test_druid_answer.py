@@ -7,8 +7,8 @@ from analysis.figures.page import first_that_applies
 from analysis.papers.druid.result import NOT_YET, Druid
 from analysis.papers.druid.show import CONFLICT_RULES, CORRELATION_RULES, NEXT, USE_RULES
 from analysis.reports.metrics import get_report
-from tests.analysis.druid_world import answer_scores
 from tests.analysis.test_druid import FALSE, TRUE, planted, small
+from tests.world.druid import answer_scores
 
 REPORT = get_report("druid")
 

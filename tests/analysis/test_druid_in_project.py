@@ -17,9 +17,9 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Job
-from tests.analysis.planted import score
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_project
+from tests.world.labels import items_of, make_rater, project_of, say
+from tests.world.planted import score
 
 pytestmark = pytest.mark.django_db
 STANCES = ("supports", "refutes", "insufficient-neutral", None)

@@ -6,7 +6,7 @@ import pytest
 from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, value_of
-from tests.analysis.druid_world import ANSWERS, SIX, PlantedSource, answer_scores
+from tests.world.druid import ANSWERS, SIX, PlantedSource, answer_scores
 
 REPORT = get_report("druid")
 SOURCES = ("a/b.org", "50 % off?", "c#d&e")

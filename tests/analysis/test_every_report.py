@@ -16,8 +16,8 @@ from annotation import __version__
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.captions import lacks
-from tests.analysis.study import WORLDS
 from tests.world import client_of
+from tests.world.study import WORLDS
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,6 @@ from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
 from annotation.formats.records import response_aspect_key
 from annotation.models import Judgement, Unit
-from tests.analysis.planted import score, suggest
 from tests.analysis.test_icat_report import (
     ASPECTS,
     DIMENSION,
@@ -20,6 +19,7 @@ from tests.analysis.test_icat_report import (
     report_of,
     units,
 )
+from tests.world.planted import score, suggest
 
 KIND = get_report("icat")
 NOTHING = {name: dict.fromkeys(units(by_people)) for name in ("meteor", "bertscore")}

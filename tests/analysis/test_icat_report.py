@@ -30,11 +30,11 @@ from annotation.formats.records import (
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Job, Judgement, Project, Revision, RunFailure, Unit
 from annotation.task_types import TASK_TYPES
-from tests.analysis.planted import decide, score, suggest
-from tests.analysis.world import make_rater
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
 from tests.world import client_of
+from tests.world.labels import make_rater
+from tests.world.planted import decide, score, suggest
 
 pytestmark = pytest.mark.django_db
 

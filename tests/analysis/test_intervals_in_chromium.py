@@ -7,10 +7,10 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
-from tests.analysis.study import measured_evidence
 from tests.analysis.test_difference import make_run, units_of
 from tests.analysis.test_spans_report import mark, marking_project
-from tests.analysis.world import items_of, make_rater, say
+from tests.world.labels import items_of, make_rater, say
+from tests.world.study import measured_evidence
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 24

@@ -9,7 +9,7 @@ from analysis.figures.results import Figure
 from analysis.figures.tables import Table
 from analysis.reports.metrics import REPORTS
 from analysis.sources.database import DatabaseSource
-from tests.analysis.study import WORLDS
+from tests.world.study import WORLDS
 
 pytestmark = pytest.mark.django_db
 

@@ -19,9 +19,9 @@ from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Judgement, Response, Revision
 from annotation.projects.item_making import anchors_in
 from annotation.task_types import task_type
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import EACH_KIND, answer_all, bring_in, make_kind_dataset, make_kind_project, records
+from tests.world.labels import items_of, make_rater, of_dimension, of_name
 
 UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db

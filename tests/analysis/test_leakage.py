@@ -17,10 +17,10 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.models import Claim, Evidence, Item, Judgement, RankedPassage
 from models_runtime.texts.overlap import BertScored
-from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, score, suggest
-from tests.analysis.world import make_rater, quickly, say
 from tests.factories import make_project
+from tests.world.labels import make_rater, quickly, say
+from tests.world.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
+from tests.world.planted import decide, score, suggest
 
 pytestmark = pytest.mark.django_db
 PAIRS, DOCUMENTS, EVIDENCE = "nli/two-way/1", "evidence-inclusion/-/1", "claim-evidence/three-way/1"

@@ -6,9 +6,9 @@ from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, value_of
 from analysis.sources.database import DatabaseSource
 from annotation.models import Evidence, ItemUnit
-from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, suggest
 from tests.factories import make_project
+from tests.world.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
+from tests.world.planted import decide, suggest
 
 pytestmark = pytest.mark.django_db
 E, NO = "entailment", "non-entailment"

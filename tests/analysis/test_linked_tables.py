@@ -12,8 +12,8 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.analysis.study import WORLDS
 from tests.world import client_of
+from tests.world.study import WORLDS
 
 pytestmark = pytest.mark.django_db
 

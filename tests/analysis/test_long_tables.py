@@ -13,8 +13,8 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.long_table import TableShape
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.stats.samples import shared
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say
 
 SCALE = ("low", "middle", "high")
 # Item, rater, label; `b` is labelled by one person only.

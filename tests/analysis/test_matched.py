@@ -8,9 +8,9 @@ from django.core.management import call_command
 
 from analysis.reports.metrics import get_report
 from annotation.models import Decision, Item, Judgement, Pair, Suggestion, Unit
-from tests.analysis.world import make_rater, project_of, say
 from tests.factories import make_project, make_suggestions
 from tests.pairing.harbour import bring_in, line, make
+from tests.world.labels import make_rater, project_of, say
 
 UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db

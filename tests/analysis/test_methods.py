@@ -8,9 +8,9 @@ from analysis.reports.metrics import get_report
 from analysis.reports.words.methods import paragraph
 from annotation import __version__
 from annotation.models import Decision, Suggestion
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import make_suggestions
 from tests.kinds import make_kind_project
+from tests.world.labels import items_of, make_rater, make_scores, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 N = 34

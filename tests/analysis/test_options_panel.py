@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from analysis.pages.reports import IN_A_ROW
 from analysis.reports.metrics import REPORTS
-from tests.analysis.study import study
 from tests.world import client_of
+from tests.world.study import study
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from analysis.models import StoredReport
 from analysis.reports.checkers.comparison import filters
 from annotation.jobs import lifecycle
 from annotation.models import Job, Membership
-from tests.analysis.world import items_of, make_rater, make_scores, of_dimension, project_of, say
 from tests.factories import join, make_suggestions, make_user
+from tests.world.labels import items_of, make_rater, make_scores, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

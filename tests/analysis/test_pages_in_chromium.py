@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from annotation.models import Suggestion
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 36

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_beside import CHECKERS, errs, run_of
-from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 YES = "relevant"

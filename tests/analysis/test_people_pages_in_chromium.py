@@ -11,8 +11,8 @@ from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfol
 from tests.analysis.test_drift_and_attention import START, truth
 from tests.analysis.test_prefill_trial import show
 from tests.analysis.test_selected import ask_for_more, draw
-from tests.analysis.world import make_rater, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import make_rater, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 N = 30

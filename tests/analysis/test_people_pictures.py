@@ -9,8 +9,8 @@ from django.urls import reverse
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

@@ -16,8 +16,8 @@ from analysis.reports.planning.planning.result import NeededForAlpha, PlannedWid
 from analysis.reports.planning.planning.show import NEXT, RULES
 from annotation.jobs import lifecycle
 from annotation.models import Job, Membership, Suggestion
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions, make_user
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

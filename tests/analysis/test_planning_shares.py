@@ -13,7 +13,7 @@ from analysis.reports.planning.planning import compute as planning
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.test_planning import NO, YES, pilot
-from tests.analysis.world import of_dimension
+from tests.world.labels import of_dimension
 
 pytestmark = pytest.mark.django_db
 

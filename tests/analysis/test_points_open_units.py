@@ -13,9 +13,9 @@ from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from tests.analysis.study import run_of, study
-from tests.analysis.world import of_dimension
 from tests.world import client_of
+from tests.world.labels import of_dimension
+from tests.world.study import run_of, study
 
 pytestmark = pytest.mark.django_db
 

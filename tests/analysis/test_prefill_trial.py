@@ -22,8 +22,8 @@ from analysis.reports.tabular import Missing
 from analysis.stats import clustered_mean, suggestion_effect
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Job, Suggestion
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

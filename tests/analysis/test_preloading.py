@@ -12,9 +12,9 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from analysis.reports.stored import stored_report
 from annotation.models import Job
-from tests.analysis.study import WORLDS, study
 from tests.suggesting.workers import ROOT, Worker, running_worker, wait_for, worker_environment
 from tests.test_architecture import HEAVY
+from tests.world.study import WORLDS, study
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 NEEDED = {"numpy", "pandas", "pyarrow", "scipy"}

@@ -17,8 +17,8 @@ from analysis.reports.rates.prevalence.show import NEXT, RULES
 from analysis.stats import prediction_powered_mean
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 N, BY_PEOPLE = 40, 16

@@ -17,8 +17,8 @@ from analysis.stats import prediction_powered_mean
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
 from annotation.task_types import task_type
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
 from tests.factories import make_suggestions
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 E, N, C = "entailment", "neutral", "contradiction"
 KIND = task_type("triplets/-/1")

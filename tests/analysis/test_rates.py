@@ -4,7 +4,7 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from annotation.models import Decision, Question, Response
-from tests.analysis.world import items_of, make_rater, project_of, say
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
 E, N, C, BAD = "entailment", "neutral", "contradiction", "bad_triplet"

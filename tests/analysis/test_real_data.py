@@ -9,8 +9,8 @@ from django.core.management import call_command
 from analysis.reports import stored
 from annotation.jobs import lifecycle
 from annotation.models import Project
-from tests.analysis.world import of_dimension, of_name
 from tests.factories import make_user
+from tests.world.labels import of_dimension, of_name
 
 DATA = Path(__file__).resolve().parent.parent.parent.parent / "shared" / "data"
 CLIMATE_FEVER = DATA / "climate_fever" / "climate-fever.jsonl"

@@ -17,10 +17,10 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project, Unit
-from tests.analysis.pieces_world import LEFT_OUT, SETTINGS, TITLES, Expected, make_world
 from tests.analysis.test_behind import frozen
 from tests.analysis.test_refchecker_report import C, E, N
 from tests.world import client_of
+from tests.world.pieces import LEFT_OUT, SETTINGS, TITLES, Expected, make_world
 
 pytestmark = pytest.mark.django_db
 REPORT = get_report("refchecker")

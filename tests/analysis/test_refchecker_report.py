@@ -41,8 +41,8 @@ from annotation.models import (
     Unit,
 )
 from annotation.task_types import task_type
-from tests.analysis.world import make_rater, make_scores
 from tests.factories import make_batch, make_dataset, make_project, make_suggestions, make_user
+from tests.world.labels import make_rater, make_scores
 
 REFCHECKER = Path(__file__).resolve().parent.parent.parent.parent / "shared" / "data" / "refchecker"
 E, N, C, BAD = "entailment", "neutral", "contradiction", "bad_triplet"

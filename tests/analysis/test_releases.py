@@ -22,11 +22,11 @@ from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Project, Score, Suggestion
-from tests.analysis.study import N, study
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, quickly, say
 from tests.factories import make_suggestions
 from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.study import N, study
 
 pytestmark = pytest.mark.django_db
 

@@ -18,10 +18,10 @@ from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Job, Judgement
-from tests.analysis.study import in_arm
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say
+from tests.world.study import in_arm
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

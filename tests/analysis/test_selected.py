@@ -11,7 +11,7 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, Job
-from tests.analysis.world import items_of, make_rater, of_dimension, project_of, say
+from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

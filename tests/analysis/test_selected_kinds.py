@@ -13,8 +13,8 @@ from analysis.sources.files import source_of_files
 from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.models import Rater
-from tests.analysis.world import quickly
 from tests.kinds import EACH_KIND, answer_all, make_kind_project
+from tests.world.labels import quickly
 
 pytestmark = pytest.mark.django_db
 

@@ -18,15 +18,15 @@ from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord, response_aspect_key
 from annotation.models import Claim, Judgement, Question, Response, RunFailure
-from tests.analysis.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, score, suggest, units_of
 from tests.analysis.test_leakage import DOCUMENTS, EVIDENCE, NO, PAIRS
 from tests.analysis.test_refchecker_report import C, E, label_all, planted, run_of
 from tests.analysis.test_sufficiency import GRADE, GRADES, PLANTED, SUFFICIENCY, is_sufficient
 from tests.analysis.test_sufficiency import records as graded_records
-from tests.analysis.world import items_of, make_rater, project_of, quickly, say
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
+from tests.world.labels import items_of, make_rater, project_of, quickly, say
+from tests.world.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
+from tests.world.planted import decide, score, suggest, units_of
 
 pytestmark = pytest.mark.django_db
 

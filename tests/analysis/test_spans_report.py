@@ -7,7 +7,8 @@ from analysis.figures.items import Filter, Items
 from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Person
 from annotation.task_types import TASK_TYPES
-from tests.analysis.world import (
+from tests.factories import make_claim_evidence, make_dataset, make_project
+from tests.world.labels import (
     in_order_of_keys,
     items_of,
     make_rater,
@@ -17,7 +18,6 @@ from tests.analysis.world import (
     say,
     units_behind,
 )
-from tests.factories import make_claim_evidence, make_dataset, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -188,7 +188,7 @@ def test_tables_and_words_say_what_was_computed():
 
 def test_a_first_pass_has_numbers_without_intervals_and_no_gamma():
     from analysis.figures.results import PENDING
-    from tests.analysis.world import quickly
+    from tests.world.labels import quickly
 
     project = marking_project(3)
     x, y = make_rater(project), make_rater(project)

@@ -18,10 +18,10 @@ from analysis.sources.selection import Selection
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Evidence, Job
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, project_of, say
 from tests.factories import make_suggestions
 from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

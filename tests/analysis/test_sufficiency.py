@@ -12,10 +12,10 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.formats.records import EvidenceRecord, QuestionRecord, ResponseRecord
 from annotation.models import Judgement, Question, Response
-from tests.analysis.planted import decide, score, suggest
-from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
+from tests.world.labels import items_of, make_rater, say
+from tests.world.planted import decide, score, suggest
 
 pytestmark = pytest.mark.django_db
 

@@ -6,10 +6,10 @@ from analysis.reports.metrics import get_report
 from analysis.reports.tabular import Linked, value_of
 from analysis.sources.database import DatabaseSource
 from annotation.models import ItemUnit
-from tests.analysis.planted import decide, suggest
 from tests.analysis.test_sufficiency import GRADE, GRADES, PLANTED, SUFFICIENCY, N, is_sufficient, records
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
+from tests.world.planted import decide, suggest
 
 KIND = get_report("sufficiency")
 OUTCOME = {"c": "correct", "a": "abstain", "h": "hallucinate"}

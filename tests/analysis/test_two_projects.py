@@ -13,10 +13,10 @@ from analysis.releases.kept import start_freezing
 from analysis.reports import stored
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job, Project
-from tests.analysis.planted import decide
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
 from tests.factories import join, make_dataset, make_project, make_user
 from tests.kinds import bring_in
+from tests.world.planted import decide
 
 pytestmark = pytest.mark.django_db
 

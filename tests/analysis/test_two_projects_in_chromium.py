@@ -8,12 +8,12 @@ from django.urls import reverse
 
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.analysis.leaked import leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, suggest
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
 from tests.web.looks import grave_problems
+from tests.world.leaked import leaked, pair_labels, retrieve
+from tests.world.planted import decide, suggest
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -13,7 +13,8 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
-from tests.analysis.world import (
+from tests.factories import make_suggestions
+from tests.world.labels import (
     in_order_of_keys,
     items_of,
     make_rater,
@@ -23,7 +24,6 @@ from tests.analysis.world import (
     say,
     units_behind,
 )
-from tests.factories import make_suggestions
 
 pytestmark = pytest.mark.django_db
 LABELS = ("relevant", "not_relevant")

@@ -13,8 +13,8 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.models import Job, Project, Suggestion
 from tests.analysis.test_real_data import CLIMATE_FEVER
-from tests.analysis.world import of_dimension
 from tests.factories import make_suggestions, make_user
+from tests.world.labels import of_dimension
 
 pytestmark = pytest.mark.django_db
 N = 12
@@ -73,7 +73,7 @@ def test_a_checkers_no_to_a_question_that_nobody_answered_leaves_out_no_unit(pro
 
 def test_where_people_answered_it_the_condition_holds(project):
     """The same units, once somebody says what bears on the claim: the checker is not asked about the rest."""
-    from tests.analysis.world import items_of, make_rater, say
+    from tests.world.labels import items_of, make_rater, say
 
     rater = make_rater(project, "Anna")
     for item in items_of(project):

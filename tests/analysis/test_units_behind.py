@@ -10,13 +10,13 @@ from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.models import Judgement, Project, Response, Suggestion
-from tests.analysis.leaked import leaked, pair_labels
-from tests.analysis.planted import decide, suggest
-from tests.analysis.study import PEOPLE, run_of, study
 from tests.analysis.test_behind import opened
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
-from tests.analysis.world import units_behind as units
 from tests.factories import make_project
+from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.labels import units_behind as units
+from tests.world.leaked import leaked, pair_labels
+from tests.world.planted import decide, suggest
+from tests.world.study import PEOPLE, run_of, study
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"

@@ -16,9 +16,8 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project
-from tests.analysis import study
 from tests.test_architecture import HEAVY
-from tests.world import client_of
+from tests.world import client_of, study
 
 # By words that stand in their addresses: the files of a report's tables, the numbers of a picture, the items behind a
 # figure.

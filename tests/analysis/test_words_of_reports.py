@@ -17,11 +17,11 @@ from analysis.reports.text import as_text
 from analysis.reports.words.methods import paragraph
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project
-from tests.analysis.study import run_of, study
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import make_suggestions
 from tests.kinds import answer_all, make_kind_dataset, make_kind_project
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, project_of, say
+from tests.world.study import run_of, study
 
 pytestmark = pytest.mark.django_db
 

@@ -14,9 +14,9 @@ from analysis.reports.metrics import REPORTS
 from analysis.sources.selection import NAMES
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.analysis.study import WORLDS, study
-from tests.analysis.world import project_of
 from tests.world import client_of
+from tests.world.labels import project_of
+from tests.world.study import WORLDS, study
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ def words(response) -> str:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name, monkeypatch):
-    monkeypatch.setattr("tests.analysis.study.study", lambda: study(8))  # as much can be chosen of fewer pairs
+    monkeypatch.setattr("tests.world.study.study", lambda: study(8))  # as much can be chosen of fewer pairs
     project, options = WORLDS[name]()
     report, client = REPORTS[name], client_of(project.created_by)
     page = reverse(report.page, args=report.address(project.slug))

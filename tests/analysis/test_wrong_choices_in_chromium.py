@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.looks import in_every_look, is_fit_to_be_seen, unfold
-from tests.analysis.study import study
-from tests.analysis.world import items_of, make_rater, say
 from tests.kinds import answer_all, make_kind_project
+from tests.world.labels import items_of, make_rater, say
+from tests.world.study import study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Draft, ExtractionRun
 from tests import factories
-from tests.drafts.world import CLAIMS, make_drafting_project
+from tests.world.drafts import CLAIMS, make_drafting_project
 
 pytestmark = pytest.mark.django_db
 

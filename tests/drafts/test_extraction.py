@@ -7,7 +7,7 @@ from annotation.machines.drafts import extraction, extraction_job
 from annotation.models import Chunk, Draft, ExtractedSource, Job, Question, Response
 from models_runtime.contracts import ParameterError, PredictionError, UnavailableError
 from tests import factories
-from tests.drafts.world import (
+from tests.world.drafts import (
     ANSWERS,
     ASPECTS,
     CLAIMS,

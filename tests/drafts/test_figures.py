@@ -6,7 +6,7 @@ from annotation.machines.drafts import reviewing
 from annotation.machines.drafts.queries.drafts import figures_of
 from annotation.models import Draft, Response
 from annotation.projects.draft_kinds import DRAFT_KINDS
-from tests.drafts.world import ANSWERS, drafts, extract, make_drafting_project, script
+from tests.world.drafts import ANSWERS, drafts, extract, make_drafting_project, script
 
 pytestmark = pytest.mark.django_db
 TRIPLET = DRAFT_KINDS["triplet"]

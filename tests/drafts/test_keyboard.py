@@ -6,9 +6,9 @@ from playwright.sync_api import expect
 from annotation.machines.drafts import reviewing
 from annotation.models import Draft
 from annotation.projects.draft_kinds import DRAFT_KINDS
-from tests.drafts.world import ANSWERS, drafts, extract, make_drafting_project, script, triplet
 from tests.web.looks import grave_problems, picture, scrolls_sideways
 from tests.web.pages import eventually
+from tests.world.drafts import ANSWERS, drafts, extract, make_drafting_project, script, triplet
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -13,7 +13,8 @@ from annotation.machines.runs import suggesting
 from annotation.models import Assignment, DatasetGrant, Draft, ExtractionRun, Job, Membership, Project, Response
 from annotation.projects.draft_kinds import drafted_for
 from tests import factories
-from tests.drafts.world import (
+from tests.world import client_of, label_one
+from tests.world.drafts import (
     ANSWERS,
     CLAIMS,
     TRIPLETS,
@@ -24,7 +25,6 @@ from tests.drafts.world import (
     publish,
     script,
 )
-from tests.world import client_of, label_one
 
 pytestmark = pytest.mark.django_db
 
@@ -204,7 +204,7 @@ def test_what_is_published_stays_as_it_is(project, client):
 
 
 def test_where_a_proposal_comes_from_is_marked_and_quoted(monkeypatch):
-    from tests.drafts.world import triplet
+    from tests.world.drafts import triplet
 
     ferries = ANSWERS[0].index("Ferries")
     script(

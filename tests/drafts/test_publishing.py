@@ -10,7 +10,8 @@ from annotation.projects.draft_kinds import drafted_for
 from annotation.work import assigning
 from annotation.work.queries import pages
 from tests import factories
-from tests.drafts.world import (
+from tests.world import label_one
+from tests.world.drafts import (
     ANSWERS,
     ASPECTS,
     CLAIMS,
@@ -23,7 +24,6 @@ from tests.drafts.world import (
     publish,
     script,
 )
-from tests.world import label_one
 
 pytestmark = pytest.mark.django_db
 

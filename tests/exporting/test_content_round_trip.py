@@ -7,7 +7,8 @@ import pytest
 
 from annotation.models import Dataset, Decision, Project
 from annotation.task_types import TASK_TYPES, task_type
-from tests.exporting.content_world import (
+from tests.factories import make_project
+from tests.world.content import (
     ARABIC,
     ROWS,
     import_content,
@@ -15,8 +16,7 @@ from tests.exporting.content_world import (
     through_an_empty_assay,
     write_rows,
 )
-from tests.exporting.world import export
-from tests.factories import make_project
+from tests.world.exported import export
 
 pytestmark = pytest.mark.django_db
 

@@ -4,10 +4,10 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from annotation.models import Project, Rater, Response
-from tests.exporting.world import export
 from tests.factories import make_user
 from tests.formats.icat_samples import COFFEE, annotation, lines
 from tests.importing.files import command
+from tests.world.exported import export
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from annotation.formats.content import assay
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import LeaseLost
 from annotation.models import Artifact, Chunk, Job, Membership
-from tests.analysis.world import items_of, make_rater, project_of, say
 from tests.factories import join, make_user
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
 

@@ -28,9 +28,9 @@ from annotation.models import (
 from annotation.projects import guidelines
 from tests.analysis.test_old_releases import FROZEN
 from tests.analysis.test_releases import computed, lively
-from tests.exporting.world import with_an_empty_database
 from tests.factories import join, make_suggestions, make_user
 from tests.own_database import ROOT
+from tests.world.exported import with_an_empty_database
 
 pytestmark = pytest.mark.django_db
 

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.decisions import adjudicating
 from annotation.models import Decision, Project
-from tests.analysis.world import items_of, make_rater, say
-from tests.exporting.world import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
 from tests.factories import make_project, make_user
 from tests.kinds import answer_all, make_kind_project
+from tests.world.exported import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
+from tests.world.labels import items_of, make_rater, say
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
@@ -225,7 +225,7 @@ def test_retired_items_are_left_out_and_said_so_outside_the_files(tmp_path, caps
 
 
 def test_the_number_of_queries_does_not_grow_with_rows(tmp_path):
-    from tests.analysis.world import project_of
+    from tests.world.labels import project_of
 
     for identifier in ("triplets/-/1", "claim-evidence/six-way/1"):
         asked = {}

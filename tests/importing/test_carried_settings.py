@@ -15,8 +15,8 @@ from annotation.models import Job, Project, Upload
 from annotation.projects import guidelines
 from annotation.projects.carried_settings import SettingsProblem, parse
 from annotation.projects.options import set_options
-from tests.exporting.world import make_rich_project
 from tests.factories import make_dataset, make_project, make_user
+from tests.world.exported import make_rich_project
 
 pytestmark = pytest.mark.django_db
 KIND = "claim-evidence/six-way/1"

@@ -14,8 +14,8 @@ from annotation.imports.importing import FileChoices, ImportRequest
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Assignment, Item, Job, Judgement, Project, Revision, Span
 from annotation.task_types import task_type
-from tests.exporting.world import arguments_for, files_in
 from tests.factories import join, make_dataset, make_project, make_user
+from tests.world.exported import arguments_for, files_in
 
 from . import browser, outbox
 from .plans import Mark, Plan, Said, Sheet

@@ -27,7 +27,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Project
-from tests.exporting.world import export, files_in, through_an_empty_assay
+from tests.world.exported import export, files_in, through_an_empty_assay
 
 from . import browser, kinds, papers
 from .plans import Plan

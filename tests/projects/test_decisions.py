@@ -9,8 +9,8 @@ from django.urls import reverse
 from annotation.decisions import adjudicating, queries
 from annotation.models import Decision, Item, Membership, Rater
 from tests import factories
-from tests.analysis.world import items_of, make_rater, say
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, say
 
 pytestmark = pytest.mark.django_db
 

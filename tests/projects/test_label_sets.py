@@ -24,11 +24,11 @@ from annotation.task_types.label_sets import (
 )
 from annotation.work.queries.contents import CONTENTS
 from config import task_type_checks
-from tests.analysis.world import items_of, make_rater, say
 from tests.exporting.test_release_round_trip import through_an_empty_assay
 from tests.factories import LABEL_SET as TONE
 from tests.factories import make_batch, make_claim_evidence, make_dataset, make_items, make_user
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, say
 
 
 def changed(*path, to) -> dict:

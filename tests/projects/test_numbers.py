@@ -21,10 +21,10 @@ from annotation.task_types.label_sets import identifier_of, problems_of, task_ty
 from annotation.work import assigning
 from annotation.work.queries.opaque import unit_id
 from config import task_type_checks
-from tests.analysis.world import items_of, make_rater, of_dimension, of_name, say
 from tests.exporting.test_release_round_trip import through_an_empty_assay
 from tests.factories import join, make_label_set_project, make_suggestions, make_user
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, of_dimension, of_name, say
 
 SHARE = {
     "slug": "share",

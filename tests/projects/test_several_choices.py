@@ -24,10 +24,10 @@ from annotation.work import assigning
 from annotation.work.answer_rules import InvalidSubmission, check
 from annotation.work.queries.opaque import unit_id
 from config import task_type_checks
-from tests.analysis.world import in_order_of_keys, items_of, make_rater, of_dimension, of_name, say, units_behind
 from tests.exporting.test_release_round_trip import through_an_empty_assay
 from tests.factories import join, make_label_set_project, make_suggestions, make_user
 from tests.world import client_of
+from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, of_name, say, units_behind
 
 TOPICS = {
     "name": "Topics",

@@ -21,9 +21,9 @@ from annotation.projects.prefill import scorers
 from annotation.task_types import TASK_TYPES
 from models_runtime import registry
 from tests import factories
-from tests.analysis.world import items_of, make_rater, say
 from tests.kinds import bring_in
 from tests.models_runtime.tiny_causal import voting_llama
+from tests.world.labels import items_of, make_rater, say
 
 pytestmark = pytest.mark.django_db
 

@@ -9,10 +9,10 @@ from annotation.jobs import lifecycle
 from annotation.models import Item, Job
 from tests.analysis.looks import unfold
 from tests.analysis.test_coverage import content, cover
-from tests.analysis.world import make_rater
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
 from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.world.labels import make_rater
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 740}}

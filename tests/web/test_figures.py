@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.looks import unfold
-from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
 from tests.conftest import PATIENCE_MS
 from tests.factories import make_suggestions
 from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.world.labels import items_of, make_rater, make_scores, project_of, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from annotation.jobs import lifecycle
 from annotation.models import Job, Span
-from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.world.labels import items_of, make_rater, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

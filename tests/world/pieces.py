@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from annotation.models import Evidence, Project, Question, Response, Suggestion, Triplet, Unit
 from tests.analysis.test_refchecker_report import BAD, C, E, N, run_of
-from tests.analysis.world import make_rater, make_scores, say
 from tests.factories import make_batch, make_dataset, make_project, make_suggestions
-from tests.remembered import remembered
+from tests.world.labels import make_rater, make_scores, say
+from tests.world.remembered import remembered
 
 TITLES = {"Entailment": E, "Neutral": N, "Contradiction": C}
 # Names with what stands between parts of keys and addresses, and a setting that begins as another one does.

@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.db.models import F
 
 from annotation.models import Claim, Decision, Evidence, Project
-from tests.analysis.world import items_of, make_rater, say
 from tests.factories import make_batch, make_dataset, make_project
 from tests.own_database import ROOT, empty_database
+from tests.world.labels import items_of, make_rater, say
 
 # Emoji with modifiers, Arabic with marks, a combining accent, a line feed, a quote, a tab, a formula.
 TEXTS = (

@@ -9,13 +9,14 @@ from django.utils import timezone
 
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
 from annotation.models import Assignment, CheckerRun, Claim, Decision, Evidence, Project, Revision, Suggestion
-from tests.analysis import pieces_world, test_icat_report
-from tests.analysis.leaked import leaked, pair_labels, retrieve
-from tests.analysis.planted import decide, score, suggest
-from tests.analysis.world import items_of, make_rater, make_scores, project_of, say
+from tests.analysis import test_icat_report
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import answer_all, bring_in, make_kind_dataset, make_kind_project
-from tests.remembered import remembered
+from tests.world import pieces
+from tests.world.labels import items_of, make_rater, make_scores, project_of, say
+from tests.world.leaked import leaked, pair_labels, retrieve
+from tests.world.planted import decide, score, suggest
+from tests.world.remembered import remembered
 
 YES, NO = "relevant", "not_relevant"
 STANCES = ("refutes", "insufficient-neutral", "supports")
@@ -233,7 +234,7 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "prefill-trial": lambda: (study(), {}),
     "planning": lambda: (study(), {}),
     "rates": lambda: (_with_answers("triplets/-/1"), {}),
-    "refchecker": lambda: (pieces_world.make_world().project, {"other_pieces": "coarser"}),
+    "refchecker": lambda: (pieces.make_world().project, {"other_pieces": "coarser"}),
     "matched": lambda: _imported(_of_pairs()),
     "difference": _compared,
     "coverage": lambda: (_of_aspects(), {}),

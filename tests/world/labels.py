@@ -10,7 +10,7 @@ from analysis.reports.metrics import get_report
 from analysis.reports.report import Report
 from annotation.models import Annotation, Item, Judgement, Project, Rater, Revision, Score, Span
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
-from tests.remembered import remembered
+from tests.world.remembered import remembered
 
 _number = itertools.count(1)
 

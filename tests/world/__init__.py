@@ -17,10 +17,9 @@ from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
-
-from . import factories
-from .remembered import remembered
-from .retrieval.harbour import ranked
+from tests import factories
+from tests.retrieval.harbour import ranked
+from tests.world.remembered import remembered
 
 ROLES = ("anonymous", "outsider", "annotator", "adjudicator", "researcher", "other researcher", "admin")
 

@@ -11,10 +11,10 @@ from django.core.management import call_command
 
 from annotation.decisions import adjudicating
 from annotation.models import Dataset, Project
-from tests.exporting.world import files_in, with_an_empty_database
 from tests.factories import make_project, make_user
 from tests.kinds import answer_all
 from tests.own_database import ROOT
+from tests.world.exported import files_in, with_an_empty_database
 
 EMOJI = "Der Hafen 👩🏽‍🔬 fror 1963 zu ❄️."
 ARABIC = "تجمّد المِيناءُ شتاءَ 1963"
