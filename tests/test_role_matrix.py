@@ -20,6 +20,9 @@ pytestmark = pytest.mark.django_db
 PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("api/v1/projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("api/v1/files/", "uuid:uuid", lambda world: world.artifact.uuid),
+    ("api/v1/trainings/", "uuid:uuid", lambda world: world.trained_model.uuid),
     ("projects/<slug:slug>/drafts/", "slug:slug", lambda world: world.drafting.slug),
     ("projects/<slug:slug>/drafts/", "uuid:uuid", lambda world: world.draft.uuid),
     ("projects/<slug:slug>/drafts/", "int:pk", lambda world: world.draft.response_id),
@@ -38,6 +41,7 @@ PLACES = (
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
+    ("", "slug:token", lambda world: world.invitation.token),
     ("", "str:token", lambda world: world.invitation.token),
     ("", "slug:checker", lambda world: "llm"),
     ("", "slug:name", lambda world: "agreement"),
@@ -270,7 +274,7 @@ TABLE = {
     ),
     "api/v1/projects/<slug:slug>/decisions/": (
         (401, 404, 403, 200, 200, 404, 200),
-        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 422, 403, 404, 403),
     ),
     "api/v1/projects/<slug:slug>/runs/": (
         (401, 404, 403, 403, 200, 404, 200),
@@ -278,7 +282,7 @@ TABLE = {
     ),
     "api/v1/projects/<slug:slug>/trainings/": (
         (401, 404, 403, 403, 200, 404, 200),
-        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 409, 404, 409),
     ),
     "api/v1/runs/<uuid:uuid>/": (
         (401, 404, 403, 403, 200, 404, 200),
@@ -297,6 +301,54 @@ TABLE = {
         (401, 405, 405, 405, 405, 405, 405),
     ),
     "api/v1/jobs/<uuid:uuid>/cancel/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 404, 404, 202, 404, 202),
+    ),
+    "api/v1/projects/<slug:slug>/settings/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 200, 404, 200),
+    ),
+    "api/v1/projects/<slug:slug>/state/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/make-items/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 202, 404, 202),
+    ),
+    "api/v1/projects/<slug:slug>/options/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/guidelines/": (
+        (401, 404, 200, 200, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/members/<uuid:uuid>/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/invitations/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/invitations/<slug:token>/revoke/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 200, 404, 200),
+    ),
+    "api/v1/projects/<slug:slug>/exports/": (
+        (401, 404, 403, 200, 200, 404, 200),
+        (401, 404, 403, 202, 202, 404, 202),
+    ),
+    "api/v1/files/<uuid:uuid>/": (
+        (401, 404, 403, 404, 404, 404, 404),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/trainings/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/jobs/<uuid:uuid>/resume/": (
         (401, 405, 405, 405, 405, 405, 405),
         (401, 404, 404, 404, 202, 404, 202),
     ),

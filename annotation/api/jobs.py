@@ -42,3 +42,13 @@ class CancelJobRoute(Route):
         job = access.job_for(request.user, uuid)
         lifecycle.request_cancel(job)
         return self.given(access.job_for(request.user, uuid))
+
+
+class ResumeJobRoute(Route):
+    """Go on with a job that failed or was cancelled; what is done already stays done."""
+
+    takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
+
+    def post(self, request, uuid):
+        lifecycle.resume(access.job_for(request.user, uuid))
+        return self.given(access.job_for(request.user, uuid))

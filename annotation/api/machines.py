@@ -1,16 +1,21 @@
 """Checker runs with what they said, and what was trained."""
 
+from dataclasses import asdict
+
 from django.core.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
+from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, QueryFilter, Route
 from annotation.api.uploading import IntoRun
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.uploading import LABELS, SCORES
-from annotation.models import Job, Score, Suggestion
+from annotation.machines.training import training
+from annotation.machines.training.forms import TrainingForm
+from annotation.models import Job, Project, Score, Suggestion, TrainedModel
 from annotation.work import showing
 from annotation.work.label_access import API, labels_served
 
@@ -55,6 +60,13 @@ class ShowRunRoute(Route):
         return self.given(access.run_for(request.user, uuid))
 
 
+OF_A_RUN = {
+    "run": QueryFilter("run__uuid", kind=UUID),
+    "checker": QueryFilter("run__checker"),
+    "unit": QueryFilter("unit__key"),
+}
+
+
 class RunRows(Listing):
     """What runs that are done said of units. Whoever still labels here is told nothing of it."""
 
@@ -81,13 +93,7 @@ class SuggestionsRoute(IntoRun, RunRows):
 
     says = LABELS
     model, shape = Suggestion, shapes.SuggestionShape
-    filters = {
-        "run": QueryFilter("run__uuid", kind=UUID),
-        "checker": QueryFilter("run__checker"),
-        "unit": QueryFilter("unit__key"),
-        "dimension": QueryFilter("dimension"),
-        "label": QueryFilter("label"),
-    }
+    filters = OF_A_RUN | {"dimension": QueryFilter("dimension"), "label": QueryFilter("label")}
 
 
 class ScoresRoute(IntoRun, RunRows):
@@ -96,18 +102,13 @@ class ScoresRoute(IntoRun, RunRows):
 
     says = SCORES
     model, shape = Score, shapes.ScoreShape
-    filters = {
-        "run": QueryFilter("run__uuid", kind=UUID),
-        "checker": QueryFilter("run__checker"),
-        "unit": QueryFilter("unit__key"),
-        "name": QueryFilter("name"),
-    }
+    filters = OF_A_RUN | {"name": QueryFilter("name")}
 
 
 class TrainingsRoute(Listing):
     """Checkers that were trained on the project's labels. Whoever still labels here is not told how well."""
 
-    shape = shapes.TrainingShape
+    shape, takes, status = shapes.TrainingShape, shapes.NewTraining, 202
     filters = {"state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
@@ -115,10 +116,44 @@ class TrainingsRoute(Listing):
         return self.project.trained_models.select_related("job")
 
     def prepared(self, page: list) -> list:
-        self.is_blind = access.has_open_work(self.request.user, self.project)
-        if not self.is_blind and any(model.figures for model in page):
-            labels_served(self.request, self.project, API)
+        self.is_blind = _told_figures(self.request, self.project, page)
         return page
 
     def shown_with(self, request) -> dict:
         return {"is_blind": self.is_blind}
+
+    def post(self, request, slug):
+        """Train a checker on the labels that there are now. What the body leaves out is as the page's form begins."""
+        project = access.project_for(request.user, slug, RESEARCHER)
+        form = TrainingForm(asdict(training.TrainingRequest()) | self.taken(request))
+        if not form.is_valid():
+            raise invalid_form(form)
+        try:
+            model = training.start_training(project, request.user, form.request())
+        except training.TooFewLabels as error:
+            is_blind = access.has_open_work(request.user, project)
+            raise Problem(409, "There are too few labels to learn from yet" if is_blind else str(error)) from None
+        except training.TrainingError as error:
+            raise Problem(409, str(error)) from None
+        shown = self.shape(model, context={"is_blind": True}).data
+        return Response(shown, status=202, headers={"Location": f"/api/v1/trainings/{model.uuid}/"})
+
+
+class TrainingDetailRoute(Route):
+    """One training. `model` names what was trained: POST to the project's runs with the checker `trained` and
+    `{"model": ...}` as parameters lets it judge all units."""
+
+    shape = shapes.TrainingShape
+
+    def get(self, request, uuid):
+        model = access.run_for(request.user, uuid, TrainedModel)
+        is_blind = _told_figures(request, model.project, [model])
+        return Response(self.shape(model, context={"is_blind": is_blind}).data)
+
+
+def _told_figures(request, project: Project, models: list[TrainedModel]) -> bool:
+    """Whether whoever asks still labels here; others are told how well the models do, which is noted."""
+    is_blind = access.has_open_work(request.user, project)
+    if not is_blind and any(model.figures for model in models):
+        labels_served(request, project, API)
+    return is_blind

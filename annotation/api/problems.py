@@ -16,6 +16,7 @@ from annotation.imports.importing import ImportProblem
 from annotation.imports.uploads import UploadError
 from annotation.jobs.lifecycle import SameJob, TooManyJobs
 from annotation.machines.runs.starting import RunError, SameRun
+from annotation.projects.invitations import InvitationError
 from annotation.projects.managing import ProjectError
 from models_runtime.contracts import ParameterError
 
@@ -32,6 +33,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (Http404, 404),
     (TooManyJobs, 429),
     (ImportProblem, 409),
+    (InvitationError, 409),
     (ProjectError, 409),
     (RunError, 409),
     (FormatError, 422),

@@ -1,15 +1,18 @@
-"""Projects, with their members, items, units, annotations and decisions."""
+"""Projects, with their items, units, annotations and decisions."""
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.utils.datastructures import MultiValueDict
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import ADJUDICATOR, RESEARCHER
 from annotation.api import shapes
-from annotation.api.problems import invalid_form
+from annotation.api.problems import Problem, invalid, invalid_form
 from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
 from annotation.api.uploading import IntoProject
+from annotation.decisions import adjudicating
+from annotation.decisions.forms import DecisionForm
 from annotation.machines.runs.checker_inputs import checker_inputs, reader_of
 from annotation.models import (
     Annotation,
@@ -18,12 +21,12 @@ from annotation.models import (
     Item,
     ItemUnit,
     Judgement,
-    Membership,
     Project,
     Rater,
     Revision,
     Shown,
     Span,
+    Unit,
 )
 from annotation.projects import managing
 from annotation.projects.forms.projects import ProjectForm
@@ -72,16 +75,6 @@ class ProjectDetailRoute(Route):
         project = access.project_for(request.user, slug)
         is_researcher = RESEARCHER in access.roles_of(request.user, project)
         return Response(self.shape(project, context={"researched": {project.pk} if is_researcher else set()}).data)
-
-
-class MembersRoute(Listing):
-    """Everybody who is or was in the project, once for each role."""
-
-    shape = shapes.MemberShape
-    filters = {"role": QueryFilter("role", Membership.Role.values), "active": QueryFilter("is_active", kind=TRUTH)}
-
-    def rows(self, request, slug):
-        return access.project_for(request.user, slug, RESEARCHER).memberships.select_related("user")
 
 
 class ItemsRoute(IntoProject, Listing):
@@ -143,7 +136,24 @@ class UnitsRoute(Listing):
         return page
 
 
-class AnnotationsRoute(Listing):
+class LabelRows(Listing):
+    """What people said of the project's units. Whoever still labels here gets none."""
+
+    def rows(self, request, slug):
+        self.project = access.project_with_labels_for(request.user, slug)
+        return self.of_project()
+
+    def of_project(self) -> QuerySet:
+        raise NotImplementedError
+
+    def told(self) -> None:
+        """To be called before an answer with others' labels leaves the server."""
+        labels_served(self.request, self.project, API)
+        if self.request.method != "HEAD":
+            showing.told(self.project, self.request.user, [Shown.LABELS])
+
+
+class AnnotationsRoute(LabelRows):
     """What raters said, in its latest revision. Whoever still labels here gets none."""
 
     shape = shapes.AnnotationShape
@@ -154,8 +164,7 @@ class AnnotationsRoute(Listing):
         "surplus": QueryFilter("is_surplus", kind=TRUTH),
     }
 
-    def rows(self, request, slug):
-        self.project = access.project_with_labels_for(request.user, slug)
+    def of_project(self):
         spans = Prefetch("spans", Span.objects.order_by("field", "start", "end", "label"))
         judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
@@ -173,14 +182,14 @@ class AnnotationsRoute(Listing):
                 if judgement.dimension in several:
                     judgement.labels = several[judgement.dimension].chosen(judgement.label)
         if {annotation.rater.user_id for annotation in page} - {self.request.user.pk}:
-            told_labels(self.request, self.project)
+            self.told()
         return page
 
 
-class DecisionsRoute(Listing):
+class DecisionsRoute(LabelRows):
     """Labels that stand for their units, each in its newest row; with `latest=false` the earlier rows."""
 
-    shape = shapes.DecisionShape
+    shape, takes = shapes.DecisionShape, shapes.NewDecision
     filters = {
         "unit": QueryFilter("unit__key"),
         "dimension": QueryFilter("dimension"),
@@ -188,19 +197,38 @@ class DecisionsRoute(Listing):
         "latest": QueryFilter("is_latest", kind=TRUTH),
     }
 
-    def rows(self, request, slug):
-        self.project = access.project_with_labels_for(request.user, slug)
+    def of_project(self):
         rows = self.project.decisions.select_related("unit", "decided_by")
-        return rows if "latest" in request.query_params else rows.filter(is_latest=True)
+        return rows if "latest" in self.request.query_params else rows.filter(is_latest=True)
 
     def prepared(self, page: list) -> list:
         if page:
-            told_labels(self.request, self.project)
+            self.told()
         return page
 
-
-def told_labels(request, project: Project) -> None:
-    """To be called before an answer with others' labels leaves the server."""
-    labels_served(request, project, API)
-    if request.method != "HEAD":
-        showing.told(project, request.user, [Shown.LABELS])
+    def post(self, request, slug):
+        """Decide, as an adjudicator, which label stands for a unit, or take the decision in force back."""
+        project = access.project_with_labels_for(request.user, slug)
+        if ADJUDICATOR not in access.roles_of(request.user, project):
+            raise PermissionDenied("This needs the role of adjudicator")
+        said = self.taken(request)
+        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels")}
+        wanted |= {"label": said["labels"]} if "labels" in said else {}
+        wanted |= {"withdraw": ["1"]} if said["withdraw"] else {}
+        form = DecisionForm(MultiValueDict(wanted), type=project.type)
+        if not form.is_valid():
+            raise invalid_form(form)
+        values = form.cleaned_data
+        units = Unit.objects.filter(item_units__item__project=project, key=values["unit"])
+        unit = units.order_by("-version").first()
+        if unit is None:
+            raise invalid("The project has no such unit", "unit")
+        if said["withdraw"]:
+            adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
+        else:
+            adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
+        rows = project.decisions.filter(unit=unit, dimension=values["dimension"], method=adjudicating.ADJUDICATED)
+        found = rows.select_related("unit", "decided_by").filter(is_latest=True).first()
+        if found is None:
+            raise Problem(409, "There is no decision that could be withdrawn")
+        return self.given(found)

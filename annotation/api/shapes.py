@@ -7,9 +7,10 @@ from dataclasses import asdict
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
-from annotation import access
+from annotation import access, incoming
 from annotation.machines.runs.starting import QUEUES
-from annotation.models import Decision, Item, Job, Membership, Project, Rater
+from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
+from annotation.models import Decision, Item, Job, Membership, Project, Rater, TrainedModel
 from annotation.projects.options import named_version
 from annotation.work.queries.pages import FREE_TEXT
 
@@ -204,6 +205,78 @@ class MemberShape(Shape):
     created_at = s.DateTimeField()
 
 
+class RolesShape(Shape):
+    roles = s.ListField(child=s.ChoiceField(Membership.Role.choices), max_length=10)
+
+
+class InvitationShape(Shape):
+    """`link` is for the person at the address; it works once."""
+
+    email = s.CharField()
+    roles = s.ListField(child=s.CharField())
+    link = s.CharField()
+    token = s.CharField()
+    invited_by = s.CharField()
+    created_at = s.DateTimeField()
+    expires_at = s.DateTimeField()
+
+
+class SentInvitationShape(InvitationShape):
+    is_sent = s.BooleanField()
+
+
+class NewInvitation(Shape):
+    email = s.CharField(max_length=incoming.EMAIL_CHARS)
+    roles = s.ListField(child=s.ChoiceField(Membership.Role.choices), min_length=1, max_length=10)
+
+
+class SettingsShape(Shape):
+    """`prefill_run` is the run whose suggestions annotators see."""
+
+    title = s.CharField()
+    description = s.CharField(allow_blank=True)
+    prefill = Choice(Project.Prefill.choices)
+    prefill_run = s.UUIDField(source="prefill_run.uuid", allow_null=True, default=None)
+    minimum_seconds = s.IntegerField()
+    lease_minutes = s.IntegerField()
+
+
+class NewSettings(Shape):
+    title = s.CharField(max_length=200, required=False)
+    description = s.CharField(max_length=20_000, allow_blank=True, required=False)
+    prefill = s.ChoiceField(Project.Prefill.choices, required=False)
+    prefill_run = s.UUIDField(allow_null=True, required=False)
+    minimum_seconds = s.IntegerField(min_value=0, max_value=600, required=False)
+    lease_minutes = s.IntegerField(min_value=1, max_value=10080, required=False)
+
+
+class StateShape(Shape):
+    state = Choice(Project.State.choices)
+
+
+class NewState(Shape):
+    move = s.ChoiceField(["open", "pause", "close"])
+
+
+class OptionsShape(Shape):
+    version = s.IntegerField(source="options_version")
+    options = s.DictField()
+
+
+class NewOptions(Shape):
+    options = s.DictField()
+
+
+class GuidelineShape(Shape):
+    version = s.IntegerField()
+    markdown = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+
+
+class NewGuideline(Shape):
+    markdown = s.CharField(max_length=200_000, allow_blank=True, trim_whitespace=False)
+
+
 class ItemShape(Shape):
     uuid = s.UUIDField()
     key = s.CharField(required=False)
@@ -294,6 +367,17 @@ class DecisionShape(Shape):
     decided_at = s.DateTimeField(allow_null=True)
 
 
+class NewDecision(Shape):
+    """`labels` for a question that takes several."""
+
+    unit = s.CharField(max_length=400, trim_whitespace=False)
+    dimension = s.CharField(max_length=80)
+    label = s.CharField(max_length=20_000, allow_blank=True, default="", trim_whitespace=False)
+    labels = s.ListField(child=s.CharField(max_length=400), required=False, max_length=1000)
+    note = s.CharField(max_length=2000, allow_blank=True, default="")
+    withdraw = s.BooleanField(default=False)
+
+
 # ---- what machines say ----
 
 
@@ -350,14 +434,29 @@ class TrainingShape(Shape):
     uuid = s.UUIDField()
     parameters = s.DictField()
     dimensions = s.ListField(child=s.CharField())
+    model = s.CharField(source="file_hash", allow_blank=True)
     figures = s.DictField(required=False)
     counts = s.DictField(required=False)
     state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
     job = s.UUIDField(source="job.uuid")
     created_at = s.DateTimeField(source="job.created_at")
 
     def left_out(self, training) -> tuple[str, ...]:
         return ("figures", "counts") if self.context["is_blind"] else ()
+
+
+class NewTraining(Shape):
+    source = s.ChoiceField(TrainedModel.Source.choices, required=False)
+    representation = s.ChoiceField(sorted(REPRESENTATIONS), required=False)
+    classifier = s.ChoiceField(sorted(CLASSIFIERS), required=False)
+    hidden_model = s.CharField(max_length=300, allow_blank=True, required=False)
+    layers = s.CharField(max_length=200, allow_blank=True, required=False)
+    pooling = s.ChoiceField(sorted(POOLINGS), required=False)
+    minimum = s.IntegerField(min_value=MIN_PER_LABEL, max_value=1_000_000, required=False)
+    balanced = s.BooleanField(required=False)
+    skip_rare = s.BooleanField(required=False)
+    include_touched = s.BooleanField(required=False)
 
 
 # ---- jobs ----
@@ -391,6 +490,30 @@ class JobDetailShape(JobShape):
     def get_result(self, job) -> dict:
         is_blind = job.project is not None and access.has_open_work(self.context["request"].user, job.project)
         return {name: one for name, one in job.result.items() if not (is_blind and name in SAID)}
+
+
+# ---- files ----
+
+
+class FileShape(Shape):
+    """GET `files/UUID/` gives its bytes."""
+
+    uuid = s.UUIDField()
+    name = s.CharField(source="file_name")
+    media_type = s.CharField()
+    size = s.IntegerField()
+    sha256 = s.CharField(allow_blank=True)
+
+
+class ExportShape(JobShape):
+    kinds = s.ListField(child=s.CharField(), source="parameters.kinds", default=list)
+    files = FileShape(many=True, source="artifacts.all")
+
+
+class NewExport(Shape):
+    """`kinds`: formats of the content (jsonl, tsv, parquet) and other tools; the usual ones where it is empty."""
+
+    kinds = s.ListField(child=s.CharField(max_length=40), max_length=40, default=list)
 
 
 class Nothing(Shape):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import datasets, docs, jobs, machines, projects, uploading, work
+from . import datasets, docs, exports, jobs, machines, people, projects, steering, uploading, work
 
 urlpatterns = [
     path("schema/", docs.SchemaRoute.as_view(), name="api_schema"),
@@ -22,7 +22,21 @@ urlpatterns = [
     path("datasets/<slug:slug>/imports/", uploading.ImportsRoute.as_view(), name="api_imports"),
     path("projects/", projects.ProjectsRoute.as_view(), name="api_projects"),
     path("projects/<slug:slug>/", projects.ProjectDetailRoute.as_view(), name="api_project"),
-    path("projects/<slug:slug>/members/", projects.MembersRoute.as_view(), name="api_members"),
+    path("projects/<slug:slug>/settings/", steering.SettingsRoute.as_view(), name="api_settings"),
+    path("projects/<slug:slug>/state/", steering.StateRoute.as_view(), name="api_state"),
+    path("projects/<slug:slug>/make-items/", steering.MakeItemsRoute.as_view(), name="api_make_items"),
+    path("projects/<slug:slug>/options/", steering.OptionsRoute.as_view(), name="api_options"),
+    path("projects/<slug:slug>/guidelines/", steering.GuidelinesRoute.as_view(), name="api_guidelines"),
+    path("projects/<slug:slug>/members/", people.MembersRoute.as_view(), name="api_members"),
+    path("projects/<slug:slug>/members/<uuid:uuid>/", people.MemberRolesRoute.as_view(), name="api_member"),
+    path("projects/<slug:slug>/invitations/", people.InvitationsRoute.as_view(), name="api_invitations"),
+    path(
+        "projects/<slug:slug>/invitations/<slug:token>/revoke/",
+        people.RevokeInvitationRoute.as_view(),
+        name="api_invitation_revoke",
+    ),
+    path("projects/<slug:slug>/exports/", exports.ExportsRoute.as_view(), name="api_exports"),
+    path("files/<uuid:uuid>/", exports.FileRoute.as_view(), name="api_file"),
     path("projects/<slug:slug>/items/", projects.ItemsRoute.as_view(), name="api_items"),
     path("projects/<slug:slug>/units/", projects.UnitsRoute.as_view(), name="api_units"),
     path("projects/<slug:slug>/labels/", uploading.LabelsRoute.as_view(), name="api_labels"),
@@ -32,9 +46,11 @@ urlpatterns = [
     path("projects/<slug:slug>/suggestions/", machines.SuggestionsRoute.as_view(), name="api_suggestions"),
     path("projects/<slug:slug>/scores/", machines.ScoresRoute.as_view(), name="api_scores"),
     path("projects/<slug:slug>/trainings/", machines.TrainingsRoute.as_view(), name="api_trainings"),
+    path("trainings/<uuid:uuid>/", machines.TrainingDetailRoute.as_view(), name="api_training"),
     path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
     path("jobs/", jobs.JobsRoute.as_view(), name="api_jobs"),
     path("jobs/<uuid:uuid>/", jobs.JobDetailRoute.as_view(), name="api_job"),
+    path("jobs/<uuid:uuid>/resume/", jobs.ResumeJobRoute.as_view(), name="api_job_resume"),
     path("jobs/<uuid:uuid>/cancel/", jobs.CancelJobRoute.as_view(), name="api_job_cancel"),
 ]

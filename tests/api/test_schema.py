@@ -60,10 +60,17 @@ def test_generated_requests_get_what_is_described(application, fixed_draws):
 
 def ask_for(operation, world, text: str, checks: list, seen: set) -> None:
     """Some requests of one operation, mostly about what there is; whatever they change is taken back."""
-    run_or_job = world.run.uuid if "/runs/" in operation.path else world.job.uuid
+    uuids = {
+        "/runs/": world.run.uuid,
+        "/assignments/": world.assignment.uuid,
+        "/trainings/": world.trained_model.uuid,
+        "/members/": world.people["annotator"].uuid,
+        "/files/": world.artifact.uuid,
+    }
     places = {
         "slug": world.dataset.slug if operation.path.startswith("/api/v1/datasets") else world.project.slug,
-        "uuid": str(world.assignment.uuid if "assignments" in operation.path else run_or_job),
+        "uuid": str(next((uuid for part, uuid in uuids.items() if part in operation.path), world.job.uuid)),
+        "token": world.invitation.token,
         "number": 1,
         "name": "agreement",
     }

@@ -1,0 +1,84 @@
+"""Who works in a project: members with their roles, and invitations."""
+
+from allauth.core.internal.ratelimit import consume
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import access
+from annotation.access import RESEARCHER
+from annotation.api import shapes
+from annotation.api.problems import Problem, invalid_form
+from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
+from annotation.models import Invitation, Membership, User
+from annotation.projects import invitations, managing
+from annotation.projects.forms.accounts import ProjectInvitationForm
+
+
+class MembersRoute(Listing):
+    """Everybody who is or was in the project, once for each role."""
+
+    shape = shapes.MemberShape
+    filters = {"role": QueryFilter("role", Membership.Role.values), "active": QueryFilter("is_active", kind=TRUTH)}
+
+    def rows(self, request, slug):
+        return access.project_for(request.user, slug, RESEARCHER).memberships.select_related("user")
+
+
+class MemberRolesRoute(Route):
+    """Make these the roles of somebody who is or was in the project; without any they leave it. Labels stay."""
+
+    takes, gives = shapes.RolesShape, shapes.RolesShape
+
+    def post(self, request, slug, uuid):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        user = get_object_or_404(User.objects.filter(memberships__project=project).distinct(), uuid=uuid)
+        managing.set_roles(project, user, self.taken(request)["roles"])
+        roles = project.memberships.filter(user=user, is_active=True).values_list("role", flat=True)
+        return self.given({"roles": sorted(roles)})
+
+
+class InvitationsRoute(Listing):
+    """Invitations into the project that were not accepted yet and still work."""
+
+    shape, takes, gives, status = shapes.InvitationShape, shapes.NewInvitation, shapes.SentInvitationShape, 201
+
+    def rows(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        rows = Invitation.objects.filter(project=project, accepted_at=None, expires_at__gt=timezone.now())
+        return rows.select_related("invited_by", "project")
+
+    def prepared(self, page: list) -> list:
+        return [_with_link(self.request, one) for one in page]
+
+    def post(self, request, slug):
+        """Invite somebody. The link is mailed where there is a mail server; `is_sent` says whether it was."""
+        project = access.project_for(request.user, slug, RESEARCHER)
+        form = ProjectInvitationForm(self.taken(request))
+        if not form.is_valid():
+            raise invalid_form(form)
+        if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
+            raise Problem(429, "You have invited as many people as one person may within an hour")
+        made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
+        made.is_sent = invitations.send(made, made.link)
+        return self.given(made)
+
+
+class RevokeInvitationRoute(Route):
+    """Make an invitation's link stop working. `token` is the last part of the link."""
+
+    takes, gives = shapes.Nothing, shapes.Nothing
+
+    def post(self, request, slug, token):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        found = Invitation.objects.filter(project=project, token=token).first()
+        if found is None:
+            raise Http404("No such invitation")
+        invitations.withdraw(found)
+        return self.given({})
+
+
+def _with_link(request, found: Invitation) -> Invitation:
+    found.link = request.build_absolute_uri(reverse("invitation", args=[found.token]))
+    return found
