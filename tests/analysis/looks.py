@@ -20,19 +20,19 @@ in_every_look = pytest.mark.parametrize(
 
 def opened(open_context, client, user, addresses: dict[str, str], scheme: str, width: int) -> Iterator[tuple]:
     """Each page by its name, with its report computed."""
-    _compute(client, user, addresses.values())
+    compute_pages(client, user, addresses.values())
     page = open_context(user, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
     for name, address in addresses.items():
         page.goto(address)
         yield name, page
 
 
-def _compute(client, user, addresses: Iterable[str]) -> None:
+def compute_pages(client, user, addresses: Iterable[str]) -> None:
     client.force_login(user)
     for address in addresses:
         client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-        lifecycle.run_here(job)
+        assert lifecycle.run_here(job).state == "done", job.message
 
 
 def unfold(page) -> None:

@@ -1,4 +1,4 @@
-"""The items behind a figure in a browser: text beside answers where there is room, long texts scrolled by keyboard."""
+"""The items behind a figure in a browser, the page that refuses a choice, and forms with nothing to choose."""
 
 import re
 from functools import partial
@@ -9,11 +9,13 @@ from playwright.sync_api import expect
 
 from analysis.models import StoredReport
 from annotation.models import Decision, Evidence
-from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened
+from tests.analysis.looks import in_every_look, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_prefill_trial import show
 from tests.factories import make_suggestions
+from tests.kinds import answer_all, make_kind_project
 from tests.web.pages import eventually
 from tests.world.labels import items_of, make_rater, make_scores, project_of, say
+from tests.world.study import study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 YES, NO = "relevant", "not_relevant"
@@ -60,3 +62,27 @@ def test_text_and_answers_stand_side_by_side(open_context, client, project, sche
         long.focus()
         page.keyboard.press("End")
         eventually(page, partial(long.evaluate, "one => one.scrollTop > 0"), True)
+
+
+@in_every_look
+def test_what_cannot_be_chosen_and_what_is_missing_look_right(open_context, scheme, width):
+    project = study(8)
+    page = open_context(project.created_by, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
+    address = reverse("project_prevalence", args=[project.slug])
+    page.goto(f"{address}?touched=1&reference=nobody&since=2026-06-02&until=2026-06-01")
+    expect(page.get_by_role("alert")).to_contain_text("“People's labels” is one of")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "since (2026-06-02) is later than until (2026-06-01)", ignore_case=True
+    )
+    expect(page.get_by_label("Labels that the checker touched")).to_be_checked()
+    is_fit_to_be_seen(page, "refused", scheme, width)
+    page.get_by_role("link", name="Show it without these choices").click()
+    expect(page).to_have_url(f"{page.url.partition('/projects')[0]}{address}?touched=1")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    answers = make_kind_project("aspect-coverage/-/1", n=1)
+    answer_all(answers, people=1)
+    page = open_context(answers.created_by, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
+    page.goto(reverse("project_report", args=[answers.slug, "icat"]))
+    unfold(page)
+    expect(page.get_by_text("start the checker “Facts and aspects (ICAT)” first")).to_be_visible()
+    is_fit_to_be_seen(page, "nothing-to-choose", scheme, width)

@@ -1,5 +1,6 @@
-"""What the buttons of a page of figures copy is what the command prints, also where a browser gives pages no clipboard;
-names with commas, quotes, other scripts and what LaTeX takes for commands come through."""
+"""Tables of figures in a browser: what buttons copy is what the command prints, also where a browser gives pages no
+clipboard; names with commas, quotes, other scripts and what LaTeX takes for commands come through; long names and
+reasons in place of intervals leave numbers in sight."""
 
 import csv
 import io
@@ -8,15 +9,19 @@ from copy import deepcopy
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 from django.utils.timezone import now
 from playwright.sync_api import expect
 
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
-from annotation.jobs import lifecycle
-from annotation.models import Claim, Job
+from analysis.reports.tabular import Grid
+from analysis.templatetags.figures import percent_interval, table_rows
+from annotation.models import Claim
+from tests.analysis.looks import compute_pages
 from tests.web.looks import grave_problems
 from tests.world.labels import items_of, make_rater, project_of, say
+from tests.world.study import study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,10 +77,7 @@ def opened(open_context, client, project):
 
     def open_page(name: str = "agreement", *, permissions=(READ, WRITE), script: str = ""):
         address = f"/projects/ports/{'' if name == 'agreement' else 'reports/'}{name}/"
-        client.force_login(project.created_by)
-        client.get(address)
-        for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
-            assert lifecycle.run_here(job).state == "done", job.message
+        compute_pages(client, project.created_by, [address])
         page = open_context(project.created_by, permissions=list(permissions)).new_page()
         page.add_init_script(script)
         page.goto(address)
@@ -203,3 +205,75 @@ def test_a_page_without_the_clipboard_copies_the_old_way_or_lets_somebody_copy(o
     expect(field).to_have_count(0)
     expect(button).to_be_focused()
     expect(button).to_have_text("CSV")
+
+
+def test_a_button_says_that_the_figures_have_changed(open_context, client):
+    project = study(8)
+    address = reverse("project_agreement", args=[project.slug])
+    compute_pages(client, project.created_by, [address])
+    page = open_context(project.created_by, permissions=["clipboard-read", "clipboard-write"]).new_page()
+    page.route(
+        "**/agreement/", lambda route: route.abort() if route.request.headers.get("hx-request") else route.continue_()
+    )
+    page.goto(address)
+    page.get_by_text("Copy single tables").click()
+    button = page.locator("ul.copies > li").first.get_by_role("button", name="as CSV")
+    button.click()
+    expect(button).to_have_text("Copied")
+    expect(button).to_have_text("CSV")
+    say(items_of(project)[0], make_rater(project), "relevant", "supports")
+    compute_pages(client, project.created_by, [address])
+    button.click()
+    expect(button).to_have_text("Changed: load again")
+
+
+# --- how tables are laid out ---
+
+SHEETS = ("assay", "figures", "pictures")
+WHY = "every resample gives the same figure, so resampling cannot tell how uncertain it is"
+
+# Where the words of a row's name begin.
+LEFT = """(place) => {
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelectorAll("tbody th")[place]);
+  return words.getBoundingClientRect().left;
+}"""
+FITS = "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.table-wrap'))"
+
+
+@pytest.fixture
+def bare_page(open_context, live_server):
+    page = open_context().new_page()
+    page.goto(f"{live_server.url}/accounts/login/")  # for the addresses of the style sheets
+    return page
+
+
+def show_table(page, table: str) -> None:
+    sheets = "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in SHEETS)
+    body = f'<div class="figures"><div class="table-wrap"><table class="table">{table}</table></div></div>'
+    page.set_content(f'<!doctype html><html lang="en"><head>{sheets}</head><body>{body}</body></html>')
+    page.wait_for_load_state()
+
+
+def test_a_long_name_leaves_numbers_in_sight_and_every_name_begins_at_the_left(bare_page):
+    page = bare_page
+    rows = [(name, 100, 0.5) for name in ("gpt4", "x" * 90, "نموذج_اللغة_العربية_الكبير")]
+    show_table(page, table_rows(Grid("Rates", ("Model", "Answers", "Share"), rows)))
+    page.set_viewport_size({"width": 600, "height": 800})
+    assert page.evaluate(FITS)
+    first, last = (page.evaluate(LEFT, place) for place in (0, 2))
+    assert last == pytest.approx(first, abs=2)
+
+
+def test_a_reason_in_place_of_an_interval_makes_no_tall_row(bare_page):
+    page = bare_page
+    figure = {"undefined": "", "low": None, "high": None, "interval": {"undefined": WHY}}
+    plain = {"undefined": "", "low": 0.1, "high": 0.2, "interval": {"undefined": ""}}
+    rows = ""
+    for third in (figure, plain):
+        cells = (f"<td class='num'>10</td><td>{percent_interval(one)}</td>" for one in (plain, plain, third, plain) * 2)
+        rows += f"<tr><th scope='row'>model</th>{''.join(cells)}</tr>"
+    show_table(page, f"<tbody>{rows}</tbody>")
+    page.set_viewport_size({"width": 900, "height": 800})
+    tall, short = (row.bounding_box()["height"] for row in page.locator("tr").all())
+    assert tall < 3 * short
