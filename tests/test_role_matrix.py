@@ -59,6 +59,9 @@ EXAMPLES = {
 }
 OTHER_VERBS = ("put", "patch", "delete")
 REFUSED = {302, 401, 403, 404, 405}
+# Who asks by the other verbs: HEAD takes the way of GET, and a view refuses a verb before it looks who asks. These
+# three get every kind of answer: nobody, a page, and what only annotators get.
+OF_OTHER_VERBS = ("anonymous", "annotator", "researcher")
 
 
 def address_of(pattern: str, world) -> str:
@@ -782,6 +785,8 @@ def test_everybody_gets_what_the_table_says(role, world):
             got = ask(anew(), verb, address)
             if got != row[column]:
                 wrong.append(f"{verb.upper()} {pattern}: {got}, the table says {row[column]}")
+        if role not in OF_OTHER_VERBS:
+            continue
         got = ask(anew(), "head", address)
         if got != expected[0][column]:
             wrong.append(f"HEAD {pattern}: {got}, the table says {expected[0][column]} of GET")
