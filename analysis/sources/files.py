@@ -7,8 +7,10 @@ from pathlib import Path
 
 from analysis.releases.files import MANIFEST
 from analysis.sources.base import Source
-from analysis.sources.long_table import LongTableSource, TableShape
 from analysis.sources.release import ReleaseSource
+from analysis.sources.tables.long_table import LongTableSource, OtherTable, TableShape
+from analysis.sources.tables.rated import RatedTableSource, guessed_roles
+from annotation.formats.tables.mapping_file import SaidMapping
 
 
 def source_of_files(
@@ -17,12 +19,15 @@ def source_of_files(
     labels: Sequence[str] = (),
     beside: Sequence[Path] = (),
     shape: TableShape | None = None,
+    mapping: SaidMapping | None = None,
 ) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
     `beside` are releases of other projects on the release's data set, which some reports join with it. `level` is the
     level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
-    `quality=low,high` for each of several dimensions, and `shape` says which columns hold what.
+    `quality=low,high` for each of several dimensions, and `shape` says which columns hold what, or
+    `mapping` does as for an import. Without either a table that is not a long one is read with the roles that an import
+    would guess.
     """
     if not path.exists():
         raise ValueError(f"{path}: there is no such file or folder")
@@ -30,4 +35,12 @@ def source_of_files(
         return ReleaseSource(path, beside)
     if beside:
         raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
-    return LongTableSource(path, level, labels, shape)
+    if mapping is not None:
+        return RatedTableSource(path, mapping, level, labels)
+    try:
+        return LongTableSource(path, level, labels, shape)
+    except OtherTable:
+        guess = guessed_roles(path) if shape in (None, TableShape()) and path.is_file() else None
+        if guess is None:
+            raise
+    return RatedTableSource(path, guess, level, labels)

@@ -7,23 +7,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation import incoming
-from annotation.formats import FormatError
-from annotation.formats.tables.mapping import (
-    LAYOUTS,
-    SURE,
-    Guess,
-    MappingGuess,
-    Preview,
-    guess_mapping,
-    guess_values,
-    layout_of,
-)
-from annotation.formats.tables.ratings import check_roles, guess_roles
+from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping, guess_values
+from annotation.formats.tables.mapping_file import RATINGS, read_mapping
+from annotation.formats.tables.roles import guess_roles
 from annotation.imports.importing import FileChoices
 from annotation.models import ColumnMapping, User
-
-RATINGS = "ratings"
 
 
 def header_hash(columns: Sequence[str]) -> str:
@@ -92,28 +80,7 @@ def as_file(format: str, choices: FileChoices) -> str:
 def take_file(user: User, columns: Sequence[str], raw: bytes) -> str:
     """Remember a mapping as if this person had chosen it for such columns. Returns its layout; FormatError says what is
     wrong with it."""
-    try:
-        said = incoming.json_value(raw)
-    except incoming.Refused as error:
-        raise FormatError(f"The file of the mapping {error}") from None
-    mapping, values = (said.get(part, {}) for part in ("mapping", "values")) if isinstance(said, dict) else ({}, {})
-    if not _is_of_texts(mapping) or not mapping:
-        raise FormatError("The file of the mapping has no object “mapping” of fields or roles and their columns")
-    if not isinstance(values, dict) or not all(map(_is_of_texts, values.values())):
-        raise FormatError("In the file of the mapping, “values” is not an object of fields, values and labels")
-    if missing := [column for column in mapping.values() if column not in columns]:
-        raise FormatError(f"The table does not have these columns of the mapping: {', '.join(missing)}")
-    if said.get("format") == RATINGS:
-        check_roles(mapping)
-        layout = RATINGS
-    else:
-        layout = layout_of(mapping)
-        known = {target.slug for target in LAYOUTS[layout]}
-        if unknown := sorted({*mapping, *values} - known):
-            raise FormatError(f"There is no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
-    remember(user, columns, layout, mapping, values)
-    return layout
-
-
-def _is_of_texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())
+    said = read_mapping(raw)
+    said.check(columns)
+    remember(user, columns, said.layout, dict(said.mapping), dict(said.values))
+    return said.layout

@@ -9,7 +9,7 @@ from django import forms
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
-from annotation.formats.tables.ratings import ROLE_TITLES, check_roles, name_of
+from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import Project

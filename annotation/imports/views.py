@@ -22,8 +22,8 @@ from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
 from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
+from annotation.formats.tables.mapping_file import RATINGS
 from annotation.imports import column_mappings, importing, uploads
-from annotation.imports.column_mappings import RATINGS
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.long_table import TableShape
+from analysis.sources.tables.long_table import TableShape
 from tests.stats.samples import shared
 from tests.world.labels import items_of, make_rater, of_dimension, of_name, project_of, say
 

@@ -17,7 +17,8 @@ from annotation.formats.records import (
     ScoreRecord,
     SuggestionRecord,
 )
-from annotation.formats.tables.ratings import guess_roles, label_set_of, value_of
+from annotation.formats.tables.ratings import label_set_of
+from annotation.formats.tables.roles import guess_roles, value_of
 from annotation.task_types.label_sets import problems_of
 
 

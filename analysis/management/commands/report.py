@@ -17,9 +17,12 @@ from analysis.scopes import scope_of
 from analysis.sources.base import Source
 from analysis.sources.blind import looked_at
 from analysis.sources.files import source_of_files
-from analysis.sources.long_table import TableShape
 from analysis.sources.scoped import scoped
 from analysis.sources.selection import NAMES, Selection, argument_of
+from analysis.sources.tables.long_table import TableShape
+from annotation.formats.records import FormatError
+from annotation.formats.tables.mapping import LAYOUT_TITLES
+from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.models import Project
 
 TYPES = {"count": int, "number": float}
@@ -71,6 +74,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model-columns", default="", metavar="A,B", help="tables with a column per model: these hold labels"
         )
+        parser.add_argument(
+            "--mapping",
+            type=Path,
+            metavar="FILE.json",
+            help="tables: what the columns hold, as the page of an import gives it and import_dataset takes it",
+        )
         for name in NAMES:
             words = WORDS.get(name, "only these labels count")
             parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
@@ -99,7 +108,8 @@ class Command(BaseCommand):
             if beside and not from_files:
                 raise CommandError("--beside is for files; projects find each other on their data set")
             shape = shape_of(options["columns"], options["rater_columns"], options["model_columns"])
-            source = self.source_of(subject, from_files, (level or "", labels, beside, shape), conditions)
+            mapping = mapping_of(options["mapping"], shape)
+            source = self.source_of(subject, from_files, (level or "", labels, beside, shape, mapping), conditions)
             if reason := report.fits(source.type):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
@@ -128,7 +138,11 @@ class Command(BaseCommand):
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
 
     def source_of(
-        self, subject: str, from_files: bool, how: tuple[str, list[str], list[Path], TableShape], conditions: dict
+        self,
+        subject: str,
+        from_files: bool,
+        how: tuple[str, list[str], list[Path], TableShape, SaidMapping | None],
+        conditions: dict,
     ) -> Source:
         if from_files:
             source = source_of_files(Path(subject), *how)
@@ -150,6 +164,21 @@ def shape_of(columns: str, raters: str, models: str) -> TableShape:
     if twice := sorted({name for name in [*people, *machines] if [*people, *machines].count(name) > 1}):
         raise CommandError(f"--rater-columns and --model-columns name the column {twice[0]!r} twice")
     return TableShape({ours.strip(): theirs.strip() for ours, _, theirs in pairs}, tuple(people), tuple(machines))
+
+
+def mapping_of(path: Path | None, shape: TableShape) -> SaidMapping | None:
+    """CommandError where the file is no mapping, or the columns are said in another way as well."""
+    if path is None:
+        return None
+    if shape != TableShape():
+        raise CommandError("--mapping says what every column holds; leave out the other options of columns")
+    try:
+        said = read_mapping(path.read_bytes(), RATINGS)
+    except (OSError, FormatError) as error:
+        raise CommandError(f"{path}: {error}") from error
+    if said.layout != RATINGS:
+        raise CommandError(f"{path}: is a mapping of {LAYOUT_TITLES[said.layout].lower()}; reports need one of ratings")
+    return said
 
 
 def options_of_all() -> dict[str, tuple[Option, list[str]]]:

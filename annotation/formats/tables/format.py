@@ -29,6 +29,7 @@ from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables import claims, pairs, responses
 from annotation.formats.tables.mapping import LAYOUTS, TYPE_OF_LAYOUT, Preview, guess_mapping, layout_of, preview
+from annotation.formats.tables.mapping_file import check_once
 from annotation.formats.tables.rows import Rows
 
 __all__ = ["guess_mapping", "layout_of", "preview", "Preview", "read", "task_type_of", "write"]
@@ -79,6 +80,8 @@ def _check_mapping(layout: str, mapping: Mapping[str, str]) -> None:
     missing = [slug for slug, target in known.items() if target.required and not mapping.get(slug)]
     if missing:
         raise FormatError(f"No column is chosen for {', '.join(missing)}")
+    if mapping:
+        check_once(mapping)
     PARTS[layout].check_mapping(mapping)
 
 

@@ -1,16 +1,4 @@
-"""A table of texts with labels, ratings and scores: each column has a role that the user names.
-
-`options.mapping` is role -> column:
-
-    text, context         what was judged, and what it is judged against (an article, a question, a premise)
-    id, document, system  what identifies a text: its own id, or the document that it is of and the system that wrote it
-    rater, group          who gave the labels of the row, and the group that they belong to (experts, crowd)
-    question              the question that the row's label answers, where there is one row per label
-    label/QUESTION        labels of a question, by the row's rater; `label` alone where the row names the question
-    label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
-    score/NAME            a number that a checker elsewhere gave
-    prediction/NAME/QUESTION   a label that a checker elsewhere gave
-    comment               words of the rater
+"""A table of texts with labels, ratings and scores: each column has a role that the user names (`tables.roles`).
 
 Other columns are kept with the text. A text with a system is an answer of a model to its context; with a context alone,
 a pair of premise and hypothesis; alone, a claim. One text may stand on several rows. What one rater says twice is once
@@ -21,13 +9,11 @@ decisions where every text has one. Empty cells are missing labels. Numbers are 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from unicodedata import combining, normalize
 
-from annotation.formats.cells import BadCell, digest, number_in, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, number_in, required_text, row_error, to_key, to_text
 from annotation.formats.files.tables import listed, open_tables
 from annotation.formats.names import TITLE_CHARS, label_value, shown
 from annotation.formats.records import (
@@ -45,174 +31,41 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
-from annotation.task_types.base import number_text
 
-SINGLE = ("text", "context", "id", "document", "system", "rater", "group", "question", "label", "comment")
-ROLE_TITLES = {
-    "": "Keep with the text",
-    "text": "Text that was judged",
-    "context": "Context: article, question or premise",
-    "id": "Id of the text",
-    "document": "Id of the document or question",
-    "system": "System that wrote the text",
-    "rater": "Rater",
-    "group": "Group of the rater",
-    "question": "Name of the question",
-    "label": "Label or rating",
-    "score": "Score of a checker",
-    "prediction": "Label of a checker",
-    "comment": "Comment of the rater",
-}
-# Column names that mean a role, in small letters without separators.
-_SPELLINGS = {
-    "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
-    "modeloutput systemoutput",
-    "context": "context article source document prompt question reference premise input src",
-    "id": "id textid itemid unitid instanceid exampleid segmentid segid",
-    "document": "docid documentid articleid questionid promptid sourceid",
-    "system": "system systemid systemname model modelid modelname",
-    "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
-    "group": "group ratergroup annotatortype ratertype",
-    "question": "criterion dimension aspect questionname",
-    "label": "label rating annotation judgement judgment score value",
-    "comment": "comment comments note notes justification rationale",
-}
-NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
-SCORE_NAMES = re.compile(
-    r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
-)
-# `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
-_RATER = r"(?:(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
-WIDE = (
-    re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
-    re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
-)
-LOOKED_AT = 200
 MOST_LABELS = 40
-MOST_GUESSED = 12  # different values of a column that is taken for labels
-
-
-def value_of(text: str) -> str:
-    """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
-    number = number_in(text)
-    if number is not None:
-        return number_text(number)
-    return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
-
-
-def name_of(title: str) -> str:
-    """A question's column name from its title."""
-    plain_title = "".join(char for char in normalize("NFKD", title.lower()) if not combining(char))
-    name = re.sub(r"[^a-z0-9]+", "_", plain_title).strip("_").lstrip("0123456789_")[:40]
-    if plain_title.isascii():
-        return name or "label"
-    return f"{name[:30] or 'label'}_{digest(title.casefold()).hex()[:6]}"
-
-
-# --- what columns mean ----------------------------------------------------------------------------------------------
-
-
-def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = ()) -> dict[str, str]:
-    """Role -> column, from names and the first rows. A role that two columns could have goes to the first of them."""
-    rows = list(rows)[:LOOKED_AT]
-    found: dict[str, str] = {}
-    free = list(columns)
-
-    def take(role: str, column: str) -> None:
-        found[role] = column
-        free.remove(column)
-
-    for role in ("rater", "group", "system", "document", "id", "question", "comment", "text", "context"):
-        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
-        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
-        if column is not None:
-            take(role, column)
-    if "text" not in found and "context" in found and "system" not in found:
-        found["text"] = found.pop("context")
-    for column in list(free):
-        wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
-        if wide and (_is_label(column, rows) or _are_numbers(column, rows)):
-            take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
-    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
-    if "question" in found:
-        column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
-        if column is not None:
-            take("label", column)
-    has_wide = any(role.count("/") == 2 for role in found)
-    for column in list(free):
-        is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
-        if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
-            take(f"score/{column[:80]}", column)
-        elif (
-            not has_wide
-            and "label" not in found
-            and (_is_label(column, rows) or (is_named and "rater" in found and _are_numbers(column, rows)))
-        ):
-            take(f"label/{name_of(column)}", column)
-        elif _are_numbers(column, rows) and not _are_whole(column, rows):
-            take(f"score/{column[:80]}", column)
-    return found
-
-
-def _values(column: str, rows: list) -> list[str]:
-    return [text for row in rows if (text := to_text(row.get(column), column).strip())]
-
-
-def _are_numbers(column: str, rows: list) -> bool:
-    values = _values(column, rows)
-    return bool(values) and all(number_in(value) is not None for value in values)
-
-
-def _are_whole(column: str, rows: list) -> bool:
-    return all(number_in(value).is_integer() for value in _values(column, rows))
-
-
-def _is_label(column: str, rows: list) -> bool:
-    """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
-    values = _values(column, rows)
-    different = {value_of(value) for value in values}
-    if not different or len(different) > MOST_GUESSED or any(len(value) > 40 for value in different):
-        return False
-    if _are_numbers(column, rows):
-        return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
-    return len(different) < len(values) or len(values) < 3
-
-
-def check_roles(mapping: Mapping[str, str]) -> None:
-    """FormatError for roles that there are not, or that do not go together."""
-    for role, column in mapping.items():
-        kind, *names = role.split("/")
-        most = {"label": 2, "score": 1, "prediction": 2}.get(kind, 0)
-        least = {"score": 1, "prediction": 2}.get(kind, 0)
-        if kind not in ROLE_TITLES or not least <= len(names) <= most or not all(names):
-            raise FormatError(
-                f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
-            )
-    labels = [role for role in mapping if role.split("/")[0] == "label"]
-    if "text" not in mapping and "id" not in mapping and not {"document", "system"} <= mapping.keys():
-        raise FormatError("Say which column holds the text that was judged, or its id")
-    if ("label" in mapping) != ("question" in mapping):
-        raise FormatError("One row per label needs the column of the label and that of the question's name")
-    if "label" in mapping and len(labels) > 1:
-        raise FormatError(
-            "Labels stand in one column with the question's name beside it, or in one per question, not in both"
-        )
-    if "rater" in mapping and any(role.count("/") == 2 for role in labels):
-        raise FormatError("The rater stands either in a column of its own or in the names of columns, not in both")
-    if len(set(mapping.values())) < len(mapping):
-        [(column, _)] = Counter(mapping.values()).most_common(1)
-        raise FormatError(f"The column {column} has two roles")
-
-
-# --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Content as it comes, then what raters and checkers said. FormatError for roles that do not fit the file."""
-    check_roles(options.mapping)
     rows = RatingRows(options)
-    for file, line, cells in _rows(sources, options, rows):
+    yield from _content(sources, options, rows)
+    yield from rows.said()
+
+
+def read_whole(sources: list[SourceFile], options: Options, name: str) -> tuple[list[Record], dict]:
+    """What `read` and `label_set_of` give, in one pass."""
+    rows = RatingRows(options)
+    content = list(_content(sources, options, rows))
+    return [*content, *rows.said()], rows.label_set(name)
+
+
+def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
+    """The label set of the file's labels: a question for each that it names, with the values that occur. Numbers are at
+    the interval level, in their order, or any number where more than 40 occur; others are nominal. {} where the file
+    has no labels.
+
+    Raises FormatError where a question has more than 40 different values that are no numbers.
+    """
+    rows = RatingRows(options)
+    for _ in _content(sources, options, rows):
+        pass
+    return rows.label_set(name)
+
+
+def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
+    for file, line, cells in _rows(sources, options):
         if isinstance(cells, RowError):
             yield cells
             continue
@@ -220,10 +73,9 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
             yield from rows.records_of(line, cells)
         except BadCell as problem:
             yield row_error(file, line, problem)
-    yield from rows.said()
 
 
-def _rows(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[tuple]:
+def _rows(sources: list[SourceFile], options: Options) -> Iterator[tuple]:
     with closing(open_tables(sources, options)) as tables:
         for table in tables:
             absent = [column for column in options.mapping.values() if column not in (table.columns or (column,))]
@@ -237,6 +89,7 @@ class RatingRows:
     """Texts by key, and what was said of each, gathered until the end: a text may stand on many rows."""
 
     def __init__(self, options: Options):
+        check_roles(options.mapping)
         self.mapping, self.limit = dict(options.mapping), options.limits.key_chars
         self.mapped = frozenset(self.mapping.values())
         self.texts: dict[str, tuple[int, int]] = {}  # key -> hash of what the text is, and its first line
@@ -388,41 +241,24 @@ class RatingRows:
         for (key, checker, question), (label, _) in self.predictions.items():
             yield SuggestionRecord(key, checker, question, label)
 
+    def label_set(self, name: str) -> dict:
+        """As `label_set_of` gives it, of the rows so far."""
+        values: dict[str, Counter] = {}
+        for revisions in self.labels.values():
+            for labels, _ in revisions:
+                for question, label in labels.items():
+                    values.setdefault(question, Counter())[label] += 1
+        if not values:
+            return {}
+        for (_, _, question), (label, _) in self.predictions.items():
+            values.setdefault(question, Counter())[label] += 1
+        questions = [_question(question, list(found), self.titles) for question, found in values.items()]
+        page = "response" if "system" in self.mapping else "pair" if "context" in self.mapping else "claim"
+        return {"name": name[:150], "version": 1, "page": page, "summary": "", "questions": questions}
+
 
 def _said_by(record: Record) -> tuple:
     return (getattr(record, "text", ""), getattr(record, "premise", ""), getattr(record, "hypothesis", ""))
-
-
-# --- the questions of the file --------------------------------------------------------------------------------------
-
-
-def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    """The label set of the file's labels: a question for each that it names, with the values that occur. Numbers are at
-    the interval level, in their order, or any number where more than 40 occur; others are nominal. {} where the file
-    has no labels.
-
-    Raises FormatError where a question has more than 40 different values that are no numbers.
-    """
-    check_roles(options.mapping)
-    rows = RatingRows(options)
-    for _, line, cells in _rows(sources, options, rows):
-        if not isinstance(cells, RowError):
-            try:
-                rows.records_of(line, cells)
-            except BadCell:
-                continue  # the dry run lists it
-    values: dict[str, Counter] = {}
-    for revisions in rows.labels.values():
-        for labels, _ in revisions:
-            for question, label in labels.items():
-                values.setdefault(question, Counter())[label] += 1
-    if not values:
-        return {}
-    for (_, _, question), (label, _) in rows.predictions.items():
-        values.setdefault(question, Counter())[label] += 1
-    questions = [_question(question, list(found), rows.titles) for question, found in values.items()]
-    page = "response" if "system" in options.mapping else "pair" if "context" in options.mapping else "claim"
-    return {"name": name[:150], "version": 1, "page": page, "summary": "", "questions": questions}
 
 
 def _question(slug: str, values: list[str], titles: Mapping[str, str]) -> dict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from django.db.models import Q
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import guess_mapping, preview
-from annotation.formats.tables.ratings import guess_roles
+from annotation.formats.tables.mapping_file import RATINGS, read_mapping
+from annotation.formats.tables.roles import guess_roles
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -101,19 +101,18 @@ class Command(BaseCommand):
             return FileChoices(**said)
         if options["mapping"]:
             try:
-                stored = json.loads(options["mapping"].read_text("utf-8"))
-            except (OSError, ValueError) as error:
+                mapped = read_mapping(options["mapping"].read_bytes(), options["format"])
+            except (OSError, FormatError) as error:
                 raise CommandError(f"{options['mapping']}: {error}") from error
-            if not isinstance(stored, dict):
-                raise CommandError(f"{options['mapping']}: expected an object of field and column")
-            mapping, values = stored.get("mapping", stored), stored.get("values", {})
-            return FileChoices(mapping=mapping, values=values, **said)
+            if (mapped.layout == RATINGS) != (options["format"] == RATINGS):
+                raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
+            return FileChoices(mapping=mapped.mapping, values=mapped.values, **said)
         first = options["files"][0]
         try:
             seen = preview(SourceFile(first))
         except FormatError as error:
             raise CommandError(str(error)) from error
-        if options["format"] == "ratings":
+        if options["format"] == RATINGS:
             roles = guess_roles(seen.columns, seen.rows)
             self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
             return FileChoices(mapping=roles, **said)

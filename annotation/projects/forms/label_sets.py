@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
-from annotation.formats.tables.ratings import name_of, value_of
+from annotation.formats.tables.roles import name_of, value_of
 from annotation.task_types import TaskType
 from annotation.task_types.base import number_text
 from annotation.task_types.label_sets import (

@@ -52,6 +52,10 @@ class TableShape:
     models: tuple[str, ...] = ()
 
 
+class OtherTable(ValueError):
+    """The table is not as a long table is. It may be one of texts with labels and scores."""
+
+
 class LongTableSource(Source):
     """`level` stands for labels whose rows name none; `orders` has the labels of dimensions in their order, lowest
     first, as they were said: `low,high` for the only dimension, or `quality=low,high`.
@@ -182,19 +186,23 @@ class LongTableSource(Source):
         frame["unit"] = frame["unit"].map(numbers)
         frame["annotation"] = frame.groupby(["item", "rater"], sort=True).ngroup()
         frame["rater_kind"] = frame["rater_kind"].map({PERSON: EXTERNAL, SLOT: SLOT})
-        frame = frame.assign(number=1, is_latest=True, suggestion_shown=None, guideline_version=None)
+        if "number" not in frame:
+            frame = frame.assign(number=1, is_latest=True)
+        frame = frame.assign(suggestion_shown=None, guideline_version=None)
         return frame.rename(columns={"time": "submitted_at"})
 
     def revision_frame(self) -> pd.DataFrame:
-        labels = self._labels.sort_values("submitted_at", kind="stable").drop_duplicates("annotation")
+        labels = self._labels.sort_values("submitted_at", kind="stable").drop_duplicates(["annotation", "number"])
         return labels[list(base.REVISION_COLUMNS)]
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        return base.in_order(self._labels[list(base.LABEL_COLUMNS)], units, self.type)
+        labels = self._labels if every_revision else self._labels[self._labels["is_latest"].astype(bool)]
+        return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
 
     def answer_frame(self) -> pd.DataFrame:
         items = dict(zip(self._units["item_key"], self._units["item"], strict=True))
-        first = self._labels.drop_duplicates("annotation").sort_values("annotation", ignore_index=True)
+        latest = self._labels[self._labels["is_latest"].astype(bool)]
+        first = latest.drop_duplicates("annotation").sort_values("annotation", ignore_index=True)
         first = first.assign(item=first["item"].map(items), seconds=math.nan, shown_at=None, n_planned=0)
         return first[list(base.ANSWER_COLUMNS)]
 
@@ -251,7 +259,9 @@ class LongTableSource(Source):
         known = {(dimension.slug, value) for dimension in self.type.dimensions for value in dimension.values}
         mine = self._frame[(self._frame["rater_kind"] == MODEL) & (self._frame["rater"] == run.uuid)]
         is_stray = [said not in known for said in zip(mine["dimension"], mine["label"], strict=True)]
-        mine = mine.assign(unit=mine["unit"].map(numbers), probability=math.nan, is_stray=is_stray)
+        if "probability" not in mine:
+            mine = mine.assign(probability=math.nan)
+        mine = mine.assign(unit=mine["unit"].map(numbers), is_stray=is_stray)
         return mine.astype({"is_stray": bool}).sort_values(["unit", "dimension"], ignore_index=True)
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
@@ -305,7 +315,7 @@ def _rows_of(path: Path, shape: TableShape) -> list[dict]:
     for row in rows:
         key = (row["unit"], row["rater"], row["dimension"])
         if key in seen:
-            raise ValueError(
+            raise OtherTable(
                 f"{path}: line {row['line']}: {row['rater']!r} has labelled {row['unit']!r} before, "
                 f"in line {seen[key]}; keep one of the two"
             )
@@ -352,10 +362,10 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
             others = [one for one in there if str(one).lower() == "id"]
         if len(others) > 1:
             which = " or ".join(f"{name}={one}" for one in others)
-            raise ValueError(f"{path}: several columns could be the {name}; say which with --columns {which}")
+            raise OtherTable(f"{path}: several columns could be the {name}; say which with --columns {which}")
         if not others:
             wide = "" if name == "item" else ". Where each rater has a column, name these with --rater-columns"
-            raise ValueError(
+            raise OtherTable(
                 f"{path}: line {line}: {name} is missing; the columns are {', '.join(map(str, there))}, and "
                 f"{', '.join(needed)} are needed. Say which they are, such as --columns {name}={there[0]}{wide}"
             )

@@ -1,0 +1,81 @@
+"""The mapping of a table's columns as a small JSON file, for the next file with such columns:
+
+    {"format": "ratings", "mapping": {"text": "summary", "label/fluency": "fluency"}, "values": {}}
+
+`mapping` alone will do. It is role -> column for texts with labels and scores, target field -> column for the other
+layouts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation import incoming
+from annotation.formats.files.tables import listed
+from annotation.formats.records import FormatError
+from annotation.formats.tables.mapping import LAYOUTS, layout_of
+from annotation.formats.tables.roles import check_roles
+
+RATINGS = "ratings"
+
+
+@dataclass(frozen=True, slots=True)
+class SaidMapping:
+    layout: str  # RATINGS, or a key of LAYOUTS
+    mapping: Mapping[str, str]
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def check(self, columns: Sequence[str]) -> None:
+        """FormatError where the table lacks a column of the mapping."""
+        if missing := [column for column in self.mapping.values() if column not in columns]:
+            raise FormatError(
+                f"The table does not have these columns of the mapping: {', '.join(missing)}. It has {listed(columns)}"
+            )
+
+
+def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
+    """What the file says; FormatError says what is wrong with it. `format` is what it is for, where it says nothing."""
+    try:
+        said = incoming.json_value(raw)
+    except incoming.Refused as error:
+        raise FormatError(f"The file of the mapping {error}") from None
+    json.loads(raw, object_pairs_hook=_once)
+    whole = said if isinstance(said, dict) else {}
+    mapping = whole.get("mapping", {} if "format" in whole or "values" in whole else whole)
+    values = whole.get("values", {})
+    if not _is_of_texts(mapping) or not mapping:
+        raise FormatError("The file of the mapping has no object “mapping” of fields or roles and their columns")
+    if not isinstance(values, dict) or not all(map(_is_of_texts, values.values())):
+        raise FormatError("In the file of the mapping, “values” is not an object of fields, values and labels")
+    check_once(mapping)
+    if (whole.get("format") or format) == RATINGS:
+        check_roles(mapping)
+        return SaidMapping(RATINGS, mapping, values)
+    layout = layout_of(mapping)
+    known = {target.slug for target in LAYOUTS[layout]}
+    if unknown := sorted({*mapping, *values} - known):
+        raise FormatError(f"There is no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
+    return SaidMapping(layout, mapping, values)
+
+
+def check_once(mapping: Mapping[str, str]) -> None:
+    """FormatError for a column that means two things."""
+    [(column, number)] = Counter(mapping.values()).most_common(1)
+    if number > 1:
+        roles = ", ".join(role for role, other in mapping.items() if other == column)
+        raise FormatError(f"The mapping names the column {column!r} for {roles}; a column means one thing")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """JSON takes the last of two values of one name, so that the first would be lost without a word."""
+    [(name, number), *_] = Counter(name for name, _ in pairs).most_common(1) or [("", 0)]
+    if number > 1:
+        raise FormatError(f"The file of the mapping names {name!r} twice; give it one column")
+    return dict(pairs)
+
+
+def _is_of_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())

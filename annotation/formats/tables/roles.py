@@ -1,0 +1,180 @@
+"""What each column of a table of texts with labels, ratings and scores is: roles, their guess, and what goes together.
+
+`Options.mapping` is role -> column:
+
+    text, context         what was judged, and what it is judged against (an article, a question, a premise)
+    id, document, system  what identifies a text: its own id, or the document that it is of and the system that wrote it
+    rater, group          who gave the labels of the row, and the group that they belong to (experts, crowd)
+    question              the question that the row's label answers, where there is one row per label
+    label/QUESTION        labels of a question, by the row's rater; `label` alone where the row names the question
+    label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
+    score/NAME            a number that a checker elsewhere gave
+    prediction/NAME/QUESTION   a label that a checker elsewhere gave
+    comment               words of the rater
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from unicodedata import combining, normalize
+
+from annotation.formats.cells import digest, number_in, to_text
+from annotation.formats.records import FormatError
+from annotation.task_types.base import number_text
+
+SINGLE = ("text", "context", "id", "document", "system", "rater", "group", "question", "label", "comment")
+ROLE_TITLES = {
+    "": "Keep with the text",
+    "text": "Text that was judged",
+    "context": "Context: article, question or premise",
+    "id": "Id of the text",
+    "document": "Id of the document or question",
+    "system": "System that wrote the text",
+    "rater": "Rater",
+    "group": "Group of the rater",
+    "question": "Name of the question",
+    "label": "Label or rating",
+    "score": "Score of a checker",
+    "prediction": "Label of a checker",
+    "comment": "Comment of the rater",
+}
+# Column names that mean a role, in small letters without separators.
+_SPELLINGS = {
+    "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
+    "modeloutput systemoutput",
+    "context": "context article source document prompt question reference premise input src",
+    "id": "id textid itemid unitid instanceid exampleid segmentid segid",
+    "document": "docid documentid articleid questionid promptid sourceid",
+    "system": "system systemid systemname model modelid modelname",
+    "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
+    "group": "group ratergroup annotatortype ratertype",
+    "question": "criterion dimension aspect questionname",
+    "label": "label rating annotation judgement judgment score value",
+    "comment": "comment comments note notes justification rationale",
+}
+NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
+SCORE_NAMES = re.compile(
+    r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
+)
+# `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
+_RATER = r"(?:(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
+WIDE = (
+    re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
+    re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
+)
+LOOKED_AT = 200
+MOST_GUESSED = 12  # different values of a column that is taken for labels
+
+
+def value_of(text: str) -> str:
+    """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
+    number = number_in(text)
+    if number is not None:
+        return number_text(number)
+    return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
+
+
+def name_of(title: str) -> str:
+    """A question's column name from its title."""
+    plain_title = "".join(char for char in normalize("NFKD", title.lower()) if not combining(char))
+    name = re.sub(r"[^a-z0-9]+", "_", plain_title).strip("_").lstrip("0123456789_")[:40]
+    if plain_title.isascii():
+        return name or "label"
+    return f"{name[:30] or 'label'}_{digest(title.casefold()).hex()[:6]}"
+
+
+# --- what columns mean ----------------------------------------------------------------------------------------------
+
+
+def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = ()) -> dict[str, str]:
+    """Role -> column, from names and the first rows. A role that two columns could have goes to the first of them."""
+    rows = list(rows)[:LOOKED_AT]
+    found: dict[str, str] = {}
+    free = list(columns)
+
+    def take(role: str, column: str) -> None:
+        found[role] = column
+        free.remove(column)
+
+    for role in ("rater", "group", "system", "document", "id", "question", "comment", "text", "context"):
+        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
+        if column is not None:
+            take(role, column)
+    if "text" not in found and "context" in found and "system" not in found:
+        found["text"] = found.pop("context")
+    for column in list(free):
+        wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
+        if wide and (_is_label(column, rows) or _are_numbers(column, rows)):
+            take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
+    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+    if "question" in found:
+        column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
+        if column is not None:
+            take("label", column)
+    has_wide = any(role.count("/") == 2 for role in found)
+    for column in list(free):
+        is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
+        if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
+            take(f"score/{column[:80]}", column)
+        elif (
+            not has_wide
+            and "label" not in found
+            and (_is_label(column, rows) or (is_named and "rater" in found and _are_numbers(column, rows)))
+        ):
+            take(f"label/{name_of(column)}", column)
+        elif _are_numbers(column, rows) and not _are_whole(column, rows):
+            take(f"score/{column[:80]}", column)
+    return found
+
+
+def _values(column: str, rows: list) -> list[str]:
+    return [text for row in rows if (text := to_text(row.get(column), column).strip())]
+
+
+def _are_numbers(column: str, rows: list) -> bool:
+    values = _values(column, rows)
+    return bool(values) and all(number_in(value) is not None for value in values)
+
+
+def _are_whole(column: str, rows: list) -> bool:
+    return all(number_in(value).is_integer() for value in _values(column, rows))
+
+
+def _is_label(column: str, rows: list) -> bool:
+    """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
+    values = _values(column, rows)
+    different = {value_of(value) for value in values}
+    if not different or len(different) > MOST_GUESSED or any(len(value) > 40 for value in different):
+        return False
+    if _are_numbers(column, rows):
+        return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
+    return len(different) < len(values) or len(values) < 3
+
+
+def check_roles(mapping: Mapping[str, str]) -> None:
+    """FormatError for roles that there are not, or that do not go together."""
+    for role, column in mapping.items():
+        kind, *names = role.split("/")
+        most = {"label": 2, "score": 1, "prediction": 2}.get(kind, 0)
+        least = {"score": 1, "prediction": 2}.get(kind, 0)
+        if kind not in ROLE_TITLES or not least <= len(names) <= most or not all(names):
+            raise FormatError(
+                f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
+            )
+    labels = [role for role in mapping if role.split("/")[0] == "label"]
+    if "text" not in mapping and "id" not in mapping and not {"document", "system"} <= mapping.keys():
+        raise FormatError("Say which column holds the text that was judged, or its id")
+    if ("label" in mapping) != ("question" in mapping):
+        raise FormatError("One row per label needs the column of the label and that of the question's name")
+    if "label" in mapping and len(labels) > 1:
+        raise FormatError(
+            "Labels stand in one column with the question's name beside it, or in one per question, not in both"
+        )
+    if "rater" in mapping and any(role.count("/") == 2 for role in labels):
+        raise FormatError("The rater stands either in a column of its own or in the names of columns, not in both")
+    if len(set(mapping.values())) < len(mapping):
+        [(column, _)] = Counter(mapping.values()).most_common(1)
+        raise FormatError(f"The column {column} has two roles")

@@ -1,0 +1,135 @@
+"""A table of texts with labels and scores gives the same figures from its file as from the project that it makes."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from scipy.stats import kendalltau, spearmanr
+
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from analysis.sources.files import source_of_files
+from annotation.models import Project
+from tests.factories import make_user
+
+ROLES = {
+    "id": "item", "system": "by", "document": "doc", "text": "words", "rater": "who", "label/quality": "said",
+    "score/len": "chars", "prediction/judge/quality": "verdict",
+}  # fmt: skip
+# Two raters on four texts of three systems; ann changes her mind about one.
+LONG = """item,by,doc,words,who,said,chars,verdict
+1,a,d,T1,ann,1,4.5,1
+1,a,d,T1,ben,2,4.5,1
+2,b,d,T2,ann,2,3,3
+2,b,d,T2,ben,3,3,3
+3,c,d,T3,ann,1,9,
+3,c,d,T3,ben,3,9,
+3,c,d,T3,ann,3,9,
+4,a,e,T4,ann,2.0,5,2
+4,a,e,T4,ben,,5,2
+"""
+
+
+def of_command(capsys, path, name: str, *more: str) -> dict:
+    call_command("report", str(path), name, "--from-files", "--format", "json", *more)
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def long(tmp_path):
+    (tmp_path / "long.csv").write_text(LONG)
+    (tmp_path / "m.json").write_text(json.dumps({"format": "ratings", "mapping": ROLES, "values": {}}))
+    return tmp_path / "long.csv"
+
+
+@pytest.mark.django_db
+def test_figures_from_the_file_are_those_of_the_project(long, capsys):
+    rosa, mapping = make_user("rosa", is_staff=True), str(long.parent / "m.json")
+    chosen = ["--format", "ratings", "--dataset", "long", "--project", "long", "--owner", rosa.email]
+    call_command("import_dataset", str(long), *chosen, "--mapping", mapping, verbosity=0)
+    project = DatabaseSource(Project.objects.get())
+    capsys.readouterr()
+    agreement = of_command(capsys, long, "agreement", "--mapping", mapping)
+    expected = json.loads(json.dumps(get_report("agreement").compute(project)))
+    for name in ("figures", "labels", "per_label"):
+        assert agreement["dimensions"][0].get(name) == expected["dimensions"][0].get(name), name
+    assert agreement["dimensions"][0]["title"] == "Quality"
+    runs = {run.checker: run for run in project.runs()}
+    for run, parts in (("len", ("correlations", "associations", "votes")), ("judge", ("accuracy", "per_label"))):
+        found = of_command(capsys, long, "comparison", "--run", run, "--mapping", mapping)["dimensions"][0]
+        there = get_report("comparison").compute(project, run=runs[f"outside:{run}"].uuid)["dimensions"][0]
+        there = json.loads(json.dumps(there))
+        for part in parts:
+            assert found[part] == there[part] and found[part], part
+
+
+def test_wide_tables_need_no_mapping(capsys):
+    """The fixture has three raters, two criteria, three metrics and five systems; scipy says what the figures are."""
+    path = "fixtures/summaries.csv"
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = of_command(capsys, path, "comparison", "--run", "rouge_l")["dimensions"][0]
+    names = [f"coherence_annotator_{number}" for number in (1, 2, 3)]
+    people = [sum(float(row[name]) for name in names) / 3 for row in rows]
+    scores = [float(row["rouge_l"]) for row in rows]
+    shown = {one["name"]: one["estimate"] for one in found["correlations"]}
+    assert shown["spearman"] == pytest.approx(spearmanr(people, scores).statistic)
+    systems = sorted({row["system"] for row in rows})
+    means = [
+        [sum(one for one, row in zip(side, rows, strict=True) if row["system"] == system) for system in systems]
+        for side in (people, scores)
+    ]
+    level = {one["coefficient"]: one for one in found["associations"]["levels"] if one["level"] == "system"}
+    assert level["Kendall's tau-b"]["estimate"] == pytest.approx(kendalltau(*means).statistic)
+
+
+def test_levels_and_orders_are_said_as_of_a_long_table(tmp_path):
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["text_id", "annotator", "tone", "style"])
+    rows.writerows([[n % 3, who, ("Calm", "rude", "odd")[n % 3], ("x", "y")[n % 2]] for n, who in enumerate("ab" * 3)])
+    (tmp_path / "t.csv").write_text(out.getvalue())
+    source = source_of_files(tmp_path / "t.csv", "ordinal", ["tone=rude,odd,Calm", "style=y,x"])
+    assert [(one.slug, one.level, one.values) for one in source.type.dimensions] == [
+        ("tone", "ordinal", ("rude", "odd", "calm")), ("style", "ordinal", ("y", "x")),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="'calm', which the order of labels lacks"):
+        source_of_files(tmp_path / "t.csv", "", ["tone=rude,odd"])
+    with pytest.raises(ValueError, match="say their order"):
+        source_of_files(tmp_path / "t.csv", "ordinal")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ('{"id": "item", "label/x": "nothing"}', "missing columns: nothing"),
+        ('{"id": "item", "colour": "said"}', "no role 'colour'"),
+        ('{"id": "item", "label/x": "item"}', "names the column 'item' for id, label/x"),
+        ('{"id": "item", "id": "words", "label/x": "said"}', "names 'id' twice"),
+        ('{"id": "item", "label/x": ["said"]}', "no object “mapping”"),
+        (
+            '{"mapping": {"claim": "words", "evidence": "doc"}, "format": "table"}',
+            "is a mapping of claims and evidence",
+        ),
+        ("[", "The file of the mapping"),
+    ],
+)
+def test_a_wrong_mapping_is_refused_by_both_commands(long, said, reason):
+    (long.parent / "wrong.json").write_text(said)
+    chosen = ["--mapping", str(long.parent / "wrong.json")]
+    with pytest.raises(CommandError, match=reason):
+        call_command("report", str(long), "agreement", "--from-files", *chosen)
+    if "format" not in said:
+        with pytest.raises(CommandError, match=reason):
+            call_command("import_dataset", str(long), "--format", "ratings", "--dataset", "d", "--dry-run", *chosen)
+    with pytest.raises(CommandError, match="leave out the other options"):
+        call_command("report", str(long), "agreement", "--from-files", "--rater-columns", "said", *chosen)
+
+
+def test_bad_rows_are_named_with_their_line(long):
+    long.write_text(LONG.replace("T2,ben", "Another,ben"))
+    with pytest.raises(CommandError, match=r"line 5: item: '2' stands for another text on line 4"):
+        call_command("report", str(long), "agreement", "--from-files", "--mapping", str(long.parent / "m.json"))
