@@ -116,7 +116,19 @@ def _is_made_anew(field) -> bool:
 def _converter(field):
     if isinstance(field, _PLAIN[connection.vendor]) and not isinstance(field, models.JSONField):
         return None
+    if isinstance(field, models.JSONField):
+        return _json_converter(field)
     return lambda value: field.get_db_prep_save(value, connection)
+
+
+def _json_converter(field):
+    """Most rows have nothing there, which is written out once."""
+    empty = {kind: field.get_db_prep_save(kind(), connection) for kind in (dict, list)}
+
+    def convert(value):
+        return empty[type(value)] if not value and type(value) in empty else field.get_db_prep_save(value, connection)
+
+    return convert
 
 
 def _maker(field):

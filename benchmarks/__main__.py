@@ -18,6 +18,7 @@ from benchmarks.shared.processes import ROOT
 MODULES = (
     "files.importing",
     "labelling.submit",
+    "api.uploads",
     "coefficients.alpha",
     "coefficients.packages",
     "files.export",

@@ -89,7 +89,7 @@ class RunRows(Listing):
 class SuggestionsRoute(IntoRun, RunRows):
     """Labels that checkers gave. POST stores those of a checker elsewhere: a line for each, with `unit`, `dimension`
     (which may be left out where there is one question), `label` and, where they are known, `probability` or
-    `probabilities`."""
+    `probabilities`, and `spans` with `field`, `start`, `end` and `quote`."""
 
     says = LABELS
     model, shape = Suggestion, shapes.SuggestionShape

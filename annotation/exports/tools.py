@@ -59,6 +59,7 @@ def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
         ("Decisions", decisions),
         ("Scores of checkers", Score.objects.filter(run__project=project)),
         *(() if export.has_suggestions else (("Suggestions of checkers", suggestions),)),
+        ("Suggestions with highlights, which come without them", suggestions.exclude(spans=[])),
     )
     found = [(what, rows.count()) for what, rows in counts]
     told = [(what, number) for what, number in found if number]

@@ -28,7 +28,7 @@ class Suggestion(models.Model):
     label = models.TextField()
     probability = models.FloatField(null=True)
     probabilities = models.JSONField(default=dict)
-    spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score"}], code points
+    spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score" or "label"}], code points
     # Hash of what was asked about which texts; a later run takes the answer over where it is the same. Empty: unknown.
     input_hash = models.CharField(max_length=32, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)

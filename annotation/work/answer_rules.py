@@ -130,7 +130,7 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
         return ()
     checked = []
     for span in spans:
-        problem, good = _checked_span(span, rule, texts)
+        problem, good = checked_span(span, rule, texts)
         if good is None:
             wrong(problem)
         elif good in checked:
@@ -145,7 +145,8 @@ def _has_text(rule: SpanRule, texts: Mapping[str, str]) -> bool:
     return any(text.strip() and rule.takes(field) for field, text in texts.items())
 
 
-def _checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
+def checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
+    """The span, held against the texts by their names; otherwise what is wrong with it."""
     if not isinstance(span, dict):
         return "A highlight is not an object", None
     start, end = span.get("start"), span.get("end")

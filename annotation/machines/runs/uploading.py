@@ -7,43 +7,33 @@ steps, and count once its job is done; what fails leaves nothing.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 
-import msgspec
 from django.db import transaction
 from django.db.models import F
 
-from annotation import incoming
 from annotation.bulk import bulk_insert
-from annotation.formats.cells import shorten
-from annotation.formats.records import RowError
 from annotation.imports import uploads
 from annotation.imports.outside_runs import OUTSIDE, units_by_key
 from annotation.imports.rows import Findings, counted
 from annotation.imports.staged_job import guard_of
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease
+from annotation.machines.runs.predicted_lines import Place, PredictedLabels, PredictedScores, Said, read_lines, told
 from annotation.machines.runs.queries.suggestions import summary
 from annotation.machines.runs.starting import digest_of
 from annotation.models import CheckerRun, Chunk, ItemUnit, Job, Project, Score, Suggestion, Upload, User
-from annotation.task_types import Dimension
 
 LABELS, SCORES = "labels", "scores"
 REFUSE, NEW, ADD = EXISTING = ("refuse", "new", "add")
-LINE_BYTES = 1024 * 1024
 BATCH = 5_000
-SCORE_CHARS = Score._meta.get_field("name").max_length
 VERSION_CHARS = CheckerRun._meta.get_field("version").max_length
 COLUMNS = {
-    LABELS: (Suggestion, ("unit_id", "dimension", "label", "probability", "probabilities")),
+    LABELS: (Suggestion, ("unit_id", "dimension", "label", "probability", "probabilities", "spans")),
     SCORES: (Score, ("unit_id", "name", "value")),
 }
-_DECODER = msgspec.json.Decoder()  # a tenth of the time of the standard library's
-Place = tuple[int, str]  # a unit, and the question or the name of the score
-Said = tuple  # what stands in the row after its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +65,6 @@ def start(project: Project, user: User, sent: Sent, upload: Upload) -> Job:
     )
 
 
-class BadLine(Exception):
-    """A line that cannot be taken."""
-
-    def __init__(self, column: str, value: object, reason: str):
-        super().__init__(reason)
-        self.column, self.value, self.reason = column, value, reason
-
-
 class PredictionsHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = Job.objects.select_related("project__dataset", "created_by").get(pk=chunk.job_id)
@@ -90,7 +72,11 @@ class PredictionsHandler:
         asked.pop("sha256")
         sent = Sent(**asked)
         findings = Findings()
-        said = _read(job, sent, chunk.payload["upload"], findings, lease)
+        stored = Upload.objects.filter(uuid=chunk.payload["upload"]).first()
+        if stored is None or not uploads.path_of(stored).is_file():
+            raise JobError("The file is no longer on the server; send it again")
+        take = PredictedLabels(job.project) if sent.gives == LABELS else PredictedScores(sent.checker)
+        said = read_lines(uploads.path_of(stored), units_by_key(job.project), take, findings, lease.beat)
         if findings.error_count and not sent.leaves_out:
             Job.objects.filter(pk=job.pk).update(result=_result(findings, said))
             raise JobError(f"{counted(findings.error_count, 'bad line')}; nothing was stored")
@@ -173,6 +159,12 @@ def _remove_uploads(job: Job) -> None:
         uploads.remove(upload)
 
 
+def _parts(rows: Iterable) -> Iterator[list]:
+    rows = iter(rows)
+    while part := list(islice(rows, BATCH)):
+        yield part
+
+
 def _result(findings: Findings, said: dict) -> dict:
     found = findings.as_json()
     return {"rows": len(said), "error_count": found["error_count"], "errors": found["errors"]}
@@ -180,7 +172,7 @@ def _result(findings: Findings, said: dict) -> dict:
 
 def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun, bool, bool]:
     """The run that the answers go into, whether they begin it, and whether all of them are stored in it already."""
-    digest = digest_of([sorted([*place, *rest] for place, rest in said.items())]) if said else ""
+    digest = digest_of([told(said.items())]) if said else ""
     name = f"{OUTSIDE}{sent.checker}"
     with transaction.atomic():
         guard_of(lease)()
@@ -221,121 +213,3 @@ def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun
             created_by=job.created_by,
         )
         return run, True, False
-
-
-# ---- lines ----
-
-
-def _read(job: Job, sent: Sent, upload: str, findings: Findings, lease: Lease) -> dict[Place, Said]:
-    stored = Upload.objects.filter(uuid=upload).first()
-    if stored is None or not uploads.path_of(stored).is_file():
-        raise JobError("The file is no longer on the server; send it again")
-    units = units_by_key(job.project)
-    take = _Labels(job.project) if sent.gives == LABELS else _Scores(sent.checker)
-    said: dict[Place, Said] = {}
-    first: dict[Place, int] = {}
-    for line, raw in _lines(uploads.path_of(stored)):
-        if line % 1000 == 0:
-            lease.beat()
-        try:
-            place, rest = _row(raw, units, take)
-            if said.setdefault(place, rest) != rest:
-                raise BadLine("unit", raw.decode(errors="replace"), f"says something else than line {first[place]:,}")
-            first.setdefault(place, line)
-        except BadLine as bad:
-            findings.add_error(RowError("", line, bad.column, shorten(bad.value), bad.reason))
-    return said
-
-
-def _lines(path) -> Iterator[tuple[int, bytes]]:
-    with open(path, "rb") as file:
-        line = 0
-        while raw := file.readline(LINE_BYTES + 1):
-            line += 1
-            if len(raw) > LINE_BYTES:
-                raise JobError(f"Line {line:,} is longer than {LINE_BYTES:,} bytes; nothing was stored")
-            if raw.strip():
-                yield line, raw
-
-
-def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple]) -> tuple[Place, Said]:
-    try:
-        row = _DECODER.decode(raw)
-        incoming.check_json(row)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, incoming.Refused):
-        row = _slowly(raw)
-    if not isinstance(row, dict):
-        raise BadLine("", row, "is not a JSON object")
-    if unknown := sorted(set(row) - {"unit", *take.columns}):
-        raise BadLine(unknown[0], row[unknown[0]], f"is none of unit, {', '.join(take.columns)}")
-    unit = units.get(row.get("unit")) if isinstance(row.get("unit"), str) else None
-    if unit is None:
-        raise BadLine("unit", row.get("unit"), "is no unit of the project")
-    name, *rest = take(row)
-    return (unit, name), tuple(rest)
-
-
-def _slowly(raw: bytes) -> object:
-    """The line by the reader that says what is wrong with it."""
-    try:
-        return incoming.json_value(raw)
-    except incoming.Refused as refused:
-        raise BadLine(refused.place, raw.decode(errors="replace"), str(refused)) from None
-
-
-class _Labels:
-    columns = ("dimension", "label", "probability", "probabilities")
-
-    def __init__(self, project: Project):
-        self.known: dict[str, Dimension] = {one.slug: one for one in project.type.dimensions}
-        self.only = next(iter(self.known)) if len(self.known) == 1 else None
-
-    def __call__(self, row: dict) -> tuple:
-        slug = row.get("dimension", self.only)
-        dimension = self.known.get(slug) if isinstance(slug, str) else None
-        if dimension is None:
-            raise BadLine("dimension", slug, f"is none of the questions {', '.join(self.known)}")
-        label = row.get("label")
-        if isinstance(label, list) and dimension.takes_several and all(isinstance(one, str) for one in label):
-            label = dimension.answer_of(label) if set(label) <= set(dimension.values) else ""
-        if isinstance(label, int | float) and not isinstance(label, bool):
-            label = str(int(label)) if float(label).is_integer() else repr(label)
-        if not isinstance(label, str) or not dimension.takes(label):
-            raise BadLine("label", row.get("label"), f"is not one of {dimension.known_answers}")
-        shares = row.get("probabilities") or {}
-        if not isinstance(shares, dict) or not set(shares) <= set(dimension.values):
-            raise BadLine("probabilities", shares, "is not an object with a number for labels of the question")
-        shares = {name: _share("probabilities", share) for name, share in shares.items()}
-        said = row.get("probability", shares.get(label))
-        return slug, label, None if said is None else _share("probability", said), shares
-
-
-class _Scores:
-    columns = ("name", "value")
-
-    def __init__(self, checker: str):
-        self.checker = checker
-
-    def __call__(self, row: dict) -> tuple:
-        name, value = row.get("name", self.checker), row.get("value")
-        if not isinstance(name, str) or not 0 < len(name) <= SCORE_CHARS:
-            raise BadLine("name", name, f"is not a name of at most {SCORE_CHARS} characters")
-        if "value" not in row or (value is not None and not _is_number(value)):
-            raise BadLine("value", value, "is not a finite number, nor null for one that is undefined")
-        return name, value if value is None else float(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _share(column: str, value: object) -> float:
-    if not _is_number(value) or not 0 <= value <= 1:
-        raise BadLine(column, value, "is not a number from 0 to 1")
-    return float(value)
-
-
-def _parts(rows: Iterable) -> Iterator[list]:
-    rows = iter(rows)
-    while part := list(islice(rows, BATCH)):
-        yield part
