@@ -25,6 +25,7 @@ MAX_DIGITS = 19
 # Nobody has a page before their eyes for longer than a year.
 MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 EMAIL_CHARS = 254
+PIECE_SET_CHARS = 80
 JSON_BYTES = 5 * 1024 * 1024
 JSON_DEPTH = 32
 BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
@@ -76,6 +77,14 @@ def uuid_of(value: object) -> uuid.UUID:
     if not isinstance(value, str) or not _UUID.match(value):
         raise Refused("must be a UUID")
     return uuid.UUID(value)
+
+
+def piece_set(value: object) -> str:
+    """The name of a set of pieces; empty: the unnamed set. It stands in keys between a slash and a colon."""
+    name = text(value, PIECE_SET_CHARS)
+    if "/" in name or name != name.strip() or not name.isprintable():
+        raise Refused("must be the name of a set of pieces, without / or line breaks, or spaces around it")
+    return name
 
 
 # ---- numbers ----

@@ -137,7 +137,9 @@ class Report:
         page = self.declares(self.read(result))
         left = result.get("made_from", {}).get("questions_left_out", ())
         note = f"Not counted here: {', '.join(left)}, answered by numbers or in words." if left else ""
-        return page.with_note(" ".join(filter(None, (note, said_of_labels_seen(result)))))
+        name = result.get("made_from", {}).get("piece_set")
+        pieces = f"The pieces are those of the set {name}." if name else ""
+        return page.with_note(" ".join(filter(None, (pieces, note, said_of_labels_seen(result)))))
 
     def fits(self, kind: TaskType) -> str:
         if all(map(self._is_left_out, kind.dimensions)):

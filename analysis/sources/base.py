@@ -156,6 +156,13 @@ class Source(Outline):
         has `number` and `gold_number`: which passage it is below its claim or question, of all and of the gold ones.
         """
 
+    def pieces(self, kind: str) -> pd.DataFrame:
+        """The data set's pieces of a kind, of the set that the project judges; of the unnamed set where that has none
+        of them."""
+        content = self.content(kind)
+        sets = content["piece_set"].fillna("")
+        return content[sets == (self.piece_set if (sets == self.piece_set).any() else "")].reset_index(drop=True)
+
     def stray_frame(self, run: Run) -> pd.DataFrame:
         """STRAY_COLUMNS: what a run said that is no label of the dimension; `suggestion_frame` is without it. Only
         files that were made elsewhere hold such answers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.sources.project import published
-from annotation.datasets.kinds import KIND_NAMED
+from annotation.datasets.kinds import KIND_NAMED, PIECE_SET
 from annotation.models import Evidence
 
 NUMBERS = ("number", "gold_number")
@@ -20,7 +20,7 @@ def content_columns(kind: str) -> tuple[str, ...]:
 
 
 def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
-    """Published rows in their newest versions; dates as ISO 8601 texts."""
+    """Published rows in their newest versions; dates as ISO 8601 texts, and no name of the unnamed set."""
     columns = content_columns(kind)
     found = KIND_NAMED[kind]
     paths = {name: f"{name}__key" if name in found.parents else name for name in columns if name not in NUMBERS}
@@ -32,6 +32,8 @@ def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     )
     if "date" in frame:
         frame["date"] = [None if day is None else day.isoformat() for day in frame["date"]]
+    if found.has_sets:
+        frame[PIECE_SET] = [name or None for name in frame[PIECE_SET]]
     if found.model is Evidence:
         # As pages number passages: below their claim or question, in the order of rank.
         parent = [frame["claim"].fillna(""), frame["question"].fillna("")]

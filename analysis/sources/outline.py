@@ -40,6 +40,8 @@ class Outline(ABC):
         As the project asks it.
     overlap, multiple_share, prefill
         The plan: labels per item, the share of items that get so many, and whether suggestions are shown.
+    piece_set
+        The name of the set whose pieces it judges; empty: the unnamed one, or it judges no pieces.
     """
 
     slug: str
@@ -49,10 +51,19 @@ class Outline(ABC):
     overlap: int
     multiple_share: float
     prefill: str
+    piece_set: str = ""
 
     def described(self) -> dict:
         """What figures made from this are said to be made from: plain data, the same for the same labels."""
-        return {"kind": "database"}
+        return {"kind": "database"} | self._set_described()
+
+    def _set_described(self) -> dict:
+        return {"piece_set": self.piece_set} if self.piece_set else {}
+
+    @property
+    def units_title(self) -> str:
+        """What is judged, with the set that it belongs to where that has a name."""
+        return self.type.units_title + (f" of {self.piece_set}" if self.piece_set else "")
 
     @abstractmethod
     def has_labels(self) -> bool:

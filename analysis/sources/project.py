@@ -36,6 +36,7 @@ class ProjectOutline(Outline):
     def __init__(self, project: Project, reader: User | None = None):
         self.project, self.reader = project, reader
         self.slug, self.title, self.task_type, self.type = project.slug, project.title, project.task_type, project.type
+        self.piece_set = project.piece_set
         self.overlap, self.multiple_share, self.prefill = (
             project.planned_overlap,
             project.multiple_share,

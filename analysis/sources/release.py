@@ -57,10 +57,12 @@ class ReleaseSource(Source):
             raise ReleaseError(f"{path}: this Assay does not know the task type {self.task_type}") from None
         self.overlap, self.multiple_share = release["overlap"], release["multiple_share"]
         self.prefill = release["prefill"]
+        self.piece_set = manifest.get("settings", {}).get("piece_set", "")
 
     def described(self) -> dict:
         release = self.files.manifest["release"]
-        return {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
+        said = {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
+        return said | self._set_described()
 
     def _frame(self, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
         return frame_of(self.files.rows(f"frames/{name}.jsonl"), columns)

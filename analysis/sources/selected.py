@@ -35,7 +35,7 @@ class SelectedSource(Source):
         self.inner, self.selection, self.beside = inner, selection, beside
         self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type = inner.slug, inner.title, inner.task_type
-        self.type = per_label(inner.type)
+        self.type, self.piece_set = per_label(inner.type), inner.piece_set
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
         selection.check(self.type, lambda: set(inner.everybody()["rater"]), lambda: _arms_of(inner))
 

@@ -6,10 +6,11 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api import shapes
-from annotation.api.problems import invalid_form
+from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.datasets.forms import DatasetForm
-from annotation.datasets.kinds import KIND_NAMED, to_json
+from annotation.datasets.kinds import KIND_NAMED, PIECE_SET, to_json
+from annotation.datasets.queries import set_counts
 from annotation.models import Dataset
 
 
@@ -58,6 +59,7 @@ class DatasetDetailRoute(Route):
             name: kind.model.objects.published().filter(dataset=dataset).count() for name, kind in KIND_NAMED.items()
         }
         dataset.content = {name: number for name, number in counts.items() if number}
+        dataset.sets = {name: sets for name, sets in set_counts(dataset).items() if any(sets)}
         return Response(self.shape(dataset, context={"editable": _editable(request.user, [dataset])}).data)
 
 
@@ -65,13 +67,15 @@ class ContentRoute(Listing):
     """Rows of one kind of content, in their newest version."""
 
     shape = shapes.ContentShape
-    filters = {"key": QueryFilter("key")}
+    filters = {"key": QueryFilter("key"), "piece_set": QueryFilter("piece_set")}
     needs = {"kind": tuple(KIND_NAMED)}
 
     def rows(self, request, slug):
         dataset = access.dataset_for(request.user, slug)
         self.kind = KIND_NAMED[self.needed("kind")]
         rows = self.kind.model.objects.published().filter(dataset=dataset)
+        if PIECE_SET in request.query_params and not self.kind.has_sets:
+            raise Problem(400, f"piece_set: a {self.kind.name} belongs to no set")
         return rows.select_related(*self.kind.parents)
 
     def prepared(self, page: list) -> list:

@@ -35,6 +35,19 @@ class Shape(s.Serializer):
         return ()
 
 
+class PieceSet(s.CharField):
+    """The name of a set of pieces; empty: the unnamed one."""
+
+    def __init__(self, **options):
+        super().__init__(**({"max_length": incoming.PIECE_SET_CHARS, "allow_blank": True, "default": ""} | options))
+
+    def to_internal_value(self, data) -> str:
+        try:
+            return incoming.piece_set(super().to_internal_value(data))
+        except incoming.Refused as refused:
+            raise s.ValidationError(f"{refused}") from None
+
+
 class Keys(s.DictField):
     child = s.CharField(allow_null=True)
 
@@ -72,9 +85,11 @@ class DatasetShape(Shape):
 
 
 class DatasetDetailShape(DatasetShape):
-    """With the number of rows of each kind of content."""
+    """With the number of rows of each kind of content, and of pieces by the names of their sets, where one has a name
+    (empty: without a set)."""
 
     content = s.DictField(child=s.IntegerField())
+    sets = s.DictField(child=s.DictField(child=s.IntegerField()))
 
 
 class NewDataset(Shape):
@@ -84,7 +99,8 @@ class NewDataset(Shape):
 
 
 class ContentShape(Shape):
-    """A row of content: the columns of its kind, and the keys of what it hangs below."""
+    """A row of content: the columns of its kind, and the keys of what it hangs below. Of pieces, the column `piece_set`
+    names their set."""
 
     key = s.CharField()
     kind = s.CharField()
@@ -97,12 +113,13 @@ class ContentShape(Shape):
 
 
 class ProjectShape(Shape):
-    """Which items come next follows from the seed, and a data set's name may say whose answers are in it: researchers
-    alone are told."""
+    """Which items come next follows from the seed, and the names of a data set and of a set of pieces may say whose
+    answers are in it: researchers alone are told."""
 
     slug = s.CharField()
     title = s.CharField()
     task_type = s.CharField()
+    piece_set = s.CharField(allow_blank=True, required=False)
     state = Choice(Project.State.choices)
     overlap = s.IntegerField()
     multiple_share = s.FloatField()
@@ -113,7 +130,7 @@ class ProjectShape(Shape):
     seed = s.IntegerField(required=False)
 
     def left_out(self, project) -> tuple[str, ...]:
-        return () if project.pk in self.context["researched"] else ("dataset", "seed")
+        return () if project.pk in self.context["researched"] else ("dataset", "piece_set", "seed")
 
 
 class LabelShape(Shape):
@@ -187,6 +204,7 @@ class NewProject(Shape):
     title = s.CharField(max_length=200)
     dataset = s.SlugField(help_text="Its address.")
     task_type = s.CharField(max_length=80, help_text="The identifier of a task type or of a label set of yours.")
+    piece_set = PieceSet(help_text="The set whose pieces are judged; empty: those without a set.")
     overlap = s.IntegerField(min_value=0, max_value=20, default=2)
     multiple_percent = s.IntegerField(min_value=0, max_value=100, default=100)
     order = s.ChoiceField(Project.Order.choices, default=Project.Order.RANDOM)

@@ -195,6 +195,7 @@ class AskedOfImport(AskedOfContent):
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
     task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a project that is made.")
     overlap = s.IntegerField(min_value=0, max_value=20, default=0, help_text="Of a project that is made.")
+    piece_set = shapes.PieceSet(help_text="Of a project that is made: the set whose pieces it judges.")
     dry_run = s.BooleanField(default=False, help_text="Only tell what the file holds.")
 
 
@@ -230,7 +231,7 @@ class ImportsRoute(UploadRoute):
             access.project_for(request.user, slug, RESEARCHER)
         elif not access.may_create(request.user):
             raise PermissionDenied("Your account may not create projects; ask a site administrator")
-        return ProjectWish(slug, asked["title"], asked["task_type"], asked["overlap"])
+        return ProjectWish(slug, asked["title"], asked["task_type"], asked["overlap"], asked["piece_set"])
 
 
 class IntoProject(UploadRoute):

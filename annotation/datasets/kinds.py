@@ -10,6 +10,7 @@ from operator import attrgetter
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
+from annotation import incoming
 from annotation.formats.records import (
     AspectRecord,
     AtomicClaimRecord,
@@ -42,6 +43,7 @@ from annotation.models import (
 
 PARENTS = ("claim", "question", "evidence", "response")
 INTEGER_LIMIT = 2**31
+PIECE_SET = "piece_set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Kind:
     follows_parents: bool = True
     # Whether documents generated for the row's claim are judged against it, where it is gold.
     is_beside_documents: bool = False
+
+    @property
+    def has_sets(self) -> bool:
+        return PIECE_SET in self.columns
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -140,14 +146,20 @@ class Use:
     depended_on: set[tuple[str, int]]
 
 
-def uses_of(roots: Iterable[tuple[str, int]], *, count_items: bool = False) -> Use:
+# What says something of a unit -> the way to its project.
+LABELLED = {Judgement: "revision__annotation__item__project", Decision: "project"}
+DEPENDING = {Suggestion: "run__project", Score: "run__project"}
+PAGES = {ItemUnit: "item__project"}
+
+
+def uses_of(roots: Iterable[tuple[str, int]], *, count_items: bool = False, piece_set: str | None = None) -> Use:
     """Judged: a person's label or a decision is about it. Depended on: a checker's result or, with `count_items`, a
-    page of work."""
+    page of work. With `piece_set` only in projects that judge that set."""
     by_kind: dict[str, set[int]] = {}
     for name, pk in roots:
         by_kind.setdefault(name, set()).add(pk)
-    labelled = _any_of(Judgement, Decision)
-    depended_on = _any_of(Suggestion, Score, *([ItemUnit] if count_items else []))
+    labelled = _any_of(LABELLED, piece_set)
+    depended_on = _any_of(DEPENDING | (PAGES if count_items else {}), piece_set)
     use = Use(set(), set())
     for name, pks in by_kind.items():
         for path in UNITS_BELOW[name]:
@@ -158,10 +170,11 @@ def uses_of(roots: Iterable[tuple[str, int]], *, count_items: bool = False) -> U
     return use
 
 
-def _any_of(*tables: type[models.Model]) -> Q:
+def _any_of(tables: Mapping[type[models.Model], str], piece_set: str | None) -> Q:
     found = Q()
-    for table in tables:
-        found |= Q(Exists(table.objects.filter(unit=OuterRef("pk"))))
+    for table, project in tables.items():
+        only = {} if piece_set is None else {f"{project}__piece_set": piece_set}
+        found |= Q(Exists(table.objects.filter(unit=OuterRef("pk"), **only)))
     return found
 
 
@@ -207,6 +220,11 @@ class RecordReader:
                 record.key,
                 f"is a key of {len(record.key):,} characters; at most {self.key_length} are stored",
             )
+        if self.kind.has_sets:
+            try:
+                incoming.piece_set(record.piece_set)
+            except incoming.Refused as refused:
+                return PIECE_SET, record.piece_set, str(refused)
         for position, name, length in self._texts:
             if len(values[position]) > length:
                 return name, values[position], f"has {len(values[position]):,} characters; at most {length} are stored"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.access import visible_datasets, visible_projects
+from annotation.datasets.kinds import KINDS
 from annotation.models import (
     Aspect,
     AtomicClaim,
@@ -38,8 +39,11 @@ COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentCount:
+    """`sets` are the sets of the pieces with their numbers, where one of them has a name."""
+
     title: str
     number: int
+    sets: tuple[tuple[str, int], ...] = ()
 
 
 def has_content(dataset: Dataset) -> bool:
@@ -48,10 +52,26 @@ def has_content(dataset: Dataset) -> bool:
 
 def content_counts(dataset: Dataset) -> list[ContentCount]:
     """How many rows there are of each kind that the data set has."""
-    counts = [
-        ContentCount(title, model.objects.published().filter(dataset=dataset).count()) for title, model in COUNTED
-    ]
+    counts = []
+    with_sets = {kind.model for kind in KINDS if kind.has_sets}
+    for title, model in COUNTED:
+        if model in with_sets:
+            sets = _sets_of(dataset, model)
+            counts.append(ContentCount(title, sum(sets.values()), tuple(sets.items()) if any(sets) else ()))
+        else:
+            counts.append(ContentCount(title, model.objects.published().filter(dataset=dataset).count()))
     return [count for count in counts if count.number]
+
+
+def set_counts(dataset: Dataset) -> dict[str, dict[str, int]]:
+    """Kind of piece, as links to it are called -> set -> how many pieces it has. Four queries."""
+    counts = {kind.name: _sets_of(dataset, kind.model) for kind in KINDS if kind.has_sets}
+    return {name: sets for name, sets in counts.items() if sets}
+
+
+def _sets_of(dataset: Dataset, model) -> dict[str, int]:
+    rows = model.objects.published().filter(dataset=dataset).order_by("piece_set")
+    return dict(rows.values_list("piece_set").annotate(Count("pk")))
 
 
 def dataset_list(user: User) -> QuerySet[Dataset]:

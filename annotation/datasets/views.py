@@ -40,9 +40,11 @@ def dataset_new(request):
 @require_safe
 def dataset_detail(request, slug):
     dataset = dataset_for(request.user, slug)
+    counts = queries.content_counts(dataset)
     context = {
         "dataset": dataset,
-        "counts": queries.content_counts(dataset),
+        "counts": counts,
+        "has_sets": any(count.sets for count in counts),
         "imports": queries.import_history(dataset, request.user),
         "projects": queries.projects_of(dataset, request.user),
         "may_edit": may_edit_dataset(request.user, dataset),

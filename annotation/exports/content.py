@@ -6,7 +6,7 @@ the objects that are the item's units.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet
@@ -16,7 +16,7 @@ from annotation.exports.queries import ExportedItem
 from annotation.formats.content.parts import PART_OF_RECORD
 from annotation.formats.content.write import as_object, labelled, line_object
 from annotation.formats.records import Record
-from annotation.models import Aspect, Evidence, Unit, UnitKind
+from annotation.models import PIECE_LINKS, Aspect, Evidence, Unit, UnitKind
 from annotation.task_types import TaskType
 
 ROOTS = ("claim", "question")
@@ -48,7 +48,8 @@ HOLDS: dict[str, dict[str, str]] = {
 
 
 def content_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dict]:
-    """The lines of some items, in as many queries as for one."""
+    """The lines of some items, in as many queries as for one. Aspects are those of the items' set, where aspects are
+    judged, else of all sets."""
     batch = _Batch(kind, items)
     for item in items:
         yield from batch.lines(item)
@@ -66,7 +67,8 @@ class _Batch:
             kinds[kind.unit_kind] = kind.unit_kind
         self.on_unit = _on_units(anchors | (units if kind.unit_kind in PIECES else set()), kinds)
         roots = {self._root(anchor, content) for anchor in anchors for content in self.holds} - {None}
-        self.passages, self.aspects = _passages(roots), _aspects(roots)
+        judged = units if PIECE_LINKS.get(kind.unit_kind) == "aspect" else ()
+        self.passages, self.aspects = _passages(roots), _aspects(roots, judged)
         self.aspect_of = {}  # of units 'this aspect in this response'
         if kind.unit_kind == UnitKind.RESPONSE_ASPECT:
             self.aspect_of = dict(Unit.objects.filter(pk__in=units).values_list("id", "aspect__key"))
@@ -184,9 +186,12 @@ def _passages(roots: set[Root]) -> dict[Root, list[Record]]:
     return _below(roots, "evidence", Evidence.objects.published().in_order().filter(wanted))
 
 
-def _aspects(roots: set[Root]) -> dict[Root, list[Record]]:
+def _aspects(roots: set[Root], judged: Collection[int]) -> dict[Root, list[Record]]:
     wanted = Aspect.objects.published().filter(question__in=_ids(roots, "question"))
-    return _below(roots, "aspect", wanted.order_by("question_id", "index", "id"))
+    if judged:
+        sets = Unit.objects.filter(pk__in=judged).values("aspect__piece_set").distinct()
+        wanted = wanted.filter(piece_set__in=sets)
+    return _below(roots, "aspect", wanted.order_by("question_id", "piece_set", "index", "id"))
 
 
 def _ids(roots: set[Root], kind: str) -> list[int]:

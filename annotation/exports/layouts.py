@@ -108,12 +108,12 @@ def _triplet(values: list, label: str | None, method: str) -> tuple:
 
 
 def _fits_refchecker(project: Project) -> bool:
-    """Whether keys are RefChecker's, which follow from setting, model and place: its files have no room for others."""
+    """Whether keys are RefChecker's, which follow from setting, model and place: its files have no room for others, nor
+    an export of one set for what the others are called."""
     prefix = Concat("context_setting", Value("/"), "model", Value("/"))
     place = Concat("response__key", Value("/"), Cast("index", CharField()))
-    misplaced = (
-        Triplet.objects.published().filter(response=OuterRef("pk")).annotate(place=place).exclude(key=F("place"))
-    )
+    triplets = Triplet.objects.published().filter(response=OuterRef("pk")).annotate(place=place)
+    misplaced = triplets.exclude(key=F("place"), piece_set="")
     responses = Response.objects.published().filter(dataset=project.dataset_id).annotate(prefix=prefix)
     nameless = Q(context_setting="") | Q(model="") | Q(question=None)
     return not responses.filter(nameless | ~Q(key__startswith=F("prefix")) | Exists(misplaced)).exists()

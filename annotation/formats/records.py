@@ -63,6 +63,9 @@ class ResponseRecord:
 
 @dataclass(frozen=True, slots=True)
 class TripletRecord:
+    """`piece_set`, of this and the other pieces: the set that it belongs to, such as an extractor's; empty: the unnamed
+    one. Keys of several sets differ (`piece_key`)."""
+
     key: str
     response: str
     index: int
@@ -70,6 +73,7 @@ class TripletRecord:
     relation: str
     tail: str
     metadata: dict = field(default_factory=dict)
+    piece_set: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class SubSentenceRecord:
     index: int
     text: str
     metadata: dict = field(default_factory=dict)
+    piece_set: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class AtomicClaimRecord:
     index: int
     text: str
     metadata: dict = field(default_factory=dict)
+    piece_set: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,7 @@ class AspectRecord:
     index: int
     text: str
     metadata: dict = field(default_factory=dict)
+    piece_set: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,12 @@ class PairRecord:
     evidence: str | None = None
     response: str | None = None
     metadata: dict = field(default_factory=dict)
+
+
+def piece_key(parent: str, index: int, mark: str = "", piece_set: str = "") -> str:
+    """The key of a piece whose id the file leaves out. No two sets have one alike: a set's name has no slash, and what
+    follows the last slash has a colon where the set has a name, and none where it has not."""
+    return f"{parent}/{piece_set}:{mark}{index}" if piece_set else f"{parent}/{mark}{index}"
 
 
 # Stands between a response's key and an aspect's in the key of the unit that pairs them.

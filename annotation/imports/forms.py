@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django import forms
 
@@ -12,7 +12,7 @@ from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
-from annotation.models import Project
+from annotation.models import PIECE_LINKS, Project
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import PlainRadio
 from annotation.projects.managing import free_slug
@@ -201,6 +201,12 @@ class ImportNowForm(forms.Form):
     )
     project_title = forms.CharField(max_length=200, required=False, label="Title of the project")
     task_type = forms.ChoiceField(label="Task", required=False)
+    piece_set = forms.ChoiceField(
+        label="Set of pieces",
+        required=False,
+        help_text="The project judges the pieces of one set; labels of the others stay out. A further project of the "
+        "data set can judge another.",
+    )
     with_settings = forms.BooleanField(
         label="Use the exported project's settings",
         required=False,
@@ -220,6 +226,7 @@ class ImportNowForm(forms.Form):
         with_project: bool = False,
         bad: int = 0,
         settings: CarriedSettings | None = None,
+        sets: Sequence[str] = (),
         **kwargs,
     ):
         super().__init__(*args, **kwargs)
@@ -246,8 +253,11 @@ class ImportNowForm(forms.Form):
             self.fields["task_type"].initial = fitting
             self.fields["project_title"].initial = title
             self.fields["with_project"].initial = with_project
+            self.fields["piece_set"].choices = [(name, name or "without a set") for name in sets]
+            if not sets:
+                del self.fields["piece_set"]
         else:
-            for name in ("with_project", "project_title", "task_type", "with_settings", "with_people"):
+            for name in ("with_project", "project_title", "task_type", "piece_set", "with_settings", "with_people"):
                 self.fields.pop(name, None)
 
     def clean(self):
@@ -259,7 +269,16 @@ class ImportNowForm(forms.Form):
                 if not cleaned.get(name):
                     self.add_error(name, f"The project needs {what}")
             self._check_settings(cleaned)
+            chosen, judges = cleaned.get("piece_set"), cleaned.get("task_type")
+            if chosen and judges and self._judges_no_pieces(judges):
+                self.add_error("piece_set", "This task judges no pieces of a set: choose another task, or no set")
         return cleaned
+
+    def _judges_no_pieces(self, identifier: str) -> bool:
+        try:
+            return task_type(identifier).unit_kind not in PIECE_LINKS
+        except KeyError:  # a label set that the file brings
+            return True
 
     def _check_settings(self, cleaned: dict) -> None:
         chosen = cleaned.get("task_type")
@@ -288,4 +307,5 @@ class ImportNowForm(forms.Form):
             slug=free_slug(title)[: Project._meta.get_field("slug").max_length],
             title=title,
             task_type=self.cleaned_data["task_type"],
+            piece_set=self.cleaned_data.get("piece_set", ""),
         )

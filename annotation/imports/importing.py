@@ -11,12 +11,12 @@ from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
 from annotation.imports import uploads
-from annotation.imports.labels import LabelCheck
+from annotation.imports.labels import LabelCheck, labels_of_set
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import Findings
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
-from annotation.models import ContentBatch, Dataset, Job, Project, Upload, User
+from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
 from annotation.task_types import TaskType, current_task_types, learn, task_type
 from annotation.task_types.label_sets import identifier_of
@@ -56,6 +56,7 @@ class ProjectWish:
     title: str = ""
     task_type: str = ""  # empty: what fits the file
     overlap: int = 0
+    piece_set: str = ""  # that a new project judges; labels of others stay out
     with_settings: bool = False  # as the export's manifest says them; a new project only
 
 
@@ -166,7 +167,18 @@ def records_of(
 ) -> Iterator:
     """Records and row errors, streamed. FormatError where a file as a whole cannot be read."""
     request = with_label_set(request)
-    return get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
+    records = get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
+    return labels_of_set(records, wanted.unit_kind, piece_set_of(request)) if wanted else records
+
+
+def piece_set_of(request: ImportRequest) -> str:
+    """The set whose labels are wanted."""
+    wish = request.project
+    project = Project.objects.filter(slug=wish.slug).first() if wish else None
+    if project is not None:
+        return project.piece_set
+    settings = settings_in(request) if wish and wish.with_settings else None
+    return str(settings.plain.get("piece_set", "")) if settings else wish.piece_set if wish else ""
 
 
 def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskType | None:
@@ -180,6 +192,9 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
             raise ImportProblem(
                 f"The project {wish.slug} belongs to another data set; choose another address for the new one"
             )
+        if wish.piece_set and wish.piece_set != project.piece_set:
+            judged = f"the set {project.piece_set}" if project.piece_set else "pieces without a set"
+            raise ImportProblem(f"The project {wish.slug} judges {judged}, not {wish.piece_set}")
         if wish.task_type and wish.task_type != project.task_type:
             raise ImportProblem(f"The project {wish.slug} has the task type {project.task_type}, not {wish.task_type}")
         return task_type(project.task_type)  # as it is: what a project hides may still come in a file
@@ -258,6 +273,8 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
         wanted = wanted_task_type(request, dataset)
     except FormatError as error:
         raise ImportProblem(str(error)) from error
+    if wanted is not None and request.project.piece_set and wanted.unit_kind not in PIECE_LINKS:
+        raise ImportProblem(f"{wanted.title} judges no pieces: leave out the set {request.project.piece_set}")
     if wanted is not None and request.project.with_settings:
         _check_settings(request, wanted)
 
@@ -275,7 +292,8 @@ def _is_told_by_all_labels(request: ImportRequest) -> bool:
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:
     """Read everything, write nothing. FormatError where a file as a whole cannot be read."""
     wanted = wanted_task_type(request, dataset)
-    content = ContentPass(dataset, labels=LabelCheck(wanted, remembers=True, has_spans=_has_spans(request)))
+    check = LabelCheck(wanted, remembers=True, has_spans=_has_spans(request), piece_set=piece_set_of(request))
+    content = ContentPass(dataset, labels=check)
     return read_all(records_of(request, wanted, progress), content, beat)
 
 

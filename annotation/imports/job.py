@@ -91,7 +91,11 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
     batch = open_batch(job, lease)
     wanted = importing.wanted_task_type(request, job.dataset)
     content = ContentPass(
-        job.dataset, batch=batch, guard=guard_of(lease), labels=LabelCheck(wanted), leaves_out=request.leaves_out
+        job.dataset,
+        batch=batch,
+        guard=guard_of(lease),
+        labels=LabelCheck(wanted, piece_set=importing.piece_set_of(request)),
+        leaves_out=request.leaves_out,
     )
     records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
     findings = read_all(records, content, lease.beat)
@@ -148,7 +152,8 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
 def _sound(job: Job, request: ImportRequest, wanted: TaskType, progress) -> Iterator:
     """The file's records, without labels that do not fit where such are left out."""
     records = importing.records_of(request, wanted, progress)
-    return LabelCheck(wanted).sound(records, job.dataset) if request.leaves_out else records
+    check = LabelCheck(wanted, piece_set=importing.piece_set_of(request))
+    return check.sound(records, job.dataset) if request.leaves_out else records
 
 
 def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project:
@@ -163,6 +168,7 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
             slug=wish.slug,
             dataset=job.dataset,
             task_type=wanted.identifier,
+            piece_set=wish.piece_set,
             overlap=wish.overlap,
         )
     settings = importing.settings_in(request)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
-from annotation.datasets.kinds import KIND_NAMED, Kind
+from annotation.datasets.kinds import KIND_NAMED, KIND_OF_RECORD, Kind
 from annotation.formats.records import (
     RESPONSE_ASPECT,
     AnnotationRecord,
     AspectRecord,
     DecisionRecord,
     JudgementRecord,
+    LostRecord,
     ResponseRecord,
+    RowError,
     SpanRecord,
 )
 from annotation.imports.file_texts import FileTexts
 from annotation.imports.span_texts import texts_by_unit, units_of_import
-from annotation.models import ContentBatch, Dataset, Rater, UnitKind
+from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Rater, UnitKind
 from annotation.projects.item_making import anchor_link
 from annotation.task_types import TaskType
 
@@ -34,8 +37,10 @@ class LabelCheck:
     (`remembers`), which item each is on, and, where the file can have spans, the texts that they may quote.
     """
 
-    def __init__(self, task_type: TaskType | None, remembers: bool = False, has_spans: bool = False):
-        self.task_type = task_type
+    def __init__(
+        self, task_type: TaskType | None, remembers: bool = False, has_spans: bool = False, piece_set: str = ""
+    ):
+        self.task_type, self.piece_set = task_type, piece_set
         self.remembers = remembers and task_type is not None
         self.kinds = {task_type.anchor_kind, task_type.unit_kind} if task_type else set()
         self.seen: set[tuple[str, int]] = set()
@@ -180,11 +185,12 @@ class LabelCheck:
         for kind, keys in wanted.items():
             unknown = {key for key in keys if not self._is_brought(kind, key, dataset)}
             if unknown and dataset is not None:
-                unknown -= set(
-                    units_of_import(dataset, batch).filter(kind=kind, key__in=unknown).values_list("key", flat=True)
-                )
+                units = units_of_import(dataset, batch).filter(kind=kind, key__in=unknown)
+                unknown -= set(units.in_set(kind, self.piece_set).values_list("key", flat=True))
+            of_set = f", in the set {self.piece_set}" if self.piece_set and kind in PIECE_LINKS else ""
             for key in sorted(unknown):
-                yield "item" if key in items else "unit", key, f"is no {kind} of this file or of the data set"
+                reason = f"is no {kind} of this file or of the data set{of_set}"
+                yield "item" if key in items else "unit", key, reason
         if self.task_type.unit_kind != self.task_type.anchor_kind:
             known = self._items_of(records, dataset, batch)
             yield from self._wrong_places(records, known, dataset)
@@ -250,6 +256,43 @@ class LabelCheck:
             for unit, span in marked:
                 if span.field == field and unit in texts and texts[unit][span.start : span.end] != span.quote:
                     yield "spans", span.quote, _not_there(unit, span)
+
+
+OTHER_SETS = "Labels, scores and suggestions of pieces of other sets than the project's"
+
+
+def labels_of_set(records: Iterable, unit_kind: str, piece_set: str) -> Iterator:
+    """The records without what is said of pieces of other sets, which are counted. Pieces come before it."""
+    piece = PIECE_LINKS.get(unit_kind)
+    elsewhere: set[int] = set()
+    number, first = 0, ""
+
+    def is_elsewhere(unit: str) -> bool:
+        if unit_kind != UnitKind.RESPONSE_ASPECT:
+            return hash(unit) in elsewhere
+        parts = unit.split(RESPONSE_ASPECT)
+        return any(hash(RESPONSE_ASPECT.join(parts[at:])) in elsewhere for at in range(1, len(parts)))
+
+    for record in records:
+        kind = KIND_OF_RECORD.get(type(record))
+        if piece is not None and kind is not None and kind.name == piece and record.piece_set != piece_set:
+            elsewhere.add(hash(record.key))
+        elif not elsewhere or kind is not None or isinstance(record, RowError | LostRecord):
+            pass
+        elif isinstance(record, AnnotationRecord):
+            kept = tuple(one for one in record.judgements if not is_elsewhere(one.unit))
+            if len(kept) < len(record.judgements):
+                first = first or next(one.unit for one in record.judgements if is_elsewhere(one.unit))
+                number += len(record.judgements) - len(kept)
+                if not kept:
+                    continue
+                record = replace(record, judgements=kept)
+        elif is_elsewhere(record.unit):
+            number, first = number + 1, first or record.unit
+            continue
+        yield record
+    if number:
+        yield LostRecord(OTHER_SETS, number, first)
 
 
 def _not_there(unit: str, span: SpanRecord) -> str:

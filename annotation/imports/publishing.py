@@ -17,6 +17,7 @@ from annotation.bulk import bulk_insert, reserve_ids
 from annotation.datasets.kinds import (
     KIND_NAMED,
     KINDS,
+    PIECE_SET,
     UNITS_BELOW,
     Kind,
     claims_with_documents,
@@ -25,6 +26,7 @@ from annotation.datasets.kinds import (
     uses_of,
 )
 from annotation.datasets.response_aspects import renew_response_aspects
+from annotation.imports.staging import OF_SET
 from annotation.jobs.lifecycle import JobError
 from annotation.models import ContentBatch, Item, Project, StagedChange, Unit
 from annotation.projects import item_making
@@ -60,19 +62,24 @@ def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
     done: Counter = Counter()
     roots: dict[str, set[int]] = {name: set() for name in UNITS_BELOW}
     renewed: dict[tuple[str, int], dict] = {}  # changed rows that get a new version: (kind, id) -> new values
-    kept_parents: list[tuple[str, int]] = []
+    kept_parents: list[tuple[str, int, str]] = []
     for kind, changes in _changes_by_kind(batch):
         rows = _current_rows(kind, batch, [change.key for change in changes])
         beside = claims_with_documents(kind, {rows[each.key][0]: each.fields.get("is_gold") for each in changes})
         change_roots = {pk: root_of(kind, pk, parents, beside) for pk, parents in rows.values()}
-        units = _lock_units(change_roots.values())
-        use = (
-            uses_of(change_roots.values(), count_items=any(not change.fields for change in changes)) if units else None
-        )
+        uses = {}
+        if _lock_units(change_roots.values()):
+            for alters in {change.alters for change in changes}:
+                altered = [change for change in changes if change.alters == alters]
+                uses[alters] = uses_of(
+                    {change_roots[rows[change.key][0]] for change in altered},
+                    count_items=any(not change.fields for change in altered),
+                    piece_set=alters.removeprefix(OF_SET) if alters else None,
+                )
         in_place = []
         for change in changes:
             pk, _ = rows[change.key]
-            root = change_roots[pk]
+            root, use = change_roots[pk], uses.get(change.alters)
             is_judged = use is not None and root in use.judged
             if is_judged and on_judged == REFUSE:
                 raise JobError(
@@ -82,7 +89,7 @@ def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
             if is_judged and on_judged == KEEP:
                 done["kept"] += 1
                 if not change.fields:
-                    kept_parents.append((kind.name, pk))
+                    kept_parents.append((kind.name, pk, change.alters))
             elif is_judged or (use is not None and root in use.depended_on):
                 roots[root[0]].add(root[1])
                 if change.fields:
@@ -158,14 +165,15 @@ def _parent_ids(kind: Kind, batch: ContentBatch, changed: Iterable[dict]) -> dic
     return ids
 
 
-def _drop_children(batch: ContentBatch, parents: list[tuple[str, int]]) -> None:
+def _drop_children(batch: ContentBatch, parents: list[tuple[str, int, str]]) -> None:
     """Judged parents stay as they are, so the further children that the file has for them are left out."""
-    for name, pk in parents:
+    for name, pk, alters in parents:
         for kind in KINDS:
             is_beside = name == "claim" and kind.is_beside_documents
-            if name in kind.shown_with or is_beside:
-                gold = {"is_gold": True} if is_beside else {}
-                rows = kind.model.objects.filter(batch=batch, **{name: pk}, **gold)
+            if (name in kind.shown_with and (kind.has_sets or not alters)) or is_beside:
+                only = {"is_gold": True} if is_beside else {}
+                only |= {PIECE_SET: alters.removeprefix(OF_SET)} if alters else {}
+                rows = kind.model.objects.filter(batch=batch, **{name: pk}, **only)
                 Unit.objects.filter(batch=batch, **{f"{kind.name}__in": rows.values("pk")}).delete()
                 rows.delete()
 

@@ -37,6 +37,7 @@ class ImportResult:
     is_dry_run: bool
     is_done: bool
     content: list[dict] = field(default_factory=list)
+    sets: list[tuple[str, list[tuple[str, int]]]] = field(default_factory=list)  # title of the kind, sets of it
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     annotations: int = 0
     decisions: int = 0
@@ -55,6 +56,11 @@ class ImportResult:
     @property
     def has_labels(self) -> bool:
         return bool(self.annotations or self.decisions or self.from_checkers)
+
+    @property
+    def set_names(self) -> list[str]:
+        """Of the file's pieces, where one has a name; the unnamed one first."""
+        return sorted({name for _, sets in self.sets for name, _ in sets})
 
     @property
     def is_sound_dry_run(self) -> bool:
@@ -94,6 +100,7 @@ def import_result(job: Job) -> ImportResult:
         is_dry_run=bool(job.parameters.get("is_dry_run")),
         is_done=job.state == Job.State.DONE,
         content=content,
+        sets=[(KIND_TITLES[kind], sorted(sets.items())) for kind, sets in sorted(found.get("sets", {}).items())],
         is_unchanged=found.get("is_unchanged", False),
         published=found.get("published", {}),
         stored=found.get("labels_stored", {}),

@@ -20,6 +20,7 @@ class Findings:
     """Grows while a file is read, and is stored as the job's result."""
 
     content: dict[str, Counter] = field(default_factory=dict)  # kind -> created, changed, unchanged
+    sets: dict[str, Counter] = field(default_factory=dict)  # kind of piece -> set -> how many of the file
     labels: dict[str, Counter] = field(default_factory=dict)  # dimension -> label -> how often it stands in the file
     annotations: int = 0
     decisions: int = 0
@@ -33,6 +34,9 @@ class Findings:
 
     def count(self, kind: str, what: str, number: int = 1) -> None:
         self.content.setdefault(kind, Counter())[what] += number
+
+    def add_piece(self, kind: str, piece_set: str) -> None:
+        self.sets.setdefault(kind, Counter())[piece_set] += 1
 
     def add_error(self, error: RowError) -> None:
         self.error_count += 1
@@ -59,6 +63,7 @@ class Findings:
     def as_json(self) -> dict:
         return {
             "content": {kind: dict(counts) for kind, counts in self.content.items()},
+            "sets": {kind: dict(sorted(counts.items())) for kind, counts in self.sets.items() if any(counts)},
             "labels": {dimension: dict(sorted(counts.items())) for dimension, counts in self.labels.items()},
             "annotations": self.annotations,
             "decisions": self.decisions,

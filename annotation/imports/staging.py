@@ -16,6 +16,7 @@ from annotation.datasets.kinds import (
     KIND_OF_RECORD,
     KINDS,
     PARENTS,
+    PIECE_SET,
     Kind,
     RecordReader,
     Use,
@@ -43,6 +44,7 @@ BATCH_RECORDS = 2000
 BATCH_CHARS = 4_000_000  # long texts make smaller batches, so that memory and transactions stay small
 # SQLite has one writer. Reading the next batch leaves it to others anyway; this makes sure where reading is fast.
 PAUSE_SECONDS = 0.01
+OF_SET = "set:"  # in what a change alters
 NEW = -1  # stands for the id of a row that a dry run would create
 
 
@@ -99,6 +101,8 @@ class ContentPass:
         if problem:
             self.findings.add_problem(*problem)
             return
+        if kind.has_sets:
+            self.findings.add_piece(kind.name, record.piece_set)
         self.waiting[kind.name].append((record.key, values, reader.parent_keys(record)))
         self.labels.saw_content(kind, record)
         self.waiting_records += 1
@@ -170,6 +174,12 @@ class ContentPass:
                 new.append(row)
             elif old[1] == values and old[2] == parents:
                 unchanged += 1
+            elif kind.has_sets and (there := old[1][reader.columns.index(PIECE_SET)]) != _set_of(reader, row):
+                reason = (
+                    f"is not the set of {kind.name} {key}, which belongs to {there or 'the unnamed set'} already; "
+                    "pieces of different sets need different ids"
+                )
+                self.findings.add_problem("set", _set_of(reader, row), reason)
             else:
                 changed.append((row, old))
         self.findings.count(kind.name, UNCHANGED, unchanged)
@@ -252,17 +262,25 @@ class ContentPass:
             position = reader.parents.index(name)
             # A claim's pages show its gold evidence, and only where there are documents to compare with it.
             rows = new if name in kind.shown_with else [row for row in new if _is_gold(reader, row)]
-            keys = {parents[position] for _, _, parents in rows} - {None}
-            ids = {self.parent_ids[name][key]: key for key in keys}
-            roots = {(name, pk) for pk in ids} & self.stored_parents
-            if name not in kind.shown_with:
-                roots = {(name, pk) for pk in documented(pk for _, pk in roots)}
-            use = uses_of(roots, count_items=True)
-            for root in sorted(use.judged | use.depended_on):
-                key, is_judged = ids[root[1]], root in use.judged
-                if is_judged:
-                    self.findings.add_judged(name, key, [f"one more {kind.name}"])
-                changes.append(StagedChange(batch=self.batch, kind=name, key=key, fields={}, is_judged=is_judged))
+            # A page shows the pieces of one set: those of another alter nothing there.
+            for piece_set in sorted({_set_of(reader, row) for row in rows}) if kind.has_sets else [None]:
+                of_set = [row for row in rows if piece_set is None or _set_of(reader, row) == piece_set]
+                keys = {parents[position] for _, _, parents in of_set} - {None}
+                ids = {self.parent_ids[name][key]: key for key in keys}
+                roots = {(name, pk) for pk in ids} & self.stored_parents
+                if name not in kind.shown_with:
+                    roots = {(name, pk) for pk in documented(pk for _, pk in roots)}
+                use = uses_of(roots, count_items=True, piece_set=piece_set)
+                alters = "" if piece_set is None else f"{OF_SET}{piece_set}"
+                for root in sorted(use.judged | use.depended_on):
+                    key, is_judged = ids[root[1]], root in use.judged
+                    if is_judged:
+                        self.findings.add_judged(name, key, [f"one more {kind.name}"])
+                    changes.append(
+                        StagedChange(
+                            batch=self.batch, kind=name, key=key, fields={}, is_judged=is_judged, alters=alters
+                        )
+                    )
         return changes
 
     # --- rows that are new -----------------------------------------------------------------------------------------
@@ -291,6 +309,11 @@ class ContentPass:
             insert_units(kind, self.batch, ids[0])
         if kind.name in SIDES:
             insert_response_aspects(self.batch, kind.name, ids[0])
+
+
+def _set_of(reader: RecordReader, row: tuple) -> str:
+    _, values, _ = row
+    return values[reader.columns.index(PIECE_SET)]
 
 
 def _is_gold(reader: RecordReader, row: tuple) -> bool | None:

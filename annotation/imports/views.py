@@ -262,6 +262,7 @@ def _now_form(
         with_project=get_format(asked.format).makes_label_set,
         title=settings.title if settings and settings.title else job.dataset.title,
         settings=settings,
+        sets=result.set_names,
     )
 
 

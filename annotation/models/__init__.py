@@ -1,6 +1,7 @@
 """Every table: content, work, judgements, suggestions, jobs. What each holds is said in its own module."""
 
 from .content import (
+    PIECE_LINKS,
     Aspect,
     AtomicClaim,
     Claim,
@@ -39,6 +40,7 @@ from .training import TrainedModel
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
+    "PIECE_LINKS",
     "Annotation",
     "ApiToken",
     "Artifact",

@@ -148,11 +148,21 @@ class Response(OfClaimOrQuestion):
     context_setting = models.CharField(max_length=200, blank=True)
 
 
-class PieceOfResponse(Content):
+class OfSet(Content):
+    """A piece. `piece_set` is the set that it belongs to, such as an extractor's or people's; empty: the unnamed one.
+    It never changes, and a project judges the pieces of one set."""
+
+    piece_set = models.CharField(max_length=80, blank=True, default="", db_default="")
+
+    class Meta(Content.Meta):
+        abstract = True
+
+
+class PieceOfResponse(OfSet):
     response = models.ForeignKey(Response, on_delete=models.PROTECT)
     index = models.IntegerField()
 
-    class Meta(Content.Meta):
+    class Meta(OfSet.Meta):
         abstract = True
 
 
@@ -170,7 +180,7 @@ class AtomicClaim(PieceOfResponse):
     text = models.TextField()
 
 
-class Aspect(Content):
+class Aspect(OfSet):
     question = models.ForeignKey(Question, on_delete=models.PROTECT)
     index = models.IntegerField()
     text = models.TextField()
@@ -193,9 +203,11 @@ class StagedChange(models.Model):
     key = models.CharField(max_length=400)
     fields = models.JSONField()
     is_judged = models.BooleanField(default=False)
+    # Of a row that gets one more piece: "set:" and the piece's set, which alone it concerns. Empty: all that is judged.
+    alters = models.CharField(max_length=84, blank=True, default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["batch", "kind", "key"], name="one_change_per_row")]
+        constraints = [models.UniqueConstraint(fields=["batch", "kind", "key", "alters"], name="one_change_per_row")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key}"
@@ -227,6 +239,14 @@ UNIT_LINKS = {
     UnitKind.ASPECT: ("aspect",),
     UnitKind.RESPONSE_ASPECT: ("response", "aspect"),
 }
+# Kinds of units that are pieces, or judge one -> the link to the piece.
+PIECE_LINKS = {
+    UnitKind.TRIPLET: "triplet",
+    UnitKind.SUB_SENTENCE: "sub_sentence",
+    UnitKind.ATOMIC_CLAIM: "atomic_claim",
+    UnitKind.ASPECT: "aspect",
+    UnitKind.RESPONSE_ASPECT: "aspect",
+}
 _ALL_LINKS = ("claim", "evidence", "pair", "question", "response", "triplet", "sub_sentence", "atomic_claim", "aspect")
 
 
@@ -235,6 +255,13 @@ def _links_fit_kind() -> Q:
     for kind, links in UNIT_LINKS.items():
         fits |= Q(kind=kind, **{f"{link}__isnull": link not in links for link in _ALL_LINKS})
     return fits
+
+
+class UnitQuerySet(PublishedQuerySet):
+    def in_set(self, kind: str, piece_set: str):
+        """Of units of a kind those of the set, where they are pieces; else all."""
+        link = PIECE_LINKS.get(kind)
+        return self.filter(**{f"{link}__piece_set": piece_set}) if link else self
 
 
 class Unit(models.Model):
@@ -256,7 +283,7 @@ class Unit(models.Model):
     atomic_claim = models.ForeignKey(AtomicClaim, on_delete=models.PROTECT, null=True, related_name="units")
     aspect = models.ForeignKey(Aspect, on_delete=models.PROTECT, null=True, related_name="units")
 
-    objects = PublishedQuerySet.as_manager()
+    objects = UnitQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -34,6 +34,8 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="projects")
     task_type = models.CharField(max_length=80)  # TaskType.identifier: slug/variant/version
+    # The set whose pieces it judges, from its making on; empty: the unnamed one, or it judges no pieces.
+    piece_set = models.CharField(max_length=80, blank=True, default="", db_default="")
     # What this project changes about it (task_types/options.py), and the number of that version; 0: nothing, so far.
     options = models.JSONField(default=dict, blank=True)
     options_version = models.PositiveIntegerField(default=0)

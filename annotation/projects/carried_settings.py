@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
+from annotation import incoming
 from annotation.models import Dataset, Project, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.label_sets import save_label_set
@@ -47,6 +48,7 @@ def settings_of(project: Project) -> dict:
     """What a manifest says of them; the options stand beside it."""
     return {
         **{name: getattr(project, name) for name in ("title", "description", "multiple_share", *NUMBERS, *CHOICES)},
+        **({"piece_set": project.piece_set} if project.piece_set else {}),
         "overlap": project.planned_overlap,
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
     }
@@ -64,6 +66,8 @@ def parse(manifest: Mapping) -> CarriedSettings:
     plain |= {name: _choice(name, said[name]) for name in CHOICES if name in said}
     if "multiple_share" in said:
         plain["multiple_share"] = _share(said["multiple_share"])
+    if "piece_set" in said:
+        plain["piece_set"] = _piece_set(said["piece_set"])
     guidelines = said.get("guidelines", [])
     if not isinstance(guidelines, list):
         raise SettingsProblem("guidelines: is not a list")
@@ -147,6 +151,13 @@ def _choice(name: str, value: object) -> str:
     if value not in CHOICES[name]:
         raise SettingsProblem(f"{name}: {value!r} is none of {', '.join(CHOICES[name])}")
     return value
+
+
+def _piece_set(value: object) -> str:
+    try:
+        return incoming.piece_set(value)
+    except incoming.Refused as refused:
+        raise SettingsProblem(f"piece_set: {refused}") from None
 
 
 def _share(value: object) -> float:

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.datasets.kinds import KIND_NAMED, Kind
 from annotation.formats.content.parts import PARTS as CONTENT_PARTS
+from annotation.formats.records import piece_key
 from annotation.models import Dataset, Draft, Project, UnitKind
 from annotation.task_types import TaskType
 from models_runtime.extractors.contracts import PARTS
@@ -47,9 +48,9 @@ class DraftKind:
     def source_column(self) -> str:
         return f"{self.source}_id"
 
-    def key_of(self, source_key: str, index: int) -> str:
+    def key_of(self, source_key: str, index: int, piece_set: str = "") -> str:
         """As the content format makes the key of a piece whose id a file leaves out."""
-        return f"{source_key}/{CONTENT_PARTS[self.listed_as].mark}{index}"
+        return piece_key(source_key, index, CONTENT_PARTS[self.listed_as].mark, piece_set)
 
 
 DRAFT_KINDS = {
@@ -76,15 +77,15 @@ def drafted_for(task_type: TaskType) -> DraftKind | None:
     return DRAFTED_FOR.get(task_type.unit_kind)
 
 
-def sources_in(dataset: Dataset, task_type: TaskType, *, everything: bool = True) -> QuerySet:
-    """What pieces can be taken from: responses or questions that have words. Without `everything` only those that have
-    no pieces of the kind yet."""
+def sources_in(dataset: Dataset, task_type: TaskType, *, without: str | None = None) -> QuerySet:
+    """What pieces can be taken from: responses or questions that have words; with `without`, the name of a set, only
+    those that have no pieces of the kind in it."""
     kind = DRAFTED_FOR[task_type.unit_kind]
     found = kind.source_model.objects.published().filter(dataset=dataset).exclude(text="")
     if task_type.anchor_kind == kind.source and task_type.anchor_parent:
         found = found.filter(**{f"{task_type.anchor_parent}__isnull": False})
-    if not everything:
-        pieces = kind.model.objects.published().filter(**{kind.source: OuterRef("pk")})
+    if without is not None:
+        pieces = kind.model.objects.published().filter(piece_set=without, **{kind.source: OuterRef("pk")})
         found = found.filter(~Exists(pieces))
     return found
 

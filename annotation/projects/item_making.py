@@ -80,8 +80,8 @@ def anchor_link(description: TaskType) -> str:
     return UNITS_OF[description.anchor_kind, description.unit_kind][0]
 
 
-def units_of(description: TaskType, anchors: list[tuple]) -> dict[int, list[int]]:
-    """Unit ids by anchor id, for anchors given as (unit id, key, id of the anchor's row)."""
+def units_of(description: TaskType, anchors: list[tuple], piece_set: str = "") -> dict[int, list[int]]:
+    """Unit ids by anchor id, for anchors given as (unit id, key, id of the anchor's row); pieces of one set."""
     units: dict[int, list[int]] = {unit_id: [] for unit_id, _, _ in anchors}
     if description.anchor_kind == description.unit_kind:
         return {unit_id: [unit_id] for unit_id in units}
@@ -90,6 +90,7 @@ def units_of(description: TaskType, anchors: list[tuple]) -> dict[int, list[int]
     found = (
         Unit.objects.published()
         .filter(kind=description.unit_kind, **{f"{link}__in": list(anchor_of)})
+        .in_set(description.unit_kind, piece_set)
         .order_by(link, *order, "id")
         .values_list(f"{link}_id", "id")
     )
@@ -98,16 +99,17 @@ def units_of(description: TaskType, anchors: list[tuple]) -> dict[int, list[int]
     return units
 
 
-def anchors_in(dataset_id: int, description: TaskType) -> QuerySet[Unit]:
-    """The units of a data set that items of the task type are made from."""
-    found = Unit.objects.published().filter(dataset=dataset_id, kind=description.anchor_kind)
+def anchors_in(dataset_id: int, description: TaskType, piece_set: str = "") -> QuerySet[Unit]:
+    """The units of a data set that items of the task type are made from; pieces of one set."""
+    kind = description.anchor_kind
+    found = Unit.objects.published().filter(dataset=dataset_id, kind=kind).in_set(kind, piece_set)
     if description.anchor_parent:
         found = found.filter(**{f"{description.anchor_kind}__{description.anchor_parent}__isnull": False})
     return found
 
 
 def count_anchors(project: Project) -> int:
-    return anchors_in(project.dataset_id, project.type).count()
+    return anchors_in(project.dataset_id, project.type, project.piece_set).count()
 
 
 def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, batch: int = BATCH) -> Made:
@@ -118,7 +120,7 @@ def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, 
     while True:
         # Anchors are read outside the write transaction; the unique anchor of an item guards against a second maker.
         anchors = list(
-            anchors_in(project.dataset_id, description)
+            anchors_in(project.dataset_id, description, project.piece_set)
             .filter(id__gt=last)
             .order_by("id")
             .values_list("id", "key", f"{description.anchor_kind}_id")[:batch]
@@ -138,7 +140,7 @@ def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, 
 
 
 def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made:
-    units = units_of(description, anchors)
+    units = units_of(description, anchors, project.piece_set)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).only("id").get(pk=project.pk)  # one maker at a time
         have = dict(
@@ -257,7 +259,7 @@ def _refresh_units(items) -> list[int]:
         anchor = item.anchor
         description = item.project.type
         row_id = getattr(anchor, f"{description.anchor_kind}_id")
-        found = units_of(description, [(anchor.pk, anchor.key, row_id)])[anchor.pk]
+        found = units_of(description, [(anchor.pk, anchor.key, row_id)], item.project.piece_set)[anchor.pk]
         if not found:
             continue
         ItemUnit.objects.filter(item=item).delete()

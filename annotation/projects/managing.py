@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.models import Assignment, Dataset, Membership, Project, User
+from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
@@ -40,6 +40,7 @@ def create_project(
     slug: str | None = None,
     dataset: Dataset,
     task_type: str,
+    piece_set: str = "",
     overlap: int = 2,
     multiple_share: float = 1.0,
     order: str = Project.Order.RANDOM,
@@ -54,10 +55,13 @@ def create_project(
 ) -> Project:
     """A project in preparation, with its creator as researcher and guideline version 1; it has no items yet.
 
-    `task_type` is an identifier (KeyError where there is none); `options` are what the project changes about it
+    `task_type` is an identifier (KeyError where there is none); `piece_set` names the set whose pieces are judged
+    (ProjectError where the task judges no pieces); `options` are what the project changes about it
     (OptionsError where they do not fit); `members` are people with roles. Without a slug one is made from the title; a
     slug that is taken raises ProjectError.
     """
+    if piece_set and known_task_type(task_type).unit_kind not in PIECE_LINKS:
+        raise ProjectError("This task judges no pieces, so it cannot have a set of them")
     known_task_type(task_type)
     with transaction.atomic():
         for attempt in range(SLUG_ATTEMPTS):
@@ -69,6 +73,7 @@ def create_project(
                         description=description,
                         dataset=dataset,
                         task_type=task_type,
+                        piece_set=piece_set,
                         overlap=overlap,
                         multiple_share=multiple_share,
                         order=order,

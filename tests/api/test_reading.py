@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import F
 
-from annotation.models import Decision, Job, LabelAccess, Score, Shown, TrainedModel
+from annotation.models import Decision, Job, LabelAccess, Score, Shown, TrainedModel, Triplet
 from annotation.projects.raters import rater_of
 from tests.api.programs import Program, problem_of
 from tests.factories import (
@@ -47,6 +47,23 @@ def test_data_sets_and_their_content(program, rosa):
     assert rows["results"][0]["parents"] == {"claim": "c0", "question": None}
     refused = problem_of(program.get("/api/v1/datasets/ice/content/"), 400)
     assert refused["detail"].startswith("kind must be one of claim, question")
+
+
+def test_pieces_come_with_their_set_and_are_filtered_by_it(rosa):
+    dataset = make_dataset(rosa, slug="answers")
+    make_responses_with_triplets(dataset, 2)
+    Triplet.objects.filter(pk=Triplet.objects.first().pk).update(piece_set="gpt-4")
+    total = Triplet.objects.count()
+    project = make_project(dataset, "triplets/-/1", piece_set="gpt-4", slug="of-gpt")
+    program = Program(rosa, "read")
+    assert program.read("datasets/answers/")["sets"] == {"triplet": {"": total - 1, "gpt-4": 1}}
+    rows = program.read("datasets/answers/content/", kind="triplet", piece_set="gpt-4")["results"]
+    assert [one["columns"]["piece_set"] for one in rows] == ["gpt-4"]
+    refused = problem_of(program.get("/api/v1/datasets/answers/content/?kind=question&piece_set=gpt-4"), 400)
+    assert refused["detail"] == "piece_set: a question belongs to no set"
+    assert program.read("projects/of-gpt/")["piece_set"] == "gpt-4"
+    anna = join(project, make_user("anna"), "annotator")
+    assert "piece_set" not in Program(anna, "read").read("projects/of-gpt/")
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)

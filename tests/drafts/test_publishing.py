@@ -1,6 +1,7 @@
 """Accepted drafts become content and items: keys, repeats, duplicates, judged sources, killed workers."""
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.jobs import lifecycle
@@ -261,3 +262,26 @@ def test_every_kind_of_pieces_becomes_work(identifier, keys, with_work):
     assert len(pages.load_page(taken.item_id, project.type).unit_keys) == taken.item.unit_count >= 1
     if identifier == CLAIMS:
         assert AtomicClaim.objects.first().text == "The harbour froze in 1963."
+
+
+def test_drafts_published_into_a_set_alter_nothing_that_is_judged_without_it(project, client):
+    accept_all(project)
+    publish(project)
+    label_one(project, Membership.objects.get(project=project, role="annotator").user)
+    judged = {key: (item.pk, item.unit_count) for key, item in items(project).items()}
+    extract(project, everything=True, again=True)
+    accept_all(project)
+    client.force_login(project.created_by)
+    page = client.get(reverse("project_drafts", args=[project.slug])).content.decode()
+    assert 'name="piece_set"' in page and "This project judges the unnamed set" in page
+    address = reverse("drafts_publish", args=[project.slug])
+    client.post(address, {"piece_set": "a/b", "on_judged": "refuse"})
+    assert not project.jobs.filter(kind="drafts", state="queued").exists()
+    client.post(address, {"piece_set": "scripted", "on_judged": "refuse"})
+    job = lifecycle.run_here(project.jobs.filter(kind="drafts").latest("pk"))
+    assert (job.state, job.result["noted"]) == ("done", 3), job.message
+    assert {key: (item.pk, item.unit_count) for key, item in items(project).items()} == judged
+    in_set = Triplet.objects.published().filter(piece_set="scripted").order_by("pk")
+    assert list(in_set.values_list("key", flat=True)) == ["q0/r0/scripted:t0", "q0/r0/scripted:t1", "q1/r0/scripted:t0"]
+    beside = factories.make_project(project.dataset, TRIPLETS, piece_set="scripted")
+    assert set(beside.items.values_list("unit_count", flat=True)) == {2, 1, 0}

@@ -112,7 +112,7 @@ def test_a_question_may_not_change_or_get_its_text_late(tmp_path):
         (answer(kg=["a"]), "claude2_response_kg[0]", "is not a JSON object"),
         (answer(identifier=""), "id", "is empty"),
         (answer(response=" ", kg=[triplet("a", "b", "c")]), "response", "is empty, but has triplets"),
-        ({"id": "1", "response": "x"}, "", "is the list of <extractor>_response_kg columns; exactly one"),
+        ({"id": "1", "response": "x"}, "", "is the list of <extractor>_response_kg columns; at least one"),
         ({"id": "1", "claude2_response_kg": []}, "response", "is missing"),
         (answer(context=[1]), "context", "is not a list of passages"),
         (answer("0"), "id", "already occurs on line 2"),

@@ -21,6 +21,7 @@ from analysis.reports.labels.aspects import covering_labels
 from analysis.sources.base import Source
 from analysis.sources.outline import Run
 from analysis.stats import ResponseCoverage, response_coverage
+from annotation.datasets.kinds import KIND_NAMED
 from annotation.task_types import Dimension
 
 UNKNOWN = -1
@@ -100,8 +101,9 @@ class CoverageStudy:
         return found
 
     def content_of(self, kind: str, parent: str) -> Counter:
-        """How many rows of content each parent has."""
-        return Counter(self.source.content(kind)[parent].dropna().tolist())
+        """How many rows of content each parent has; of pieces those of the project's set."""
+        rows = self.source.pieces(kind) if KIND_NAMED[kind].has_sets else self.source.content(kind)
+        return Counter(rows[parent].dropna().tolist())
 
     def machines(self) -> list[Machine]:
         """Runs of ICAT's scorer, imported results, then the newest run of each checker."""
@@ -173,7 +175,7 @@ class CoverageStudy:
         )
 
     def _imported_claims(self, answers: set[str]) -> tuple[np.ndarray, np.ndarray]:
-        claims = self.source.content("atomic_claim")
+        claims = self.source.pieces("atomic_claim")
         said = [metadata.get("entailed") if isinstance(metadata, dict) else None for metadata in claims["metadata"]]
         claims = claims.assign(entailed=said)
         claims = claims[claims["entailed"].notna() & claims["response"].isin(answers)]

@@ -30,7 +30,7 @@ class PieceItems:
             codes, values = pd.factorize(rows[name], sort=True)
             self.items.add(name, "Answer" if name == "response" else name.capitalize(), codes, list(map(str, values)))
         where = np.arange(len(rows)) >= len(study.units)
-        words = f"Answers without {study.kind.units_title.lower()}"
+        words = f"Answers without {study.unit_words}"
         self.items.add_flag("abstained", words, where)
 
     def add(self, name: str, title: str, codes: np.ndarray, values: list[str], titles: list[str], **of) -> None:

@@ -80,7 +80,7 @@ def compute(
         without=sorted(left_out),
         major_ties=major_ties,
         other_pieces=other_pieces,
-        unit_words=study.kind.units_title.lower(),
+        unit_words=study.unit_words,
         labels=[NamedLabel(label=name, title=title) for name, title in zip(study.labels, study.titles, strict=True)],
         rules=RULES,
         n_responses=len(study.responses),
@@ -91,7 +91,7 @@ def compute(
         rates=rates(study, people, by_rule, quick=quick),
         checkers=[replace(one, rankings=rankings) for one, rankings in zip(checkers, ranked, strict=True)],
         granularity=[
-            granularity(study, study.kind.units_title, title, *sides, quick=quick) for title, sides in by_strict.items()
+            granularity(study, study.units_title, title, *sides, quick=quick) for title, sides in by_strict.items()
         ]
         + _other_pieces(study, items, other_pieces, strict_by_response(study, people), quick=quick),
         copying=None if quick else copying(study, items, people, quick=quick),
@@ -125,12 +125,12 @@ def _other_pieces(
     found = []
     for number, (run, title) in enumerate(distinct_runs(other.source)):
         by_checker = strict_by_response(other, other.checker(run))
-        found.append(granularity(study, other.kind.units_title, title, by_people, by_checker, quick=quick))
+        found.append(granularity(study, other.units_title, title, by_people, by_checker, quick=quick))
         sides = (
             np.array([side.get(one, NONE) for one in study.responses["response"]], dtype=int)
             for side in (by_people, by_checker)
         )
-        items.add_worst(f"other{number}", f"{title} on {other.kind.units_title.lower()}", *sides)
+        items.add_worst(f"other{number}", f"{title} on {other.unit_words}", *sides)
     return found
 
 

@@ -45,6 +45,16 @@ class Study:
         return self.source.why_without_units_are_unknown()
 
     @property
+    def units_title(self) -> str:
+        return self.source.units_title
+
+    @property
+    def unit_words(self) -> str:
+        """In the middle of a sentence; the name of a set keeps its case."""
+        title = self.kind.units_title
+        return title.lower() + self.units_title.removeprefix(title)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return scale(self.dimension)
 

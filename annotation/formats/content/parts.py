@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from annotation import incoming
 from annotation.formats.cells import BadCell, Places, digest, shorten, to_date, to_key, to_text
 from annotation.formats.records import (
     AspectRecord,
@@ -24,6 +25,7 @@ from annotation.formats.records import (
     ResponseRecord,
     SubSentenceRecord,
     TripletRecord,
+    piece_key,
 )
 
 LABELS, METHODS, DERIVED, METADATA, INDEX = "labels", "methods", "derived", "metadata", "index"
@@ -80,6 +82,13 @@ def take_id(value: object, path: str, limit: int) -> str:
     return to_key(value, path, limit)
 
 
+def take_set(value: object, path: str) -> str:
+    try:
+        return incoming.piece_set(value)
+    except incoming.Refused as refused:
+        raise BadCell(path, value, str(refused)) from None
+
+
 def _id(value: object, path: str) -> str:
     """The id of another object, whose length was looked at there."""
     return take_id(value, path, sys.maxsize)
@@ -109,6 +118,9 @@ class Part:
     def attributes(self) -> tuple[str, ...]:
         """What two objects of one id must agree in, by the record's names."""
         return (*(name for name, _ in self.fields.values()), *self.parents, *((INDEX,) if self.has_index else ()))
+
+
+IN_SET = ("piece_set", take_set)
 
 
 def _part(kind: str, title: str, record: type, fields: dict, required: tuple[str, ...], **more) -> Part:
@@ -150,7 +162,14 @@ PARTS: dict[str, Part] = {
         parents=("claim", "question"),
     ),
     "aspects": _part(
-        "aspect", "aspect", AspectRecord, {"text": _words}, ("text",), mark="a", parents=("question",), has_index=True
+        "aspect",
+        "aspect",
+        AspectRecord,
+        {"text": _words, "set": IN_SET},
+        ("text",),
+        mark="a",
+        parents=("question",),
+        has_index=True,
     ),
     "responses": _part(
         "response",
@@ -173,7 +192,7 @@ PARTS: dict[str, Part] = {
         "triplet",
         "triplet",
         TripletRecord,
-        {"head": _text, "relation": _text, "tail": _text},
+        {"head": _text, "relation": _text, "tail": _text, "set": IN_SET},
         ("head", "relation", "tail"),
         mark="t",
         parents=("response",),
@@ -183,7 +202,7 @@ PARTS: dict[str, Part] = {
         "sub_sentence",
         "sub-sentence",
         SubSentenceRecord,
-        {"text": _words},
+        {"text": _words, "set": IN_SET},
         ("text",),
         mark="s",
         parents=("response",),
@@ -193,7 +212,7 @@ PARTS: dict[str, Part] = {
         "atomic_claim",
         "atomic claim",
         AtomicClaimRecord,
-        {"text": _words},
+        {"text": _words, "set": IN_SET},
         ("text",),
         mark="c",
         parents=("response",),
@@ -236,7 +255,8 @@ def take(part: Part, value: object, path: str, parent: str, place: int, limit: i
     if value.get("id") is not None:
         key = take_id(value["id"], f"{path}.id", limit)
     elif part.mark and parent:
-        key = f"{parent}/{part.mark}{place}"
+        piece_set = take_set(value.get("set") or "", f"{path}.set") if "set" in part.fields else ""
+        key = piece_key(parent, place, part.mark, piece_set)
     else:
         raise BadCell(f"{path}.id", "", "is missing")
     taken = Taken(key, path, {}, value.get(LABELS), value.get(METHODS), {}, value.get("id") is None)

@@ -1,7 +1,8 @@
 """RefChecker's human annotations: per model one JSON file of answers with claim-triplets and their labels.
 
 Keys: question `setting/id`, its passages `setting/id/passage-N`, response `setting/model/id`, triplet
-`setting/model/id/index` (N and index count from 0). Setting and model usually stand only in the path and are guessed
+`setting/model/id/index` (N and index count from 0). Rows with triplets of several extractors have a set for each:
+`setting/model/id/extractor:index`. Setting and model usually stand only in the path and are guessed
 from it; `options` corrects them, and rows may carry them as `setting`, `model`, `dataset`. Texts are kept as they are,
 literal quotes around triplet elements and duplicate triplets included. A response without triplets abstained.
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from annotation import incoming
 from annotation.formats.cells import (
     BadCell,
     SeenKeys,
@@ -37,6 +39,7 @@ from annotation.formats.records import (
     ResponseRecord,
     RowError,
     TripletRecord,
+    piece_key,
 )
 from annotation.formats.sources import Options, SourceFile
 
@@ -182,16 +185,18 @@ def _records_of(
     if "response" not in cells:
         raise BadCell("response", "", "is missing")
     text = to_text(cells["response"], "response")
-    found = [(match["extractor"], name) for name in cells if (match := KG.match(name))]
-    if len(found) != 1:
-        kinds = ", ".join(name for _, name in found) or "none"
-        raise BadCell("", kinds, "is the list of <extractor>_response_kg columns; exactly one is read")
-    extractor, column = found[0]
-    triplets, judgements, decisions = _triplets_of(cells[column], column, key, labels)
+    columns = {name: match["extractor"] for name in cells if (match := KG.match(name))}
+    if not columns:
+        raise BadCell("", "none", "is the list of <extractor>_response_kg columns; at least one is needed")
+    triplets, judgements, decisions = [], [], []
+    for column, extractor in columns.items():
+        piece_set = _set_named(extractor, column) if len(columns) > 1 else ""
+        of_set, said, decided = _triplets_of(cells[column], column, key, labels, piece_set)
+        triplets, judgements, decisions = triplets + of_set, judgements + list(said), decisions + decided
     if not text.strip() and triplets:
         raise BadCell("response", text, "is empty, but has triplets")
-    metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name != column}
-    metadata["extractor"] = extractor
+    metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name not in columns}
+    metadata["extractor"] = next(iter(columns.values())) if len(columns) == 1 else list(columns.values())
     if names.dataset:
         metadata["dataset"] = names.dataset
 
@@ -204,13 +209,13 @@ def _records_of(
     )
     records.extend(triplets)
     if judgements:
-        records.append(AnnotationRecord(key, RATER, judgements, rater_kind="slot"))
+        records.append(AnnotationRecord(key, RATER, tuple(judgements), rater_kind="slot"))
     records.extend(decisions)
     return records
 
 
 def _triplets_of(
-    kg: object, column: str, response: str, labels: tuple[str, ...]
+    kg: object, column: str, response: str, labels: tuple[str, ...], piece_set: str = ""
 ) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...], list[DecisionRecord]]:
     if kg is None:
         kg = []
@@ -225,10 +230,10 @@ def _triplets_of(
         parts = entry.get(where)
         if not isinstance(parts, list) or len(parts) != 3 or not all(isinstance(part, str) for part in parts):
             raise BadCell(f"{path}.{where}", parts, "is not a list of three texts")
-        key = f"{response}/{index}"
+        key = piece_key(response, index, piece_set=piece_set)
         extra = {name: value for name, value in entry.items() if name not in TRIPLET_KEYS}
         head, relation, tail = (to_text(part, path) for part in parts)
-        triplets.append(TripletRecord(key, response, index, head, relation, tail, extra))
+        triplets.append(TripletRecord(key, response, index, head, relation, tail, extra, piece_set))
         if label := _label_of(entry, "human_label", path, labels):
             judgements.append(JudgementRecord(key, "entailment", label))
         if label := _label_of(entry, DECIDED, path, labels):
@@ -238,6 +243,13 @@ def _triplets_of(
             if method != "majority":
                 decisions.append(DecisionRecord(key, "entailment", label, method))
     return triplets, tuple(judgements), decisions
+
+
+def _set_named(extractor: str, column: str) -> str:
+    try:
+        return incoming.piece_set(extractor)
+    except incoming.Refused as refused:
+        raise BadCell(column, extractor, str(refused)) from None
 
 
 def _label_of(entry: dict, name: str, path: str, labels: tuple[str, ...]) -> str | None:
@@ -252,7 +264,8 @@ def _label_of(entry: dict, name: str, path: str, labels: tuple[str, ...]) -> str
 
 @dataclass(slots=True)
 class RefCheckerRow:
-    """One response as it is written. A triplet is (head, relation, tail, label or None, other values)."""
+    """One response as it is written. A triplet is (head, relation, tail, label or None, other values); `extractor` is
+    the column of those without a set, and `sets` have the names of the sets of the others, by their place."""
 
     setting: str
     model: str
@@ -263,6 +276,8 @@ class RefCheckerRow:
     context: tuple[str, ...] = ()
     extractor: str = "claude2"
     triplets: list[tuple[str, str, str, str | None, dict]] = field(default_factory=list)
+    sets: tuple[str, ...] = ()  # columns that there are, where triplets belong to sets
+    set_of: dict[int, str] = field(default_factory=dict)  # place of a triplet -> its set
     metadata: dict = field(default_factory=dict)
 
 
@@ -293,9 +308,13 @@ def rows_of(records: Iterable[Record]) -> Iterator[RefCheckerRow]:
                     extractor=extra.pop("extractor", "claude2"),
                     metadata=extra,
                 )
+                if isinstance(row.extractor, list):
+                    row.sets, row.extractor = tuple(row.extractor), ""
                 positions = {}
             case TripletRecord():
                 positions[record.key] = len(row.triplets)
+                if record.piece_set:
+                    row.set_of[len(row.triplets)] = record.piece_set
                 row.triplets.append((record.head, record.relation, record.tail, None, record.metadata))
             case AnnotationRecord():
                 for judgement in record.judgements:
@@ -329,8 +348,9 @@ def as_object(row: RefCheckerRow, names: bool = True) -> dict:
         result["context"] = list(row.context)
     result["response"] = row.response
     result |= row.metadata
-    result[f"{row.extractor}_response_kg"] = [
-        {"triplet": [head, relation, tail]} | ({"human_label": LABELS.get(label, label)} if label else {}) | extra
-        for head, relation, tail, label, extra in row.triplets
-    ]
-    return result
+    columns = {name: [] for name in row.sets or [row.extractor]}
+    for place, (head, relation, tail, label, extra) in enumerate(row.triplets):
+        said = {"human_label": LABELS.get(label, label)} if label else {}
+        column = columns.setdefault(row.set_of.get(place, row.extractor or "unnamed"), [])
+        column.append({"triplet": [head, relation, tail]} | said | extra)
+    return result | {f"{name}_response_kg": triplets for name, triplets in columns.items()}

@@ -7,7 +7,7 @@ missing id is derived from the content, so the same content has the same key in 
     evidence  claim key/evidence_id or  claim key/e-<hash of evidence and URL>
     question  [setting/]question_id or  [setting/]q-<hash of the question>
     response  [setting/][model/]response_id, or question_id, or r-<hash of question and response>
-    triplet   response key/index; passage: question key/passage-index (both count from 0)
+    triplet   response key/index, or response key/set:index; passage: question key/passage-index (all count from 0)
     pair      pair_id               or  p-<hash of premise and hypothesis>
 
 Labels say nothing of who gave them and so become decisions. `options.values` maps a file's values to labels; others are

@@ -74,6 +74,7 @@ RESPONSES: tuple[Target, ...] = (
     Target("head", "Triplet: head", ("head", "subject", "triplet head")),
     Target("relation", "Triplet: relation", ("relation", "predicate", "triplet relation")),
     Target("tail", "Triplet: tail", ("tail", "object", "triplet tail")),
+    Target("piece_set", "Set of the triplet, such as its extractor", ("piece set", "triplet set", "set of pieces")),
     Target("label", "Label of the triplet", ("label", "human label", "entailment"), dimension="entailment"),
 )
 

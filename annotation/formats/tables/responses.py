@@ -15,6 +15,7 @@ from annotation.formats.records import (
     Record,
     ResponseRecord,
     TripletRecord,
+    piece_key,
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.rows import Rows, hashed
@@ -26,6 +27,8 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
     parts = [part for part in TRIPLET_PARTS if part in mapping]
     if parts and len(parts) < len(TRIPLET_PARTS):
         raise FormatError(f"A triplet needs columns for {', '.join(TRIPLET_PARTS)}; only {', '.join(parts)} is chosen")
+    if "piece_set" in mapping and not parts:
+        raise FormatError("A set needs a triplet: choose columns for head, relation and tail")
     if "label" in mapping and not parts:
         raise FormatError("A label needs a triplet: choose columns for head, relation and tail")
 
@@ -71,12 +74,14 @@ class ResponseRows(Rows):
         elif triplet is None:
             raise BadCell(self.column("response"), text, f"already occurs on an earlier line as {key}")
         if triplet is not None:
-            mark = digest(key)
+            piece_set = self._set(cells)
+            mark = digest(key, piece_set) if piece_set else digest(key)
             index = self.counts.get(mark, 0)
             self.counts[mark] = index + 1
-            records.append(TripletRecord(f"{key}/{index}", key, index, *triplet, metadata))
+            unit = piece_key(key, index, piece_set=piece_set)
+            records.append(TripletRecord(unit, key, index, *triplet, metadata, piece_set))
             if label:
-                records.append(DecisionRecord(f"{key}/{index}", "entailment", label))
+                records.append(DecisionRecord(unit, "entailment", label))
         return records
 
     def _triplet(self, cells: dict) -> tuple[str, str, str] | None:
@@ -85,6 +90,15 @@ class ResponseRows(Rows):
             return None
         parts = tuple(self.text(cells, part) for part in TRIPLET_PARTS)
         return parts if any(parts) else None
+
+    def _set(self, cells: dict) -> str:
+        if "piece_set" not in self.mapping:
+            return ""
+        name = self.text(cells, "piece_set").strip()
+        try:
+            return incoming.piece_set(name)
+        except incoming.Refused as refused:
+            raise BadCell(self.column("piece_set"), name, str(refused)) from None
 
     def _passages(self, cells: dict) -> tuple[str, ...]:
         value = self.get(cells, "passages")
@@ -143,6 +157,7 @@ def response_dicts(records: Iterable[Record]) -> Iterator[dict]:
                 if row is not response:
                     yield row
                 row = response | {"head": record.head, "relation": record.relation, "tail": record.tail}
+                row |= {"piece_set": record.piece_set} if record.piece_set else {}
             case DecisionRecord():
                 row["label"] = record.label
     if row is not None:

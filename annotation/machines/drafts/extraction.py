@@ -59,7 +59,8 @@ def start_extraction(
         raise RunError(reason)
     complete = registry.complete_parameters(info, parameters or {})
     queue = starting.chosen_queue(info, queue)
-    keys = dict(sources_in(project.dataset, task_type, everything=everything).order_by("pk").values_list("pk", "key"))
+    without = None if everything else project.piece_set
+    keys = dict(sources_in(project.dataset, task_type, without=without).order_by("pk").values_list("pk", "key"))
     if not keys:
         raise RunError(_why_none(project, task_type, kind))
     run = ExtractionRun(

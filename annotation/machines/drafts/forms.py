@@ -7,7 +7,7 @@ from annotation.machines.drafts import extraction
 from annotation.machines.runs.forms import RunForm
 from annotation.models import MachineRun, Project, User
 from annotation.projects.draft_kinds import DraftKind
-from annotation.projects.forms.projects import PlainRadio
+from annotation.projects.forms.projects import PieceSetField, PlainRadio
 from models_runtime.contracts import CheckerInfo
 
 
@@ -31,12 +31,19 @@ class ExtractionForm(RunForm):
 
 
 class PublishDraftsForm(forms.Form):
-    """What happens to a source that was judged, where it would get more pieces."""
+    """The set that the pieces join, and what happens to a source that was judged with it and would get more."""
 
+    piece_set = PieceSetField()
     on_judged = forms.ChoiceField(label="Content that was already judged", widget=PlainRadio, initial=REFUSE)
 
-    def __init__(self, kind: DraftKind, data=None) -> None:
+    def __init__(self, project: Project, kind: DraftKind, data=None) -> None:
         super().__init__(data)
+        shown = f"“{project.piece_set}”" if project.piece_set else "the unnamed set"
+        self.fields["piece_set"].initial = project.piece_set
+        self.fields["piece_set"].help_text = (
+            f"Such as the extractor's name. Empty: the unnamed set. This project judges {shown}; {kind.several} of "
+            "another set are judged in a project made for that set."
+        )
         self.fields["on_judged"].choices = [
             (REFUSE, f"Publish nothing if a {kind.source_one} that was judged would get more {kind.several}"),
             (

@@ -4,9 +4,9 @@ One chunk stages the rows in a batch that nobody sees, the end publishes them al
 of what it became and makes the project's items (`staged_job` has what this shares with imports). A draft with a key is
 not staged again, so publishing twice, or going on after a killed worker, brings nothing twice.
 
-Drafts that say the same (`same_words`) as a piece that the source has already, or as an earlier draft, become that
-piece. A source that people or checkers judged with all its pieces is dealt with as in an import (`import_publish`):
-nothing judged is rewritten; it is refused, kept as it is, or gets a new version.
+Drafts that say the same (`same_words`) as a piece of the set that the source has already, or as an earlier draft,
+become that piece. A source that people or checkers judged with all its pieces of the set is dealt with as in an import
+(`imports/publishing.py`): nothing judged is rewritten; it is refused, kept as it is, or gets a new version.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ def waiting(project: Project, kind: DraftKind):
     return drafts_of(project, kind).filter(state=Draft.State.ACCEPTED, published_key="")
 
 
-def start(user: User, project: Project, *, on_judged: str = REFUSE, wake_workers: bool = True) -> Job:
-    """The job that publishes what is accepted. PublishingProblem where there is nothing, or the data set's content is
-    being changed already."""
+def start(
+    user: User, project: Project, *, piece_set: str | None = None, on_judged: str = REFUSE, wake_workers: bool = True
+) -> Job:
+    """The job that publishes what is accepted into a set, the project's own if none is named. PublishingProblem where
+    there is nothing, or the data set's content is being changed already."""
     kind = drafted_for(project.type)
     if kind is None:
         raise PublishingProblem("This project has no drafts")
@@ -68,7 +70,11 @@ def start(user: User, project: Project, *, on_judged: str = REFUSE, wake_workers
             chunks=[({}, 0)],
             project=project,
             dataset=project.dataset,
-            parameters={"kind": kind.name, "on_judged": on_judged},
+            parameters={
+                "kind": kind.name,
+                "on_judged": on_judged,
+                "piece_set": project.piece_set if piece_set is None else piece_set,
+            },
             wake_workers=wake_workers,
         )
 
@@ -80,6 +86,7 @@ class Publication:
 
     project: Project
     kind: DraftKind
+    piece_set: str = ""
     same: list[tuple[int, str]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
 
@@ -101,7 +108,9 @@ class Publication:
         kind = self.kind
         sources = self._current(drafts)
         pieces = defaultdict(list)
-        stored = kind.model.objects.published().filter(**{f"{kind.source}__in": {row.pk for row in sources.values()}})
+        stored = kind.model.objects.published().filter(
+            piece_set=self.piece_set, **{f"{kind.source}__in": {row.pk for row in sources.values()}}
+        )
         for row in stored.order_by("index", "pk"):
             pieces[getattr(row, kind.source_column)].append(row)
         made: dict[str, tuple[Draft, int, str]] = {}
@@ -120,7 +129,7 @@ class Publication:
                     self.same.append((draft.pk, known[words]))
                     continue
                 index += 1
-                while (key := kind.key_of(source.key, index)) in keys:
+                while (key := kind.key_of(source.key, index, self.piece_set)) in keys:
                     index += 1
                 known[words] = key
                 keys.add(key)
@@ -140,6 +149,7 @@ class Publication:
                 key=key,
                 index=index,
                 metadata=_origin(draft),
+                piece_set=self.piece_set,
                 **{kind.source: source},
                 **{name: parts[name] for name in kind.parts},
             )
@@ -174,7 +184,8 @@ class DraftPublishingHandler:
 
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = Job.objects.select_related("dataset", "project").get(pk=chunk.job_id)
-        publication = Publication(job.project, DRAFT_KINDS[job.parameters["kind"]])
+        kind, piece_set = DRAFT_KINDS[job.parameters["kind"]], job.parameters.get("piece_set", "")
+        publication = Publication(job.project, kind, piece_set)
         try:
             batch = open_batch(job, lease)
         except ImportProblem as error:

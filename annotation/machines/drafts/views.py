@@ -59,7 +59,7 @@ def project_drafts(request, slug):
         "rows": sources.rows_of(project, kind, page.object_list),
         "job": publishing,
         "progress": progress_of(publishing) if publishing else None,
-        "form": PublishDraftsForm(kind),
+        "form": PublishDraftsForm(project, kind),
     }
     return render(request, "annotation/drafts/list.html", context)
 
@@ -76,7 +76,7 @@ def extraction_new(request, slug):
         "project": project,
         "kind": kind,
         "n_all": sources_in(project.dataset, project.type).count(),
-        "n_without": sources_in(project.dataset, project.type, everything=False).count(),
+        "n_without": sources_in(project.dataset, project.type, without=project.piece_set).count(),
         "entries": entries,
     }
     return render(request, "annotation/drafts/new.html", context)
@@ -96,12 +96,13 @@ def parts_of(request, run: ExtractionRun) -> dict:
 @require_POST
 def drafts_publish(request, slug):
     project, kind = _project(request, slug)
-    form = PublishDraftsForm(kind, request.POST)
+    form = PublishDraftsForm(project, kind, request.POST)
     if not form.is_valid():
-        messages.error(request, "Choose what happens to content that was already judged")
+        for name, errors in form.errors.items():
+            messages.error(request, f"{form.fields[name].label}: {' '.join(errors)}")
         return redirect("project_drafts", slug)
     try:
-        draft_publishing.start(request.user, project, on_judged=form.cleaned_data["on_judged"])
+        draft_publishing.start(request.user, project, **form.cleaned_data)
     except draft_publishing.PublishingProblem as problem:
         messages.error(request, str(problem))
     return redirect("project_drafts", slug)

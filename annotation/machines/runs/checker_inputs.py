@@ -81,10 +81,22 @@ def _of_response_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
 
 
 def _beside_answers(units: list[Unit]) -> dict[int, Fields]:
-    """All aspects of the question, the answer's atomic claims, and the passages of the question."""
+    """All aspects of the question that are in the unit's set, the answer's atomic claims of the set of that name (or
+    without a set, where the data set has none in it), and the passages of the question."""
+    found = {}
+    for piece_set in {unit.aspect.piece_set for unit in units}:
+        found |= _beside_set([unit for unit in units if unit.aspect.piece_set == piece_set], piece_set)
+    return found
+
+
+def _beside_set(units: list[Unit], piece_set: str) -> dict[int, Fields]:
     questions, responses = {unit.response.question_id for unit in units}, {unit.response_id for unit in units}
-    aspects = _texts_by(Aspect.objects.filter(question__in=questions).order_by("index", "id"), "question_id")
-    claims = _texts_by(AtomicClaim.objects.filter(response__in=responses).order_by("index", "id"), "response_id")
+    of_claims = AtomicClaim.objects.published().filter(dataset__in={unit.dataset_id for unit in units})
+    of_claims = piece_set if of_claims.filter(piece_set=piece_set).exists() else ""
+    aspects = Aspect.objects.filter(question__in=questions, piece_set=piece_set).order_by("index", "id")
+    aspects = _texts_by(aspects, "question_id")
+    claims = AtomicClaim.objects.filter(response__in=responses, piece_set=of_claims).order_by("index", "id")
+    claims = _texts_by(claims, "response_id")
     passages = _texts_by(Evidence.objects.filter(question__in=questions).in_order(), "question_id")
     return {
         unit.pk: {

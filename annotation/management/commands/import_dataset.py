@@ -38,6 +38,12 @@ class Command(BaseCommand):
             "--project", metavar="SLUG", help="import the labels into this project; created if it does not exist"
         )
         parser.add_argument("--task-type", default="", metavar="SLUG/VARIANT/VERSION")
+        parser.add_argument(
+            "--piece-set",
+            default="",
+            metavar="NAME",
+            help="the set whose pieces a new project judges (default: pieces without a set)",
+        )
         parser.add_argument("--overlap", type=int, default=0, help="judgements per item in a new project (default 0)")
         parser.add_argument(
             "--with-settings",
@@ -157,6 +163,9 @@ class Command(BaseCommand):
             say(
                 f"{verb} {kind}: " + ", ".join(f"{counts.get(c, 0):,} {c}" for c in ("created", "changed", "unchanged"))
             )
+        for kind, sets in result["sets"].items():
+            counts = (f"{name or 'without a set'} {number:,}" for name, number in sets.items())
+            say(f"Sets of {kind}: " + ", ".join(counts))
         for dimension, labels in result["labels"].items():
             say(
                 f"Labels of {dimension}: "
@@ -214,6 +223,7 @@ def _wish(options: dict) -> ProjectWish | None:
         slug=options["project"],
         title=options["title"] or ("" if options["with_settings"] else options["project"]),
         task_type=options["task_type"],
+        piece_set=options["piece_set"],
         overlap=options["overlap"],
         with_settings=options["with_settings"],
     )

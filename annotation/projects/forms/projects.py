@@ -2,7 +2,9 @@
 
 from django import forms
 
-from annotation.models import Dataset, Project, Unit, User
+from annotation import incoming
+from annotation.datasets.queries import set_counts
+from annotation.models import PIECE_LINKS, Dataset, Project, Unit, User
 from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.label_sets import newest_for
 from annotation.projects.prefill import prefill_runs
@@ -25,10 +27,28 @@ class PlainRadio(forms.RadioSelect):
     use_fieldset = True
 
 
+class PieceSetField(forms.CharField):
+    """The name of a set of pieces; empty: the unnamed one."""
+
+    def __init__(self, **kwargs):
+        more = {"label": "Set of pieces", "required": False, "max_length": incoming.PIECE_SET_CHARS}
+        super().__init__(**(more | kwargs))
+
+    def clean(self, value):
+        try:
+            return incoming.piece_set(super().clean(value))
+        except incoming.Refused as refused:
+            raise forms.ValidationError(f"This {refused}") from None
+
+
 class ProjectForm(forms.Form):
     title = forms.CharField(max_length=200)
     dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set", empty_label=None)
     task_type = forms.ChoiceField(label="Task", widget=PlainRadio, help_text="It cannot be changed later.")
+    piece_set = PieceSetField(
+        help_text="Where triplets, sub-sentences, atomic claims or aspects are judged: the name of the set that they "
+        "belong to, such as an extractor's. Empty: those without a set. It cannot be changed later."
+    )
     overlap = _whole("Judgements per item", 2, 0, 20, "By different people. 0: nobody labels here.")
     multiple_percent = _whole(
         "Percentage of items with this many judgements",
@@ -72,12 +92,14 @@ class ProjectForm(forms.Form):
         cleaned = super().clean()
         dataset, identifier = cleaned.get("dataset"), cleaned.get("task_type")
         if dataset and identifier:
-            kind = task_type(identifier).anchor_kind
-            if not Unit.objects.published().filter(dataset=dataset, kind=kind).exists() and not _can_be_drafted(
-                dataset, identifier
-            ):
+            kind, piece_set = task_type(identifier).anchor_kind, cleaned.get("piece_set")
+            units = Unit.objects.published().filter(dataset=dataset, kind=kind)
+            can_be_drafted = _can_be_drafted(dataset, identifier)
+            if not units.exists() and not can_be_drafted:
                 name = kind.replace("_", " ")
                 self.add_error("task_type", f"The data set “{dataset}” has nothing to judge in this task (no {name})")
+            elif piece_set is not None and (problem := why_no_set(dataset, identifier, piece_set, can_be_drafted)):
+                self.add_error("piece_set", problem)
         return cleaned
 
     def arguments(self) -> dict:
@@ -85,6 +107,19 @@ class ProjectForm(forms.Form):
         values = dict(self.cleaned_data)
         values["multiple_share"] = values.pop("multiple_percent") / 100
         return values
+
+
+def why_no_set(dataset: Dataset, identifier: str, piece_set: str, can_be_drafted: bool) -> str:
+    """Why a project of the task cannot judge this set of the data set; empty where it can. Pieces of a set that is yet
+    to be drafted may come later."""
+    kind = task_type(identifier).unit_kind
+    if kind not in PIECE_LINKS:
+        return "This task judges no pieces of a set: leave this empty" if piece_set else ""
+    found = set_counts(dataset).get(PIECE_LINKS[kind], {})
+    if piece_set in found or (can_be_drafted and (piece_set or not found)) or not found:
+        return ""
+    known = ", ".join(filter(None, found)) or "none that has a name"
+    return f"The data set has no such set; it has {known}" if piece_set else f"Name the set: the data set has {known}"
 
 
 def task_choices(user: User) -> list[tuple]:

@@ -11,6 +11,8 @@ def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
     """Pairs of what is set and how. What the file does not say is left out, since the usual value holds then."""
     kind, plain = task_type(settings.task_type), settings.plain
     words = [("Task", kind.title), ("Questions", _questions(kind, settings))]
+    if plain.get("piece_set"):
+        words.append(("Set of pieces", plain["piece_set"]))
     if settings.overlap:
         words.append(("Judgements per item", judgements(settings)))
     if "order" in plain:

@@ -54,7 +54,8 @@ def counts_of(project: Project, kind: DraftKind) -> DraftCounts:
 
 def needs_drafts(project: Project, kind: DraftKind) -> bool:
     """Whether the project has nothing to judge before pieces have been drafted and published."""
-    return not kind.model.objects.published().filter(dataset=project.dataset_id).exists()
+    pieces = kind.model.objects.published().filter(dataset=project.dataset_id, piece_set=project.piece_set)
+    return not pieces.exists()
 
 
 @dataclass(frozen=True, slots=True)
