@@ -23,6 +23,7 @@ from annotation.models import (
     RetrievalRun,
     TrainedModel,
     User,
+    Webhook,
 )
 
 Row = TypeVar("Row", CheckerRun, ExtractionRun, RetrievalRun, TrainedModel)
@@ -193,6 +194,16 @@ def run_for(user: User, uuid, model: type[Row] = CheckerRun) -> Row:
     if model is ExtractionRun:
         _check_drafts(user, run.project)
     return run
+
+
+def webhook_for(user: User, uuid) -> Webhook:
+    """The webhook with its project, for the project's researchers."""
+    webhook = Webhook.objects.filter(uuid=uuid).select_related("project").first()
+    if webhook is None or not visible_projects(user).filter(pk=webhook.project_id).exists():
+        raise Http404("No such webhook")
+    if RESEARCHER not in roles_of(user, webhook.project):
+        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    return webhook
 
 
 def drafts_project_for(user: User, slug: str) -> Project:

@@ -4,6 +4,7 @@ from celery import shared_task
 
 from annotation.jobs import lifecycle
 from annotation.models import Job
+from annotation.webhooks import delivering
 from annotation.work import assigning
 
 
@@ -21,3 +22,9 @@ def sweep() -> None:
     """What time alone brings about: leases that ran out, jobs whose message the broker forgot."""
     lifecycle.sweep()
     assigning.return_expired_leases()
+    delivering.sweep()
+
+
+@shared_task(name="annotation.deliver")
+def deliver(delivery_id: int) -> None:
+    delivering.deliver(delivery_id)

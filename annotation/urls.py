@@ -11,6 +11,7 @@ from annotation.machines.retrieval import views as retrieval
 from annotation.machines.runs.views import checkers, runs, shared
 from annotation.machines.training import views as training
 from annotation.projects.views import projects
+from annotation.webhooks import views as webhooks
 from annotation.work.views import label_sets, labelling, options
 
 urlpatterns = [
@@ -30,4 +31,5 @@ urlpatterns = [
     *retrieval.urlpatterns,
     *drafts.urlpatterns,
     *exports.urlpatterns,
+    *webhooks.urlpatterns,
 ]

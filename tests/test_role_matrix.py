@@ -21,6 +21,10 @@ PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("api/v1/projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("api/v1/webhooks/", "uuid:uuid", lambda world: world.webhook.uuid),
+    ("api/v1/deliveries/", "uuid:uuid", lambda world: world.delivery.uuid),
+    ("webhooks/", "uuid:uuid", lambda world: world.webhook.uuid),
+    ("deliveries/", "uuid:uuid", lambda world: world.delivery.uuid),
     ("api/v1/files/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("api/v1/trainings/", "uuid:uuid", lambda world: world.trained_model.uuid),
     ("projects/<slug:slug>/drafts/", "slug:slug", lambda world: world.drafting.slug),
@@ -354,6 +358,50 @@ TABLE = {
     "api/v1/jobs/<uuid:uuid>/resume/": (
         (401, 405, 405, 405, 405, 405, 405),
         (401, 404, 404, 404, 202, 404, 202),
+    ),
+    "api/v1/projects/<slug:slug>/webhooks/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/webhooks/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/webhooks/<uuid:uuid>/ping/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 202, 404, 202),
+    ),
+    "api/v1/webhooks/<uuid:uuid>/remove/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 200, 404, 200),
+    ),
+    "api/v1/webhooks/<uuid:uuid>/deliveries/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/deliveries/<uuid:uuid>/repeat/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 202, 404, 202),
+    ),
+    "projects/<slug:slug>/webhooks/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "webhooks/<uuid:uuid>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "webhooks/<uuid:uuid>/ping/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "webhooks/<uuid:uuid>/remove/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "deliveries/<uuid:uuid>/repeat/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
     ),
     "api/v1/datasets/<slug:slug>/content/": (
         (401, 404, 404, 404, 400, 404, 400),

@@ -62,7 +62,8 @@ def once(request, body_digest: str, answer: Callable[[], Response]) -> Response:
         except IntegrityError:  # the same key at the same moment, which has been answered by now
             return _again(mine.get(key=key), digest)
         response = answer()
-        row.status, row.body = response.status_code, json.loads(JSONRenderer().render(response.data))
+        told = getattr(response, "kept", response.data)  # what is shown once is not kept
+        row.status, row.body = response.status_code, json.loads(JSONRenderer().render(told))
         row.headers = {name: str(response[name]) for name in KEPT_HEADERS if name in response}
         row.save()
     return response

@@ -10,9 +10,11 @@ from rest_framework import serializers as s
 from annotation import access, incoming
 from annotation.machines.runs.starting import QUEUES
 from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
-from annotation.models import Decision, Item, Job, Membership, Project, Rater, TrainedModel
+from annotation.models import Decision, Item, Job, Membership, Project, Rater, TrainedModel, WebhookDelivery
 from annotation.projects.options import named_version
+from annotation.webhooks.events import EVENTS
 from annotation.work.queries.pages import FREE_TEXT
+from models_runtime.egress import URL_CHARS
 
 
 class Choice(s.ChoiceField):
@@ -508,6 +510,40 @@ class JobDetailShape(JobShape):
     def get_result(self, job) -> dict:
         is_blind = job.project is not None and access.has_open_work(self.context["request"].user, job.project)
         return {name: one for name, one in job.result.items() if not (is_blind and name in SAID)}
+
+
+# ---- webhooks ----
+
+
+class WebhookShape(Shape):
+    uuid = s.UUIDField()
+    url = s.CharField()
+    events = s.ListField(child=s.CharField())
+    created_at = s.DateTimeField()
+
+
+class MadeWebhookShape(WebhookShape):
+    secret = s.CharField(allow_blank=True)
+
+
+class NewWebhook(Shape):
+    url = s.CharField(max_length=URL_CHARS)
+    events = s.ListField(child=s.ChoiceField(sorted(EVENTS)), min_length=1, max_length=len(EVENTS))
+
+
+class DeliveryShape(Shape):
+    """`status` is that of the last answer, `message` why the last attempt failed."""
+
+    uuid = s.UUIDField()
+    event = s.CharField()
+    payload = s.DictField()
+    state = Choice(WebhookDelivery.State.choices)
+    attempts = s.IntegerField()
+    status = s.IntegerField(allow_null=True)
+    message = s.CharField(allow_blank=True)
+    due_at = s.DateTimeField()
+    created_at = s.DateTimeField()
+    delivered_at = s.DateTimeField(allow_null=True)
 
 
 # ---- files ----

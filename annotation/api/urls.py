@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import datasets, docs, exports, jobs, machines, people, projects, steering, uploading, work
+from . import datasets, docs, exports, jobs, machines, people, projects, steering, uploading, webhooks, work
 
 urlpatterns = [
     path("schema/", docs.SchemaRoute.as_view(), name="api_schema"),
@@ -49,6 +49,12 @@ urlpatterns = [
     path("trainings/<uuid:uuid>/", machines.TrainingDetailRoute.as_view(), name="api_training"),
     path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
+    path("projects/<slug:slug>/webhooks/", webhooks.WebhooksRoute.as_view(), name="api_webhooks"),
+    path("webhooks/<uuid:uuid>/", webhooks.WebhookDetailRoute.as_view(), name="api_webhook"),
+    path("webhooks/<uuid:uuid>/ping/", webhooks.PingRoute.as_view(), name="api_webhook_ping"),
+    path("webhooks/<uuid:uuid>/remove/", webhooks.RemoveWebhookRoute.as_view(), name="api_webhook_remove"),
+    path("webhooks/<uuid:uuid>/deliveries/", webhooks.DeliveriesRoute.as_view(), name="api_deliveries"),
+    path("deliveries/<uuid:uuid>/repeat/", webhooks.RepeatRoute.as_view(), name="api_delivery_repeat"),
     path("jobs/", jobs.JobsRoute.as_view(), name="api_jobs"),
     path("jobs/<uuid:uuid>/", jobs.JobDetailRoute.as_view(), name="api_job"),
     path("jobs/<uuid:uuid>/resume/", jobs.ResumeJobRoute.as_view(), name="api_job_resume"),

@@ -36,6 +36,7 @@ from annotation.jobs.leases import (
     takeable,
 )
 from annotation.models import Chunk, Job, User
+from annotation.webhooks import events
 from models_runtime.contracts import UnavailableError
 
 log = logging.getLogger(__name__)
@@ -249,6 +250,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
                     Job.objects.filter(pk=job.pk).update(
                         state=Job.State.DONE, result=result or {}, finished_at=timezone.now(), message=""
                     )
+                    events.job_ended(Job.objects.get(pk=job.pk))
             else:
                 handler.run_chunk(chunk, lease)
     except LeaseLost:
@@ -321,8 +323,10 @@ def _close_failed(job: Job, lease: Lease, message: str) -> None:
         failed = held and Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(
             state=Job.State.FAILED, message=message, finished_at=timezone.now()
         )
+        if failed:
+            job.refresh_from_db()
+            events.job_ended(job)
     if failed:
-        job.refresh_from_db()
         import_string(HANDLERS[job.kind]).clean_up(job)
 
 
@@ -346,8 +350,10 @@ def close_cancelled(job: Job) -> None:
         closed = Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(
             state=Job.State.CANCELLED, finished_at=now, message="Cancelled"
         )
+        if closed:
+            job.refresh_from_db()
+            events.job_ended(job)
     if closed:
-        job.refresh_from_db()
         import_string(HANDLERS[job.kind]).clean_up(job)
 
 

@@ -37,6 +37,7 @@ from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
+from .webhooks import Webhook, WebhookDelivery
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
@@ -95,4 +96,6 @@ __all__ = [
     "UnitKind",
     "Upload",
     "User",
+    "Webhook",
+    "WebhookDelivery",
 ]

@@ -8,6 +8,7 @@ from django.db.models import F
 from annotation.jobs import lifecycle
 from annotation.models import Chunk, Job, Project
 from annotation.projects import item_making
+from annotation.webhooks import events
 
 
 def start_item_job(project: Project, user) -> Job:
@@ -45,7 +46,9 @@ class ItemHandler:
             Project.objects.filter(pk=job.project_id).update(
                 queue_epoch=F("queue_epoch") + 1, label_version=F("label_version") + 1
             )
-            Project.objects.filter(pk=job.project_id, state=Project.State.PREPARING).update(state=Project.State.OPEN)
+            preparing = Project.objects.filter(pk=job.project_id, state=Project.State.PREPARING)
+            if preparing.update(state=Project.State.OPEN):
+                events.project_moved(Project.objects.get(pk=job.project_id))
         job.refresh_from_db(fields=["result"])
         return job.result
 

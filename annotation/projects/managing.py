@@ -14,6 +14,7 @@ from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers
 from annotation.projects.raters import rater_of
 from annotation.task_types import task_type as known_task_type
+from annotation.webhooks import events
 
 # What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
 CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "minimum_seconds")
@@ -140,8 +141,11 @@ def close_project(project: Project) -> Project:
 
 
 def _move(project: Project, state: str) -> Project:
-    changed = Project.objects.filter(pk=project.pk, state__in=TRANSITIONS[state]).update(state=state)
-    project.refresh_from_db(fields=["state"])
+    with transaction.atomic():
+        changed = Project.objects.filter(pk=project.pk, state__in=TRANSITIONS[state]).update(state=state)
+        project.refresh_from_db(fields=["state"])
+        if changed:
+            events.project_moved(project)
     if not changed and project.state != state:
         raise ProjectError(f"The project is {project.state} and cannot become {state}")
     return project

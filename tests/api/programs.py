@@ -1,6 +1,8 @@
 """A program that holds a token, for tests: Django's test client without a session."""
 
 import json
+import re
+from pathlib import Path
 
 from django.test import Client
 
@@ -8,6 +10,8 @@ from annotation.models import ApiToken, User
 from annotation.projects import tokens
 
 EVERYTHING = tuple(ApiToken.Scope.values)
+DOCS = (Path(__file__).resolve().parents[2] / "docs/api.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
 
 
 class Program(Client):

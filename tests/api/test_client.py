@@ -2,9 +2,7 @@
 
 import csv
 import io
-import re
 import zipfile
-from pathlib import Path
 
 import httpx
 import pandas
@@ -15,14 +13,12 @@ from analysis.judge.command import main as judge
 from annotation.jobs import lifecycle
 from annotation.models import Evidence, Job, Judgement, Project
 from annotation.projects import tokens
-from tests.api.programs import EVERYTHING
+from tests.api.programs import EVERYTHING, EXAMPLES
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.importing.test_ratings import summaries
 from tests.work.browser import Annotator, answers_to
 
 pytestmark = pytest.mark.django_db
-DOCS = (Path(__file__).resolve().parents[2] / "docs/api.md").read_text("utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
 TEXTS = [
     "claim 0: the harbour of town 0 froze over",
     "Nobody went there.",
@@ -60,7 +56,7 @@ def test_the_documented_model_prefills_a_project_and_is_compared_with_people(ros
     project = make_project(dataset, slug="harbours", overlap=2, prefill="after", annotators=people)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("assay_client.Assay", lambda address, token: connect(rosa))
-    upload, compare = EXAMPLES
+    upload, compare = (one for one in EXAMPLES if "project" in one)
     assert len([line for line in upload.splitlines() if line.strip()]) <= 10
     names = {"address": "http://testserver", "token": "assay_x"}
     exec(upload, names)

@@ -66,6 +66,8 @@ def ask_for(operation, world, text: str, checks: list, seen: set) -> None:
         "/trainings/": world.trained_model.uuid,
         "/members/": world.people["annotator"].uuid,
         "/files/": world.artifact.uuid,
+        "/webhooks/{uuid}": world.webhook.uuid,
+        "/deliveries/{uuid}": world.delivery.uuid,
     }
     places = {
         "slug": world.dataset.slug if operation.path.startswith("/api/v1/datasets") else world.project.slug,

@@ -15,6 +15,7 @@ from annotation.machines.drafts import extraction
 from annotation.models import Artifact, ExtractionRun, Job, Membership, Project, Response, TrainedModel, User
 from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
+from annotation.webhooks import delivering, events
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 from tests import factories
@@ -123,6 +124,9 @@ def make_world(items: int = 3) -> SimpleNamespace:
     invitation = invitations.invite(
         people["researcher"], "new@example.org", project=project, roles=[Membership.Role.ANNOTATOR]
     )
+    webhook = delivering.make_webhook(
+        project, people["researcher"], "https://hooks.example.org/assay", [*events.EVENTS]
+    )
     return SimpleNamespace(
         people=people,
         dataset=dataset,
@@ -135,6 +139,8 @@ def make_world(items: int = 3) -> SimpleNamespace:
         trained_model=trained_model,
         retrieval=ranked(project),
         invitation=invitation,
+        webhook=webhook,
+        delivery=events.send(webhook, events.PING, {}),
         drafting=drafting,
         extraction=extraction,
         draft=extraction.drafts.order_by("pk").first(),

@@ -1,0 +1,86 @@
+"""Webhooks of a project, and what they were sent."""
+
+from django.http import Http404
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.access import RESEARCHER
+from annotation.api import shapes
+from annotation.api.problems import invalid
+from annotation.api.routes import Listing, QueryFilter, Route
+from annotation.models import WebhookDelivery
+from annotation.webhooks import delivering, events
+
+
+class WebhooksRoute(Listing):
+    """Addresses that are told what happens in the project."""
+
+    shape, takes, gives, status = shapes.WebhookShape, shapes.NewWebhook, shapes.MadeWebhookShape, 201
+
+    def rows(self, request, slug):
+        return access.project_for(request.user, slug, RESEARCHER).webhooks.all()
+
+    def post(self, request, slug):
+        """A new webhook. Its `secret` is in this answer alone; a repeated request gets none."""
+        project = access.project_for(request.user, slug, RESEARCHER)
+        asked = self.taken(request)
+        try:
+            made = delivering.make_webhook(project, request.user, asked["url"], asked["events"])
+        except delivering.WebhookError as error:
+            raise invalid(str(error), "url") from None
+        response = self.given(made, Location=f"/api/v1/webhooks/{made.uuid}/")
+        response.kept = response.data | {"secret": ""}
+        return response
+
+
+class WebhookDetailRoute(Route):
+    """One webhook."""
+
+    shape = shapes.WebhookShape
+
+    def get(self, request, uuid):
+        return Response(self.shape(access.webhook_for(request.user, uuid)).data)
+
+
+class RemoveWebhookRoute(Route):
+    """Tell an address nothing any more; what it was sent is forgotten."""
+
+    takes, gives = shapes.Nothing, shapes.Nothing
+
+    def post(self, request, uuid):
+        access.webhook_for(request.user, uuid).delete()
+        return self.given({})
+
+
+class PingRoute(Route):
+    """Send a delivery that says nothing, to see whether the address works."""
+
+    takes, gives, status = shapes.Nothing, shapes.DeliveryShape, 202
+
+    def post(self, request, uuid):
+        return self.given(events.send(access.webhook_for(request.user, uuid), events.PING, {}))
+
+
+class DeliveriesRoute(Listing):
+    """What a webhook was sent in the last 30 days, or is waiting to be sent."""
+
+    shape = shapes.DeliveryShape
+    filters = {"state": QueryFilter("state", WebhookDelivery.State.values), "event": QueryFilter("event")}
+
+    def rows(self, request, uuid):
+        return access.webhook_for(request.user, uuid).deliveries.all()
+
+
+class RepeatRoute(Route):
+    """Send a delivery again, as it was."""
+
+    takes, gives, status = shapes.Nothing, shapes.DeliveryShape, 202
+
+    def post(self, request, uuid):
+        delivery = WebhookDelivery.objects.select_related("webhook").filter(uuid=uuid).first()
+        if delivery is None:
+            raise Http404("No such delivery")
+        access.webhook_for(request.user, delivery.webhook.uuid)
+        delivering.repeat(delivery)
+        delivery.refresh_from_db()
+        return self.given(delivery)

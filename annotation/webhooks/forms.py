@@ -1,0 +1,18 @@
+"""The form of a webhook."""
+
+from django import forms
+
+from annotation.webhooks.events import EVENTS
+from models_runtime.egress import URL_CHARS
+
+
+class WebhookForm(forms.Form):
+    url = forms.CharField(
+        label="Address",
+        max_length=URL_CHARS,
+        help_text="Where Assay posts to, such as https://example.org/assay. It must be on the public Internet.",
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    events = forms.MultipleChoiceField(
+        label="Events", choices=list(EVENTS.items()), initial=list(EVENTS), widget=forms.CheckboxSelectMultiple
+    )

@@ -1,0 +1,151 @@
+"""The one door for requests to addresses that users type: to public hosts only, unless the operator allows a host.
+
+A host's name is resolved once and every address that it has is looked at; the connection goes to one of these, so
+what the name says a moment later changes nothing. Redirects are not followed, proxies of the environment not used, and
+seconds and bytes of an answer are bounded. The standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+URL_CHARS = 500
+ANSWER_BYTES = 2_000
+SECONDS = 10.0
+PORTS = {"http": 80, "https": 443}
+# Networks whose addresses carry one of the other kind in their last bytes: NAT64, and IPv4-compatible.
+_CARRYING = tuple(ipaddress.ip_network(one) for one in ("64:ff9b::/96", "64:ff9b:1::/48", "::/96"))
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class AddressRefused(ValueError):
+    """The address cannot be asked, whatever is there; the message is for whoever typed it."""
+
+
+class NoAnswer(Exception):
+    """The host was not reached, or did not answer as HTTP in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    text: str  # its beginning
+
+
+def parse_url(url: str, allowed: Collection[str] = ()) -> SplitResult:
+    """The parts of an address that may be asked, as far as can be said without resolving its host's name."""
+    if len(url) > URL_CHARS or not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressRefused(f"must be an address of at most {URL_CHARS} characters, without spaces and accents")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused("is no address") from None
+    if parts.scheme not in PORTS or not parts.hostname or port == 0:
+        raise AddressRefused("must begin with https:// or http:// and name a host")
+    if "@" in parts.netloc:
+        raise AddressRefused("must not hold a name or password")
+    if parts.fragment:
+        raise AddressRefused("must not hold #")
+    literal = None
+    with contextlib.suppress(ValueError):
+        literal = ipaddress.ip_address(parts.hostname)
+    if parts.hostname == "localhost" or parts.hostname.endswith(".localhost"):
+        literal = ipaddress.ip_address("127.0.0.1")
+    if literal is not None:
+        _refuse_private(literal, parts, allowed)
+    return parts
+
+
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], *, allowed: Collection[str] = (), seconds: float = SECONDS
+) -> Reply:
+    """The answer, whatever its status. `allowed` are hosts (`host` or `host:port`) that may have private addresses."""
+    parts = parse_url(url, allowed)
+    connection = _Pinned(parts, _resolved(parts, allowed), seconds)
+    path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+    watch = threading.Timer(seconds, connection.cut)
+    watch.daemon = True
+    watch.start()
+    try:
+        connection.request("POST", path, body, dict(headers))
+        answer = connection.getresponse()
+        text = answer.read(ANSWER_BYTES).decode("utf-8", "replace")
+        if connection.is_cut:
+            raise TimeoutError
+        return Reply(answer.status, text.replace("\0", "�"))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = "no answer in time" if connection.is_cut else str(error) or type(error).__name__
+        raise NoAnswer(f"{parts.hostname}: {reason}"[:300]) from None
+    finally:
+        watch.cancel()
+        connection.close()
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or PORTS[parts.scheme]
+
+
+def _resolved(parts: SplitResult, allowed: Collection[str]) -> str:
+    """An address of the host. AddressRefused where any of its addresses is not public."""
+    try:
+        found = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise NoAnswer(f"{parts.hostname} has no address") from None
+    addresses = [str(row[4][0]) for row in found]
+    for one in addresses:
+        _refuse_private(ipaddress.ip_address(one.partition("%")[0]), parts, allowed)
+    if not addresses:
+        raise NoAnswer(f"{parts.hostname} has no address")
+    return addresses[0]
+
+
+def _refuse_private(address: Address, parts: SplitResult, allowed: Collection[str]) -> None:
+    if is_public(address) or parts.hostname in allowed or f"{parts.hostname}:{_port(parts)}" in allowed:
+        return
+    raise AddressRefused(
+        f"leads to {address}, which is not on the public Internet; whoever runs the site may allow {parts.hostname}"
+    )
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address is one of the public Internet, the IPv4 address that an IPv6 one carries included."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
+        if inner is None and any(address in network for network in _CARRYING):
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None and not is_public(inner):
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to an address that was looked at, by the name that the host has."""
+
+    def __init__(self, parts: SplitResult, address: str, seconds: float) -> None:
+        super().__init__(parts.hostname or "", _port(parts), timeout=seconds)
+        self.address, self.is_cut = address, False
+        self.line: socket.socket | None = None  # the library forgets its own while an answer is still read
+        self.tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self.default_port = PORTS[parts.scheme]
+
+    def connect(self) -> None:
+        self.sock = socket.create_connection((self.address, self.port), self.timeout)
+        if self.tls is not None:
+            self.sock = self.tls.wrap_socket(self.sock, server_hostname=self.host)
+        self.line = self.sock
+
+    def cut(self) -> None:
+        """When its time is over: a host that answers a byte now and then would hold the worker."""
+        self.is_cut = True
+        if self.line is not None:
+            with contextlib.suppress(OSError):
+                self.line.shutdown(socket.SHUT_RDWR)
