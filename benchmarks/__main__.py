@@ -19,6 +19,7 @@ MODULES = (
     "files.importing",
     "labelling.submit",
     "api.uploads",
+    "api.lists",
     "coefficients.alpha",
     "coefficients.packages",
     "files.export",

@@ -9,7 +9,7 @@ from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
-from annotation.api.routes import UUID, Listing, QueryFilter, Route
+from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.uploading import IntoRun
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.uploading import LABELS, SCORES
@@ -60,6 +60,7 @@ class ShowRunRoute(Route):
         return self.given(access.run_for(request.user, uuid))
 
 
+MANY_RUNS = 50
 OF_A_RUN = {
     "run": QueryFilter("run__uuid", kind=UUID),
     "checker": QueryFilter("run__checker"),
@@ -77,8 +78,11 @@ class RunRows(Listing):
         if access.has_open_work(request.user, project):
             raise PermissionDenied("You still have items to label in this project; checkers' answers are hidden")
         self.project = project
-        rows = self.model.objects.filter(run__project=project, run__job__state=Job.State.DONE)
-        return rows.select_related("run", "unit")
+        runs = list(project.checker_runs.filter(job__state=Job.State.DONE).order_by("pk").values_list("pk", flat=True))
+        rows = self.model.objects.select_related("run", "unit")
+        if len(runs) > MANY_RUNS:
+            return rows.filter(run__in=runs)
+        return Parts([rows.filter(run=run) for run in runs])
 
     def prepared(self, page: list) -> list:
         if page and self.request.method != "HEAD":

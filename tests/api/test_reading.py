@@ -196,3 +196,24 @@ def test_abstained_answers_have_no_units(rosa):
     units = Program(rosa).read("projects/triplets/units/")["results"]
     assert [one["title"] for one in units] == ["head 0 · is · tail 0", "head 1 · is · tail 1"]
     assert units[0]["input"]["passages"] == ["Passage 0 of 0.", "Passage 1 of 0."]
+
+
+def test_answers_of_several_runs_come_in_one_order_page_by_page(project, program):
+    """Two runs whose rows lie between each other's, and one that is not done."""
+    runs = [make_suggestions(project, checker=name) for name in ("one", "two", "three")]
+    Job.objects.filter(checker_run=runs[2]).update(state="running")
+    units = [item.anchor for item in project.items.order_by("pk")]
+    for number, unit in enumerate(units):
+        Score.objects.create(run=runs[number % 3], unit=unit, name="overlap", value=number)
+    for sort, order in (("created", [0, 1, 3, 4, 6]), ("-created", [6, 4, 3, 1, 0])):
+        values, path = [], f"/api/v1/projects/frost/scores/?page_size=2&sort={sort}"
+        while path:
+            page = program.get(path).json()
+            values += [one["value"] for one in page["results"]]
+            path = page["next"]
+        assert values == order
+    assert program.get(page["previous"]).json()["results"]
+    one = program.read("projects/frost/scores/", run=str(runs[1].uuid))["results"]
+    assert [row["value"] for row in one] == [1, 4]
+    Job.objects.update(state="running")
+    assert program.read("projects/frost/scores/")["results"] == []
