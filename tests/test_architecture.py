@@ -84,6 +84,7 @@ DJANGO = {"django", "rest_framework", "celery", "allauth", "csp", "django_htmx"}
 
 HEAVY = {
     "bert_score",
+    "cassis",
     "nltk",
     "rouge_score",
     "sacrebleu",

@@ -42,6 +42,9 @@ TOOLS: dict[str, ToolExport] = {
         "annotation.formats.tools.label_studio.writing",
     ),
     "doccano": ToolExport("doccano (zip)", "annotation.formats.tools.doccano", has_suggestions=False),
+    "inception": ToolExport(
+        "INCEpTION (zip, UIMA CAS JSON)", "annotation.formats.tools.inception.writing", has_suggestions=False
+    ),
 }
 
 

@@ -149,6 +149,14 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.tools.argilla",
         makes_label_set=True,
     ),
+    "inception": Format(
+        slug="inception",
+        title="INCEpTION (UIMA CAS JSON or XMI)",
+        extensions=(".json", ".xmi", ".xml"),
+        reads="Documents with labelled passages of several annotators, as exported from a project or one by one.",
+        module="annotation.formats.tools.inception.reading",
+        makes_label_set=True,
+    ),
     "inspect": Format(
         slug="inspect",
         title="Inspect log (.eval or .json)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import islice
 
 from annotation.formats.content.format import is_content
@@ -11,6 +12,7 @@ from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.beir import is_beir
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
 from annotation.formats.tools.alt_test import is_annotations
+from annotation.formats.tools.inception.reading import is_export, looks_like_document
 from annotation.formats.tools.inspect_logs import is_log, looks_like_log
 from annotation.formats.tools.label_studio.config import is_config
 from annotation.formats.tools.potato import is_output
@@ -62,8 +64,16 @@ def slug_of_object(row: dict) -> str:
     return "doccano" if slug == "table" and isinstance(row.get("text"), str) and has_lists else slug
 
 
+def _head(source: SourceFile) -> bytes:
+    with closing(open_blobs([source], Options())) as blobs:
+        return next(blobs).stream.peek(SNIFFED_BYTES)
+
+
 def detect(source: SourceFile) -> str | None:
     try:
+        packed = [entry.filename for entry in entries_of(source, also=(".xmi", ".zip", ".ser"))]
+        if is_export(packed) or (not packed and looks_like_document(_head(source))):
+            return "inception"
         if is_config(source):
             return "label-studio"
         names = [entry.filename for entry in entries_of(source)] or [source.label]

@@ -130,6 +130,18 @@ INSPECT |= {
         }
     ]
 }
+INCEPTION = {
+    "%TYPES": {
+        "a.Entity": {"%SUPER_TYPE": "uima.tcas.Annotation", "value": {"%RANGE": "uima.cas.String"}},
+        "a.Tone": {"%SUPER_TYPE": "uima.cas.AnnotationBase", "value": {"%RANGE": "uima.cas.String"}},
+    },
+    "%FEATURE_STRUCTURES": [
+        {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaNum": 1, "sofaID": "_InitialView", "sofaString": "A text 😀"},
+        {"%ID": 2, "%TYPE": "a.Entity", "@sofa": 1, "begin": 2, "end": 6, "value": "noun"},
+        {"%ID": 3, "%TYPE": "a.Tone", "@sofa": 1, "value": "good"},
+    ],
+    "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3]}},
+}
 PAIRS = {"pair_id": "1", "premise": "p", "hypothesis": "h", "label": "entailment"}
 
 
@@ -156,6 +168,7 @@ SAMPLES = {
     "averitec": sample("averitec", AVERITEC),
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
+    "inception": sample("inception", INCEPTION),
     "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
@@ -219,10 +232,10 @@ def written(draw, folder: Path, row: dict) -> Path:
 
 
 # Objects that no column of Parquet holds.
-MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value")
+MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "%TYPES", "%VIEWS")
 # What the file must be called.
 NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json", "alt-test": "human_annotations.json"}
-NAMES |= {"beir": "queries.jsonl"}
+NAMES |= {"beir": "queries.jsonl", "inception": "document.json"}
 
 
 class Importer:

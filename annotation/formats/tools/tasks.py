@@ -17,6 +17,7 @@ from annotation.formats.names import TITLE_CHARS, label_value, question_slug, sh
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
+    DecisionRecord,
     FormatError,
     JudgementRecord,
     LostRecord,
@@ -81,6 +82,7 @@ class Task:
     metadata: dict = field(default_factory=dict)
     people: list[Said] = field(default_factory=list)
     models: list[Said] = field(default_factory=list)
+    decided: list[Said] = field(default_factory=list)  # what stands, such as a curation; without passages
     lost: Counter[str] = field(default_factory=Counter)
 
 
@@ -206,6 +208,11 @@ class _Records:
                 self.suggested.add(place)
                 yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
 
+        for said in task.decided:
+            for slug, answer, spans, name in self._answers(task, said):
+                task.lost[f"Labelled passages of decisions ({shown(name)})"] += len(spans)
+                yield DecisionRecord(task.key, slug, answer)
+
     def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         """Question's slug, the answer as it is stored with its passages, and the question's name."""
         yield from self._passages(task, said)
@@ -311,7 +318,7 @@ def label_set_of(
             continue
         n_tasks += 1
         is_pair = is_pair and bool(task.context)
-        for said in (*task.people, *task.models):
+        for said in (*task.people, *task.models, *task.decided):
             for question, spans in said.spans.items():
                 of_question = asked.setdefault(question_slug(question), ToolQuestion(question, PASSAGES))
                 for span in spans if of_question.kind == PASSAGES else ():

@@ -101,3 +101,30 @@ def test_a_dry_run_shows_labels_as_the_file_calls_them(tmp_path):
     _, dry = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
     shown = import_result(Job.objects.filter(kind="import").earliest("pk")).labels
     assert sorted(shown["label"].items()) == [("<5, א|ב", 1), ("≥5", 1)] and shown["label"] != dry["labels"]["label"]
+
+
+def test_inception_in_and_out(tmp_path):
+    """Out and in again the same: passages with labels, and what was said of whole texts."""
+    text = "Snow 😀 fell on Bergen."
+    rows = [
+        {"id": 7, "text": text, "entities": [[0, 6, "Weather"], [15, 21, "Place"]], "cats": ["sad"]},
+        {"id": "a/8", "text": "It rained.", "entities": [], "cats": ["calm"]},
+    ]
+    project, _ = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
+    manifest = export(project, "inception", tmp_path / "out")
+    assert any(what.startswith("Titles of questions") for what, _ in manifest["lost"]["inception"])
+    spans = set(Span.objects.values_list("start", "end", "quote", "label"))
+    labels = set(Judgement.objects.values_list("unit__key", "dimension", "label"))
+    assert len(spans) == 2 and ("a/8", "category", "calm") in labels
+    again = import_by_command(tmp_path / "out/inception.zip", format="inception", slug="again")
+    mine = Judgement.objects.filter(revision__annotation__item__project=again)
+    assert set(mine.values_list("unit__key", "dimension", "label")) == labels
+    assert set(Span.objects.filter(judgement__in=mine).values_list("start", "end", "quote", "label")) == spans
+    assert list(again.raters.values_list("name", flat=True)) == list(project.raters.values_list("pseudonym", flat=True))
+    export(again, "inception", tmp_path / "more")
+    with (
+        zipfile.ZipFile(tmp_path / "out/inception.zip") as one,
+        zipfile.ZipFile(tmp_path / "more/inception.zip") as two,
+    ):
+        parts = [sorted(opened.read(name) for name in opened.namelist()) for opened in (one, two)]
+    assert parts[0] == parts[1]

@@ -1,0 +1,78 @@
+"""Documents for INCEpTION as UIMA CAS JSON 0.4, laid out as its own project exports are: a file per text and
+annotator, with a layer for each question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import quote
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from annotation.formats.tools.inception.reading import ANNOTATION, BASE, KEY_TYPE
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
+
+FILE = "inception.zip"
+LAYER = "webanno.custom."
+NOBODY = "anonymous"
+LOSES = (
+    "Names: annotators are called by their pseudonyms",
+    "Titles of questions: layers are called as questions are stored",
+    "Texts beside the one that is judged, metadata, and times",
+)
+STRING = "uima.cas.String"
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """One zip in `folder`."""
+    with ZipFile(folder / FILE, "w", ZIP_DEFLATED) as archive:
+        for number, task in enumerate(tasks):
+            document = f"{number:06d}-{quote(task.key, safe='')[:80]}.txt"
+            places = 0
+            for said in task.people or [WrittenAnswers("INITIAL_CAS")]:
+                places += not said.who
+                user = quote(said.who or f"{NOBODY}-{places}", safe=" @")
+                # A fixed moment, so that the same labels give the same bytes.
+                entry = ZipInfo(f"annotation/{document}/{user}.json", (1980, 1, 1, 0, 0, 0))
+                entry.compress_type = ZIP_DEFLATED
+                archive.writestr(entry, _document(task, questions, said))
+
+
+def _document(task: WrittenTask, questions: list[WrittenQuestion], said: WrittenAnswers) -> str:
+    from cassis import Cas
+
+    types = _types(questions)
+    cas = Cas(typesystem=types)
+    cas.sofa_string = list(task.texts.values())[-1]
+    cas.sofa_mime = "text/plain"
+    cas.add(types.get_type(KEY_TYPE)(key=task.key))
+    judged = list(task.texts)[-1]
+    for question in questions:
+        if question.slug in said.labels and not question.is_of_passages:
+            layer = types.get_type(f"{LAYER}{question.slug}")
+            for label in said.labels[question.slug]:
+                cas.add(layer(value=label))
+        for span in said.spans.get(question.slug, ()):
+            if span.field == judged:
+                layer = types.get_type(_layer_of_passages(question))
+                cas.add(layer(begin=span.start, end=span.end, value=span.label))
+    return cas.to_json()
+
+
+def _layer_of_passages(question: WrittenQuestion) -> str:
+    return f"{LAYER}{question.slug}" + ("" if question.is_of_passages else "_passages")
+
+
+def _types(questions: list[WrittenQuestion]):
+    from cassis import TypeSystem
+
+    types = TypeSystem()
+    types.create_feature(types.create_type(KEY_TYPE, BASE), "key", STRING)
+    for question in questions:
+        if not question.is_of_passages:
+            layer = types.create_type(f"{LAYER}{question.slug}", BASE, description=question.title)
+            types.create_feature(layer, "value", STRING)
+        if question.passages:
+            title = question.passages_title or question.title
+            layer = types.create_type(_layer_of_passages(question), ANNOTATION, description=title)
+            types.create_feature(layer, "value", STRING)
+    return types
