@@ -1,8 +1,9 @@
 """Every figure of every report, opened: as many items as it counts, and as many as the page of items shows."""
 
+import numpy as np
 import pytest
 
-from analysis.figures.items import Filter, Items
+from analysis.figures.items import LABEL, Filter, Items
 from analysis.figures.page import Counts
 from analysis.figures.pictures import Intervals, Lines, Matrix, Scatter
 from analysis.figures.results import Figure
@@ -78,3 +79,12 @@ def test_every_figure_opens_as_many_items_as_it_counts(name):
             wrong.append(f"{place}: {wanted.encoded} says {n}, opens {there}")
         assert items.words(wanted) and Filter.decoded(wanted.encoded).encoded == wanted.encoded
     assert wrong == []
+
+
+def test_a_pair_is_two_judgements_and_units_that_are_gone_are_not_opened():
+    """Units 5 and -1 (gone) have two judgements of the same label, unit 7 one alone."""
+    items, labels = Items([5, -1, 7]), ("yes", "no")
+    items.judge(np.array([0, 0, 1, 1, 2]), {LABEL: ("Label", np.array([0, 0, 1, 1, 0]), labels, labels, "")})
+    pair = Filter({}, ({LABEL: labels}, {LABEL: labels}), "same")
+    assert items.count(pair) == 2 and items.units_of(pair) == [5]
+    assert items.units_of(Filter({}, ({LABEL: "yes"},))) == [5, 7]
