@@ -1,6 +1,7 @@
 """The Python client against the application in this process, and the example of docs/api.md as it stands there."""
 
 import csv
+import hashlib
 import io
 import zipfile
 
@@ -182,10 +183,81 @@ def test_what_is_no_answer_of_assay_is_told_and_leaves_no_file(tmp_path):
         yield b"PK"
         raise httpx.ReadError("the line broke")
 
-    answers += [httpx.Response(200, content=breaks()), httpx.Response(502, html="<p>Away</p>")]
-    for kind in (httpx.ReadError, AssayError):
-        with pytest.raises(kind):
+    for broken in ([httpx.Response(200, content=breaks()) for _ in range(5)], [httpx.Response(404)]):
+        answers += broken
+        with pytest.raises(AssayError):
             assay.project("x").download(1, path)
-    assert path.read_bytes() == b"of yesterday" and list(tmp_path.iterdir()) == [path]
+        assert path.read_bytes() == b"of yesterday" and list(tmp_path.iterdir()) == [path] and not answers
     answers.append(httpx.Response(200, content=b"PK today"))
     assert assay.project("x").download(1, path) == path and path.read_bytes() == b"PK today"
+
+
+class Breaking(httpx.BaseTransport):
+    """The line breaks after so many bytes of each answer, until it holds."""
+
+    def __init__(self, inner: httpx.BaseTransport, times: int, after: int):
+        self.inner, self.left, self.after, self.asked = inner, times, after, []
+
+    def handle_request(self, request):
+        answer = self.inner.handle_request(request)
+        if not request.url.path.endswith("/file/"):
+            return answer
+        self.asked.append(request.headers.get("Range"))
+        if self.left:
+            self.left -= 1
+            whole = b"".join(answer.stream)
+
+            def part():
+                yield whole[: self.after]
+                raise httpx.ReadError("the line broke")
+
+            return httpx.Response(answer.status_code, headers=answer.headers, content=part())
+        return answer
+
+
+def test_a_broken_download_goes_on_where_it_broke(rosa, connect, tmp_path):
+    dataset = make_dataset(rosa, slug="harbour")
+    make_claim_evidence(dataset, 3, claims=3, texts=TEXTS)
+    make_project(dataset, slug="harbours")
+    assay = connect(rosa)
+    project = assay.project("harbours")
+    number = project.release()
+    whole = project.download(number, tmp_path / "whole.zip").read_bytes()
+    breaking = assay.transfer.http._transport = Breaking(assay.transfer.http._transport, 2, 100)
+    assert project.download(number, tmp_path / "parts.zip").read_bytes() == whole
+    assert breaking.asked == [None, "bytes=100-", "bytes=200-"]
+    breaking.left = 9
+    with pytest.raises(AssayError, match="cannot be reached"):
+        project.download(number, tmp_path / "never.zip")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["parts.zip", "whole.zip"]
+
+
+def test_another_file_under_the_same_address_begins_anew_and_a_wrong_one_is_refused(tmp_path):
+    tag = f'"{hashlib.sha256(b"new").hexdigest()}"'
+
+    def breaks():
+        yield b"old"
+        raise httpx.ReadError("the line broke")
+
+    answers = [httpx.Response(200, headers={"ETag": f'"{"0" * 64}"'}, content=breaks())]
+    answers += [httpx.Response(200, headers={"ETag": tag}, content=b"new")]
+    answers += [httpx.Response(200, headers={"ETag": tag}, content=b"forged")]
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
+    project = Assay("http://assay.test", "assay_x", transport=transport, sleep=lambda seconds: None).project("x")
+    assert project.download(1, tmp_path / "a.zip").read_bytes() == b"new"
+    with pytest.raises(AssayError, match="not the file that the server has"):
+        project.download(1, tmp_path / "a.zip")
+    assert (tmp_path / "a.zip").read_bytes() == b"new"
+
+
+def test_a_project_is_exported_trained_and_filled_with_people(rosa, connect, tmp_path, monkeypatch):
+    dataset = make_dataset(rosa, slug="harbour")
+    make_claim_evidence(dataset, 3, claims=3, texts=TEXTS)
+    make_project(dataset, slug="harbours")
+    project = connect(rosa).project("harbours")
+    files = project.export(tmp_path / "out", ["tsv"])
+    assert {one.name for one in files} >= {"harbours-annotations.jsonl", "harbours-manifest.json"}
+    assert all(one.is_file() for one in files)
+    assert project.publish_guidelines("Read *twice*.") == 2 and "/invitations/" in project.invite("ben@example.org")
+    with pytest.raises(AssayError, match="two labels"):
+        project.train(classifier="ridge")

@@ -137,9 +137,10 @@ def test_bad_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(proje
 def test_many_lines_are_stored_in_steps_or_not_at_all(project, program, monkeypatch):
     monkeypatch.setattr("annotation.machines.runs.uploading.BATCH", 100)
     rows = [{"unit": unit, "name": f"m{number}", "value": 0.5} for number in range(150) for unit in UNITS]
-    broken = [*rows[:930], b'{"unit": "c0/\n', *rows[930:]]
-    job = done(post(program, "projects/frost/scores/?checker=many", lines(broken)))
-    assert [error["line"] for error in job.result["errors"]] == [931] and not Score.objects.exists()
+    many = [{"unit": UNITS[number % 7], "name": f"m{number}", "value": 0.5} for number in range(50_000)]
+    many[30_999] = b'{"unit": "c0/\n'
+    job = done(post(program, "projects/frost/scores/?checker=many", lines(many)))
+    assert [error["line"] for error in job.result["errors"]] == [31_000] and not Score.objects.exists()
     whole = done(post(program, "projects/frost/scores/?checker=many", lines(rows)))
     assert whole.state == "done" and Score.objects.count() == 1050
     assert len(program.read("projects/frost/scores/", name="m7")["results"]) == 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -85,6 +85,17 @@ class Assay:
                     raise JobFailed(found)
                 self.transfer.sleep(seconds)
                 seconds = min(seconds * 1.5, LONGEST_WAIT)
+
+    def download(self, path: str, to: str | Path) -> Path:
+        """A file of the API. What is at `to` is replaced once all of it has come."""
+        target = Path(to)
+        partial = target.with_name(f"{target.name}.part")
+        try:
+            with partial.open("wb+") as file:
+                self.transfer.download(path, file)
+            return partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
 
     # ---- data sets and projects ----
 
@@ -211,14 +222,33 @@ class Project:
 
     def download(self, release: int, to: str | Path) -> Path:
         """The release's files as a zip. What is at `to` is replaced once all of it has come."""
-        path = Path(to)
-        partial = path.with_name(f"{path.name}.part")
-        try:
-            with partial.open("wb") as file:
-                self.assay.transfer.download(f"{self.address}releases/{release}/file/", file)
-            return partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        return self.assay.download(f"{self.address}releases/{release}/file/", to)
+
+    def export(self, folder: str | Path, kinds: Sequence[str] = ()) -> list[Path]:
+        """Write the project's content and labels to a folder, in the layouts named (all that there are, by default)."""
+        job = self.assay.post(f"{self.address}exports/", {"kinds": list(kinds)})
+        self.assay.wait(job["uuid"])
+        made = next(
+            one for one in self.assay.rows(f"{self.address}exports/", sort="-created") if one["uuid"] == job["uuid"]
+        )
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return [self.assay.download(f"files/{one['uuid']}/", Path(folder) / one["name"]) for one in made["files"]]
+
+    def train(self, **choices: Any) -> str:
+        """Train a checker on the project's labels and let it judge all units; the UUID of its run."""
+        training = self.assay.post(f"{self.address}trainings/", choices)
+        self.assay.wait(training["job"])
+        model = self.assay.get(f"trainings/{training['uuid']}/")["model"]
+        return self.start_run("trained", {"model": model})
+
+    def publish_guidelines(self, markdown: str) -> int:
+        """Put the text in force; the number of its version."""
+        return self.assay.post(f"{self.address}guidelines/", {"markdown": markdown})["version"]
+
+    def invite(self, email: str, *roles: str) -> str:
+        """Invite somebody, as an annotator where no role is named. The link, which is mailed, too, where it can be."""
+        asked = {"email": email, "roles": list(roles) or ["annotator"]}
+        return self.assay.post(f"{self.address}invitations/", asked)["link"]
 
 
 class Report:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
 import time
 import uuid
@@ -14,6 +16,7 @@ from tqdm import tqdm
 BLOCK = 256 * 1024
 ATTEMPTS = 5
 BUSY = (429, 502, 503, 504)
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 class AssayError(Exception):
@@ -79,17 +82,45 @@ class Transfer:
                 bar.update(len(block))
 
     def download(self, path: str, to: IO[bytes]) -> None:
-        with self.http.stream("GET", path) as answer:
-            if not answer.is_success:
-                answer.read()
-            size = int(_accepted(answer).headers.get("Content-Length", 0))
-            with self.bar("Downloading", size, unit="B", unit_scale=True) as bar:
-                for block in answer.iter_bytes(BLOCK):
-                    to.write(block)
-                    bar.update(len(block))
+        """Write a file to `to`, which is empty. Where the line breaks, what is missing is asked for; the whole must
+        have the hash that the server names."""
+        tag = ""
+        with self.bar("Downloading", 0, unit="B", unit_scale=True) as bar:
+            for attempt in range(1, ATTEMPTS + 1):
+                try:
+                    with self.http.stream("GET", path, headers=_missing(to, tag)) as answer:
+                        if answer.status_code == 416:  # nothing is missing
+                            break
+                        if not answer.is_success:
+                            answer.read()
+                        begins = to.tell() if _accepted(answer).status_code == 206 else 0
+                        to.seek(begins)
+                        to.truncate()
+                        tag = answer.headers.get("ETag", "").strip('"')
+                        bar.total, bar.n = begins + int(answer.headers.get("Content-Length", 0)) or None, begins
+                        for block in answer.iter_bytes():
+                            to.write(block)
+                            bar.update(len(block))
+                    break
+                except httpx.TransportError as error:
+                    if attempt == ATTEMPTS:
+                        raise AssayError(0, {"detail": f"{self.http.base_url} cannot be reached: {error}"}) from error
+                except AssayError as error:
+                    if error.status not in BUSY or attempt == ATTEMPTS:
+                        raise
+                self.sleep(2.0**attempt)
+        to.seek(0)
+        if _HASH.fullmatch(tag) and hashlib.file_digest(to, "sha256").hexdigest() != tag:
+            raise AssayError(0, {"detail": "What came is not the file that the server has; download it again"})
 
     def bar(self, title: str, total: int, **options: Any) -> tqdm:
         return tqdm(desc=title, total=total or None, disable=not self.shows, leave=False, **options)
+
+
+def _missing(to: IO[bytes], tag: str) -> dict[str, str]:
+    """Headers that ask for what comes after what there is, as long as the server has the same file."""
+    headers = {"Accept-Encoding": "identity"}
+    return headers | {"Range": f"bytes={to.tell()}-", "If-Range": f'"{tag}"'} if to.tell() and tag else headers
 
 
 def _accepted(answer: httpx.Response) -> httpx.Response:
