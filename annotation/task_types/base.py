@@ -19,6 +19,12 @@ NONE_TITLE = "None of these"
 # What an answer is: one label, any number of labels, a number, a text.
 ANSWERS = ("label", "labels", "number", "text")
 TEXT_CHARS = 10_000
+# What browsers and Python both take for space around a text: each also takes what the other lets stand.
+SPACES = "".join(one for one in map(chr, range(0x3001)) if one.isspace() and one not in "\x1c\x1d\x1e\x1f\x85")
+
+
+def trimmed(text: str) -> str:
+    return text.strip(SPACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,7 @@ class Dimension:
         if self.number is not None:
             return self.number.holds(answer)
         if self.takes_text:
-            return 0 < len(answer) <= TEXT_CHARS and answer == answer.strip() and "\r" not in answer
+            return 0 < len(answer) <= TEXT_CHARS and answer == trimmed(answer) and "\r" not in answer
         chosen = self.chosen(answer)
         return all(value in self.values for value in chosen) and (
             not self.takes_several or answer == self.answer_of(chosen)

@@ -11,6 +11,7 @@ from annotation.formats import FormatError, SourceFile, detect
 from annotation.formats.content import assay
 from annotation.formats.records import AnnotationRecord, EvidenceRecord, JudgementRecord, SpanRecord
 from annotation.incoming import EARLIEST, LATEST
+from annotation.task_types.base import Dimension
 
 from .helpers import druid_line, druid_tsv, errors, of, put, read
 
@@ -144,3 +145,12 @@ def test_other_files_are_refused(tmp_path):
 def test_a_naive_instant_is_not_written():
     with pytest.raises(ValueError, match="without time zone"):
         assay.instant_text(datetime(2024, 5, 1))
+
+
+def test_words_may_end_in_what_browsers_do_not_take_for_space():
+    """A browser's trim leaves U+0085 and U+001C to U+001F, and takes U+FEFF; Python's does it the other way."""
+    said = Dimension("note", "Note", (), level="nominal", answer="text")
+    for character in "\x1c\x1d\x1e\x1f\x85\ufeff":
+        assert said.takes(f"Yes.{character}")
+    for character in "\t\n\x0b\x0c\r \xa0\u2003\u2028\u3000":
+        assert not said.takes(f"Yes.{character}") and not said.takes(character)

@@ -31,6 +31,7 @@ from annotation.formats.records import (
     SpanRecord,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.task_types.base import trimmed
 
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
@@ -207,8 +208,8 @@ def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
 def _answer(value: object, path: str) -> str:
     """A label, several with marks between them, a number or a text: what it may be, the question says."""
     text = to_text(value, path)
-    if not text or text != text.strip():
-        raise BadCell(path, text, "is empty" if not text.strip() else "has spaces or line breaks around it")
+    if not text or text != trimmed(text):
+        raise BadCell(path, text, "is empty" if not trimmed(text) else "has spaces or line breaks around it")
     if len(text) > ANSWER_CHARS:
         raise BadCell(path, text, f"has {len(text):,} characters; at most {ANSWER_CHARS:,} are stored")
     return text

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
@@ -48,6 +48,8 @@ SINGLE, MULTIPLE = ("radio", "likert", "confidence", "select"), "multiselect"
 FALSE = (False, None, "", "false", "False", 0, "0")  # values of options that were not chosen
 STATE_BYTES = 128 * MIB  # a user's whole work is one value
 SPENT = re.compile(r"(\d{1,4})d (\d{1,2})h (\d{1,2})m (\d{1,2})s")
+ID_NAMES = ("id", "item_id", "instance_id", "doc_id")
+NAMES_COLUMNS = "Potato's configuration, given along, may name other columns (item_properties: id_key, text_key)"
 TEXT_NAMES = ("text", "displayed_text", "sentence", "content", "document")
 NO_TEXT = "Texts: the file of the data is not among the files, so texts are called by their ids"
 READ = {"user_id", "instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data"}
@@ -62,21 +64,21 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    _, _, schemes = _split(sources)
-    configured = {question_slug(one.name): one for one in schemes.values()}
+    _, _, config = _split(sources)
+    configured = {question_slug(one.name): one for one in config.schemes.values()}
     return common.label_set_of(tasks_of(sources, options), name, configured)
 
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError | LostRecord]:
-    states, data, schemes = _split(sources)
+    states, data, config = _split(sources)
     if not states:
         raise FormatError(
             f"{sources[0].label}: has neither {INSTANCES} nor {STATE}, which Potato writes for every user"
         )
-    texts = yield from texts_in(data, options)
+    texts = yield from texts_in(data, options, config.columns)
     for table in open_tables(states, replace(options, limits=replace(options.limits, record_bytes=STATE_BYTES))):
         path = PurePosixPath(table.name)
-        user = _User(table.name, path.parent.name, texts, schemes, options)
+        user = _User(table.name, path.parent.name, texts, config.schemes, options)
         for row in table.rows:
             if isinstance(row, RowError):
                 yield row
@@ -88,10 +90,18 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
                 yield row_error(table.name, line, problem)
 
 
-def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile], dict[str, ToolQuestion]]:
-    """The files of users, those that may hold the texts, and what the configuration asks; entries of archives each by
+@dataclass(slots=True)
+class _Config:
+    """What the configuration asks, by name, and the columns of id and text in the file of the texts."""
+
+    schemes: dict[str, ToolQuestion] = field(default_factory=dict)
+    columns: tuple[str, str] = ("", "")
+
+
+def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile], _Config]:
+    """The files of users, those that may hold the texts, and the configuration; entries of archives each by
     itself."""
-    states, data, schemes = [], [], {}
+    states, data, config = [], [], _Config()
     for source in sources:
         entries = entries_of(source, also=CONFIGS)
         each = [SourceFile(source.path, source.name, entry.filename) for entry in entries] if entries else [source]
@@ -100,14 +110,13 @@ def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile
             if is_output(name):
                 states.append(one)
             elif name.endswith(CONFIGS):
-                schemes |= _schemes(one)
+                _read_config(one, config)
             elif name not in OTHERS and name.removesuffix(".gz").endswith(DATA):
                 data.append(one)
-    return states, data, schemes
+    return states, data, config
 
 
-def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
-    """Questions by name, of Potato's configuration."""
+def _read_config(source: SourceFile, config: _Config) -> None:
     import yaml
 
     with closing(open_blobs([source], Options())) as blobs:
@@ -119,8 +128,12 @@ def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
         said = yaml.load(raw, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FormatError(f"{source.label}: is no YAML that can be read ({str(error)[:200]})") from error
-    found = {}
-    schemes = said.get("annotation_schemes") if isinstance(said, dict) else None
+    said = said if isinstance(said, dict) else {}
+    properties = said.get("item_properties")
+    if isinstance(properties, dict):
+        named = (properties.get(name) for name in ("id_key", "text_key"))
+        config.columns = tuple(one if isinstance(one, str) else "" for one in named)
+    schemes = said.get("annotation_schemes")
     for scheme in schemes if isinstance(schemes, list) else ():
         kind = scheme.get("annotation_type") if isinstance(scheme, dict) else None
         if kind in (*SINGLE, MULTIPLE) and isinstance(scheme.get("name"), str):
@@ -130,12 +143,14 @@ def _schemes(source: SourceFile) -> dict[str, ToolQuestion]:
                 label = label.get("name") if isinstance(label, dict) else label
                 if isinstance(label, str) and label.strip():
                     asked.add(label)
-            found[scheme["name"]] = asked
-    return found
+            config.schemes[scheme["name"]] = asked
 
 
-def texts_in(data: list[SourceFile], options: Options) -> Iterator[RowError]:
-    """id -> text, of the file that the annotated texts came from; yields what is wrong in it."""
+def texts_in(data: list[SourceFile], options: Options, columns: tuple[str, str] | None = None) -> Iterator[RowError]:
+    """id -> text, of the file that the annotated texts came from; yields what is wrong in it. `columns` are those of id
+    and text, empty where the configuration names none; None: there is no configuration to name them."""
+    usual, hint = (ID_NAMES, TEXT_NAMES), "" if columns is None else f"; {NAMES_COLUMNS}"
+    ids, names = ((one,) if one else known for one, known in zip(columns or ("", ""), usual, strict=True))
     found: dict[str, str] = {}
     for table in open_tables(data, options) if data else ():
         for row in table.rows:
@@ -143,11 +158,14 @@ def texts_in(data: list[SourceFile], options: Options) -> Iterator[RowError]:
                 yield row
                 continue
             line, cells = row
-            name = next((name for name in TEXT_NAMES if isinstance(cells.get(name), str)), None)
+            name = next((name for name in names if isinstance(cells.get(name), str)), None)
+            own = next((name for name in ids if cells.get(name) is not None), ids[0])
             try:
                 if name is None:
-                    raise BadCell("text", "", f"is missing: a text stands under {', '.join(TEXT_NAMES)}")
-                found[to_key(cells.get("id"), "id", options.limits.key_chars)] = cells[name]
+                    raise BadCell("text", "", f"is missing: a text stands under {', '.join(names)}{hint}")
+                if own not in cells:
+                    raise BadCell("id", "", f"is missing: it stands under {', '.join(ids)}{hint}")
+                found[to_key(cells[own], own, options.limits.key_chars)] = cells[name]
             except BadCell as problem:
                 yield row_error(table.name, line, problem)
     return found

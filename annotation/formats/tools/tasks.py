@@ -63,6 +63,7 @@ class Said:
     words: dict[str, str] = field(default_factory=dict)  # question -> what somebody wrote
     numbers: set[str] = field(default_factory=set)  # those of the questions that are answered by a number
     spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
+    incomplete: set[str] = field(default_factory=set)  # questions of which a marked passage was lost
     sees_all: bool = False  # whether no passage of a question means that there is none
     probability: float | None = None  # of a model
     active_ms: int | None = None
@@ -252,6 +253,7 @@ class _Records:
 
     def _passages(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         given = {question_slug(name): spans for name, spans in said.spans.items()}
+        incomplete = {question_slug(name) for name in said.incomplete}
         for name, spans in said.spans.items():
             if "spans" not in self.questions.get(question_slug(name), ()):
                 task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
@@ -268,6 +270,8 @@ class _Records:
                 record = SpanRecord(field, span.start, span.end, span.quote, label_value(span.label))
                 task.lost[f"Passages that one person marked twice ({name})"] += record in found
                 found.add(record)
+            if not found and slug in incomplete:
+                continue  # what was marked is lost, and "none" would be untrue
             marked = sorted(found, key=lambda one: (one.field, one.start, one.end, one.label))
             yield slug, MARKED if marked else NONE, tuple(marked), name
 
@@ -341,7 +345,8 @@ def label_set_of(
                         raise FormatError(
                             f"{question} has more than {MOST_LABELS} different labels, such as "
                             f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many. "
-                            "Merge some of them, or leave the question out of the file"
+                            f"Merge labels in the tool and export again, or take the answers to {question} out of the "
+                            "file; as a column of a table of your own they can stay beside the texts"
                         )
     asked = {slug: one for slug, one in asked.items() if one.is_held}
     if not asked:

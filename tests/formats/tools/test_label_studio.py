@@ -283,13 +283,17 @@ def region(start: int, end: int, quote: str | None, *labels: str, name="entity")
     return {"from_name": name, "to_name": "text", "type": "labels", "value": value}
 
 
-def test_a_region_that_is_not_what_it_quotes_is_told(tmp_path):
-    sound = task("a😀b", [region(3, 4, "b", "X")]) | {"id": 2}
+def test_a_region_that_is_not_what_it_quotes_is_listed_and_the_rest_of_its_task_comes_in(tmp_path):
+    sound = region(3, 4, "b", "X")
     for wrong in (region(0, 1, "b", "X"), region(1, 2, None, "X"), region(0, 99, None, "X"), region(2, 1, None, "X")):
-        _, found = of_tasks(tmp_path, task("a😀b", [wrong]), sound)
-        [error] = errors(found)
-        assert error.line == 1 and "is not what stands at" in error.reason
-        assert [one.item for one in of(found, AnnotationRecord)] == ["2"]
+        both, alone = task("a😀b", [wrong, sound, choice("good")]), task("a😀b", [wrong, choice("bad")]) | {"id": 2}
+        _, found = of_tasks(tmp_path, both, alone)
+        assert errors(found) == []
+        assert [(one.what, one.number, one.first) for one in of(found, LostRecord)] == [
+            ("Regions whose place holds another text than they quote (entity)", 2, "tasks.json, line 1")
+        ]
+        said = [{one.dimension: len(one.spans) for one in each.judgements} for each in of(found, AnnotationRecord)]
+        assert said == [{"entity": 1, "tone": 0}, {"tone": 0}]  # who lost a region has not said that there is none
 
 
 def test_regions_of_several_labels_and_twice_and_of_too_many_labels(tmp_path):

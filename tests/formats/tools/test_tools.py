@@ -418,3 +418,15 @@ def test_items_of_the_alternative_annotator_test_with_their_texts(tmp_path):
     _, found = read("alt-test", source)
     assert [(one.key, one.text) for one in of(found, ClaimRecord)] == [("1", "Snow fell."), ("2", "2")]
     assert set(said(found)) == {("1", "ann", 1), ("1", "ben", 1)} and [one.column for one in errors(found)] == ["odd"]
+
+
+def test_texts_of_potato_stand_in_the_columns_that_the_configuration_names(tmp_path):
+    state = {"user_id": "ann", "instance_id_to_label_to_value": {"t1": [[{"schema": "tone", "name": "good"}, "true"]]}}
+    texts = lines({"tweet": "t1", "body": "Snow fell.", "text": "not this"})
+    config = "item_properties: {id_key: tweet, text_key: body}\nannotation_schemes: []\n"
+    files = {"ann/user_state.json": json.dumps(state), "texts.jsonl": texts, "config.yaml": config}
+    _, found = read("potato", zipped(tmp_path, "named.zip", files))
+    assert [(one.key, one.text) for one in of(found, ClaimRecord)] == [("t1", "Snow fell.")] and errors(found) == []
+    del files["config.yaml"]
+    [error] = errors(list(get_format("potato").read([zipped(tmp_path, "bare.zip", files)], Options())))
+    assert "it stands under id, item_id" in error.reason and "id_key" in error.reason

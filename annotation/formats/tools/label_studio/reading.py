@@ -157,6 +157,10 @@ class _Reader:
                 raise BadCell(here, result, "lacks its from_name, or its value is not a JSON object")
             if kind == "labels" and (field := self._marked_field(result, fields, data)) is not None:
                 spans = _spans(value, data[field], len(fields) > 1 and field == fields[0], f"{here}.value")
+                if spans is None:
+                    said.incomplete.add(name)
+                    lost[f"Regions whose place holds another text than they quote ({common.shown(name)})"] += 1
+                    continue
                 said.spans.setdefault(name, []).extend(spans)
                 lost["Regions of several labels, which become several regions"] += len(spans) > 1
             elif kind == "textarea":
@@ -185,16 +189,16 @@ class _Reader:
         return field if is_place and isinstance(data[field], str) else None
 
 
-def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan]:
-    """A region's passages, one for each of its labels. Offsets are UTF-16 code units, as browsers count; older files
-    count code points, which the quoted text tells."""
+def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan] | None:
+    """A region's passages, one for each of its labels; None where its place holds none, or another text. Offsets are
+    UTF-16 code units, as browsers count; older files count code points, which the quoted text tells."""
     labels, quote = value.get("labels"), value.get("text")
     if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
         raise BadCell(f"{at}.labels", labels, "is not a list of texts")
     quote = quote if isinstance(quote, str) else None
     found = place(raw, value["start"], value["end"], quote, (UTF_16, CODE_POINTS) if quote is not None else (UTF_16,))
     if found is None:
-        raise BadCell(at, quote, f"is not what stands at {value['start']}-{value['end']} of the text")
+        return None
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]
     return [ToolSpan(label, *found, said, in_context) for label in labels if label.strip()]
 
