@@ -129,14 +129,16 @@ class UnitsRoute(Listing):
         # The order of an index, from which conditions on other tables would lead databases away.
         shown = self.project.items.filter(pk=OuterRef("item_id")).exclude(state=Item.State.RETIRED)
         current = Unit.objects.filter(pk=OuterRef("unit_id"), superseded_at=None)
-        rows = ItemUnit.objects.filter(Exists(shown), Exists(current), item_id__gte=first, item_id__lte=last)
-        return rows.prefetch_related("item", "unit")
+        return ItemUnit.objects.filter(Exists(shown), Exists(current), item_id__gte=first, item_id__lte=last)
 
     def prepared(self, page: list) -> list:
         kind, ids = self.project.type, [row.unit_id for row in page]
         words = words_of(kind.unit_kind, ids)
         inputs = checker_inputs(kind, ids) if reader_of(kind) else {}
+        units = dict(Unit.objects.filter(pk__in=ids).values_list("pk", "key"))
+        items = dict(Item.objects.filter(pk__in=[row.item_id for row in page]).values_list("pk", "key"))
         for row in page:
+            row.unit_key, row.item_key = units[row.unit_id], items[row.item_id]
             row.title, row.text = words[row.unit_id]
             row.input = inputs[row.unit_id].fields if row.unit_id in inputs else {}
         return page

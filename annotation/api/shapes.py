@@ -316,8 +316,8 @@ class UnitShape(Shape):
     """What is judged: `title` and `text` as lists show it, and the `input` of Assay's own checkers (docs/checkers.md),
     which is empty where they cannot judge it."""
 
-    unit = s.CharField(source="unit.key")
-    item = s.CharField(source="item.key")
+    unit = s.CharField(source="unit_key")
+    item = s.CharField(source="item_key")
     title = s.CharField(allow_blank=True)
     text = s.CharField(allow_blank=True)
     input = s.DictField()
