@@ -20,6 +20,8 @@ MODULES = (
     "labelling.submit",
     "api.uploads",
     "api.lists",
+    "api.answers",
+    "files.ratings",
     "coefficients.alpha",
     "coefficients.packages",
     "files.export",

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OF_PROJECT = (
     "project_detail",
     "project_settings",
+    "project_webhooks",
     "project_options",
     "project_members",
     "project_guidelines",
