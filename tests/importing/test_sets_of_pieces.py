@@ -227,7 +227,7 @@ def test_pages_list_the_sets_and_a_new_project_takes_one_of_them(judged, client)
     managing.add_member(judged, boss, "researcher")
     client.force_login(boss)
     page = client.get(reverse("dataset_detail", args=[judged.dataset.slug])).content.decode()
-    assert "Sets of pieces" in page and '<bdi>mixtral</bdi> <span class="num">6</span>' in page
+    assert "Sets of pieces" in page and '<bdi>mixtral</bdi>: <span class="num">6</span>' in page
     assert "<bdi>gpt4</bdi>" in client.get(reverse("project_detail", args=[judged.slug])).content.decode()
     form = {"title": "T", "dataset": judged.dataset.pk, "task_type": TRIPLETS, "overlap": 1, "multiple_percent": 100}
     form |= {"order": "random", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
