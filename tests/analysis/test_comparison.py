@@ -8,7 +8,9 @@ from analysis.figures.results import PENDING
 from analysis.releases import freezing
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.touched import untouched
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Project
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
@@ -332,3 +334,17 @@ def test_decisions_that_saw_the_checker_do_not_count_against_it_and_are_said(tmp
     for job in project.jobs.filter(kind="report"):
         lifecycle.run_here(job)
     assert "2 of 4 decisions are left out" in client.get(address).content.decode()
+
+
+def test_an_answer_of_which_the_trace_was_lost_does_not_count_and_one_made_elsewhere_does():
+    project = project_of(3)
+    run = make_suggestions(project)
+    member, person = make_rater(project, "Anna"), make_rater(project, "Ben", kind="imported")
+    first, second, third = items_of(project)
+    kept = say(first, member, "relevant")
+    say(second, member, "relevant", shown=None)
+    elsewhere = say(third, person, "relevant", shown=None)
+    source = DatabaseSource(project)
+    labels = source.label_frame(source.unit_frame(project.type.unit_kind), every_revision=True)
+    counted = untouched(source, labels, source.run(str(run.uuid)))
+    assert set(counted["annotation"]) == {kept.annotation_id, elsewhere.annotation_id}
