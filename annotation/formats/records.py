@@ -215,6 +215,7 @@ class SuggestionRecord:
     dimension: str
     label: str
     probability: float | None = None
+    probabilities: dict[str, float] = field(default_factory=dict)  # of every label, where the file says them
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,14 +228,32 @@ class LostRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class OddRecord:
+    """Rows of one class that are neither right nor wrong (`tables.oddities`). `what` says of which value or text,
+    `is_open` that somebody has to say what to do with them before anything is imported."""
+
+    kind: str
+    what: str
+    number: int
+    first: str  # where it stands first
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RowError:
-    """A row that cannot be taken, and why. `line` counts lines of text, or rows where the format has no lines."""
+    """A row that cannot be taken, and why. `line` counts lines of text, or rows where the format has no lines.
+
+    `cells` is the row as it stands in the file, where its format tells. With `is_chosen` nothing is wrong with the row:
+    whoever imports said that such rows are left out.
+    """
 
     file: str
     line: int | None
     column: str
     value: str  # shortened for showing
     reason: str
+    cells: dict | None = field(default=None, compare=False)
+    is_chosen: bool = False
 
 
 Record = (
@@ -252,6 +271,7 @@ Record = (
     | ScoreRecord
     | SuggestionRecord
     | LostRecord
+    | OddRecord
     | RowError
 )
 

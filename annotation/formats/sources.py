@@ -46,6 +46,9 @@ class Options:
     unit_kind: the kind of unit that these labels are of, for formats whose files label units of several kinds.
     mapping: target field -> column, for the generic table.
     values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
+    ranges: question -> "least-most", the ends of a scale where the file does not hold all of it, for ratings.
+    treat: kind of odd rows -> what to do with them (`tables.oddities`), for ratings.
+    keeps_line_ends: CRLF stays in the cells of delimited text, for who counts characters as the file does.
     setting, model, dataset: RefChecker's names (the model ICAT's too) where the path does not say them or says them
         wrongly.
     per_file: source name -> {"setting" | "model" | "dataset": value}, stronger than the three above.
@@ -58,6 +61,9 @@ class Options:
     unit_kind: str = ""
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    ranges: Mapping[str, str] = field(default_factory=dict)
+    treat: Mapping[str, str] = field(default_factory=dict)
+    keeps_line_ends: bool = False
     setting: str = ""
     model: str = ""
     dataset: str = ""

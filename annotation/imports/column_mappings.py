@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping, guess_values
-from annotation.formats.tables.mapping_file import RATINGS, read_mapping
+from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.formats.tables.roles import guess_roles
 from annotation.imports.importing import FileChoices
 from annotation.models import ColumnMapping, User
@@ -18,12 +18,12 @@ def header_hash(columns: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(columns)).encode()).hexdigest()
 
 
-def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, values: dict) -> None:
+def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, values: dict, ranges=None) -> None:
     ColumnMapping.objects.update_or_create(
         owner=user,
         header_hash=header_hash(columns),
         layout=layout,
-        defaults={"mapping": {"mapping": mapping, "values": values}},
+        defaults={"mapping": {"mapping": mapping, "values": values, "ranges": ranges or {}}},
     )
 
 
@@ -40,10 +40,13 @@ def likely_layout(user: User, seen: Preview) -> str:
     return RATINGS if "label" in kinds and (has_raters or "score" in kinds) else ""
 
 
-def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[dict[str, str], bool]:
-    """Role -> column of a table of ratings, and whether this person said so."""
+def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[SaidMapping, bool]:
+    """What the columns of a table of ratings are, and whether this person said so."""
     known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout=RATINGS).first()
-    return (known.mapping["mapping"], True) if known else (guess_roles(columns, rows), False)
+    if known is None:
+        return SaidMapping(RATINGS, guess_roles(columns, rows)), False
+    said = known.mapping
+    return SaidMapping(RATINGS, said["mapping"], said.get("values", {}), said.get("ranges", {})), True
 
 
 def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
@@ -74,6 +77,7 @@ def is_asked_more(before: MappingGuess, mapping: dict[str, str], rows: Sequence[
 def as_file(format: str, choices: FileChoices) -> str:
     """The mapping as JSON, for `import_dataset --mapping` and for the page of the columns of another file."""
     said = {"format": format, "mapping": choices.mapping, "values": choices.values}
+    said |= {"ranges": choices.ranges} if choices.ranges else {}
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -82,5 +86,5 @@ def take_file(user: User, columns: Sequence[str], raw: bytes) -> str:
     wrong with it."""
     said = read_mapping(raw)
     said.check(columns)
-    remember(user, columns, said.layout, dict(said.mapping), dict(said.values))
+    remember(user, columns, said.layout, dict(said.mapping), dict(said.values), dict(said.ranges))
     return said.layout

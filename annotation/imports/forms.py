@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django import forms
 
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
+from annotation.formats.tables.mapping_file import SaidMapping
+from annotation.formats.tables.oddities import ODDITIES
+from annotation.formats.tables.ratings import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
@@ -119,13 +122,15 @@ class ColumnsForm(forms.Form):
 class RatingsForm(forms.Form):
     """What each column of a table of ratings is: a role, and the names that go with it."""
 
-    def __init__(self, *args, roles: Mapping[str, str], columns: list[str], examples: Mapping[str, str], **kwargs):
+    def __init__(self, *args, said: SaidMapping, columns: list[str], examples: Mapping[str, str], **kwargs):
         super().__init__(*args, **kwargs)
         self.columns, self.examples = columns, examples
-        role_of = {column: role.split("/") for role, column in roles.items()}
+        role_of = {column: role.split("/") for role, column in said.mapping.items()}
         for number, column in enumerate(columns):
             role, *names = role_of.get(column, [""])
             names += [""] * (2 - len(names))
+            if role == "probability":
+                names[1] = "/".join(names[1:]).strip("/")
             self.fields[f"role-{number}"] = forms.ChoiceField(
                 label=f"Role of {column}", choices=list(ROLE_TITLES.items()), required=False, initial=role
             )
@@ -133,11 +138,18 @@ class RatingsForm(forms.Form):
                 self.fields[f"{part}-{number}"] = forms.CharField(
                     label=f"{name} of {column}", required=False, max_length=80, initial=initial
                 )
+            self.fields[f"scale-{number}"] = forms.CharField(
+                label=f"Scale of {column}",
+                required=False,
+                max_length=40,
+                initial=said.ranges.get(names[0], "") if role == "label" else "",
+                widget=forms.TextInput(attrs={"size": 6}),
+            )
 
     def rows(self) -> list[dict]:
         return [
             {"column": column, "example": self.examples[column]}
-            | {part: self[f"{part}-{number}"] for part in ("role", "name", "rater")}
+            | {part: self[f"{part}-{number}"] for part in ("role", "name", "rater", "scale")}
             for number, column in enumerate(self.columns)
         ]
 
@@ -147,6 +159,8 @@ class RatingsForm(forms.Form):
             self.mapping = self._mapping(cleaned)
             try:
                 check_roles(self.mapping)
+                for question, text in self.ranges.items():
+                    range_in(text, question)
             except FormatError as error:
                 self.add_error(None, str(error))
         return cleaned
@@ -154,13 +168,23 @@ class RatingsForm(forms.Form):
     def _mapping(self, said: dict) -> dict[str, str]:
         """Role -> column. A question or checker that nobody names is called as its column."""
         found: dict[str, str] = {}
+        self.ranges: dict[str, str] = {}
+        has_checker = any(said.get(f"role-{number}") == "checker" for number in range(len(self.columns)))
         names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.columns)))
         for number, column in enumerate(self.columns):
             role, name, rater = (said.get(f"{part}-{number}", "").strip() for part in ("role", "name", "rater"))
             names = [part.replace("/", "-") for part in (name, rater)]
             if role == "label" and not names_questions:
-                role = "/".join(["label", name_of(names[0] or column), *([names[1]] if rater else [])])
-            elif role == "score":
+                question, scale = name_of(names[0] or column), said.get(f"scale-{number}", "").strip()
+                role = "/".join(["label", question, *([names[1]] if rater else [])])
+                self.ranges |= {question: scale} if scale else {}
+            elif role == "spans" and name:
+                role = f"spans/{name_of(name)}"
+            elif role == "probability" and (name or rater or not has_checker):
+                question, _, label = rater.partition("/")
+                parts = [names[0] or column.replace("/", "-"), name_of(question), label.replace("/", "-")]
+                role = "/".join(filter(None, ["probability", *parts]))
+            elif role == "score" and (name or not has_checker):
                 role = f"score/{names[0] or column.replace('/', '-')}"
             elif role == "prediction":
                 role = f"prediction/{names[0] or column.replace('/', '-')}/{name_of(names[1])}"
@@ -225,6 +249,7 @@ class ImportNowForm(forms.Form):
         choices: list[tuple] = (),
         with_project: bool = False,
         bad: int = 0,
+        odd: Collection[str] = (),
         settings: CarriedSettings | None = None,
         sets: Sequence[str] = (),
         **kwargs,
@@ -241,6 +266,17 @@ class ImportNowForm(forms.Form):
             ].help_text = "Rows that depend on them are left out, too. The list of bad rows stays with the import."
         else:
             del self.fields["leave_out"]
+        self.odd = [kind for kind, oddity in ODDITIES.items() if kind in odd and len(oddity.choices) > 1]
+        for kind in self.odd:
+            oddity = ODDITIES[kind]
+            self.fields[f"treat_{kind}"] = forms.ChoiceField(
+                label=oddity.title,
+                widget=PlainRadio,
+                choices=list(oddity.choices.items()),
+                initial=oddity.default or None,
+                error_messages={"required": "Say what these rows are"},
+            )
+        self.order_fields([f"treat_{kind}" for kind in self.odd])
         if settings is None:
             del self.fields["with_settings"]
         if settings is None or not settings.overlap:
@@ -295,6 +331,11 @@ class ImportNowForm(forms.Form):
     @property
     def leaves_out(self) -> bool:
         return bool(self.cleaned_data.get("leave_out"))
+
+    @property
+    def treat(self) -> dict[str, str]:
+        """Kind of odd rows -> what to do with them."""
+        return {kind: self.cleaned_data[f"treat_{kind}"] for kind in self.odd}
 
     def wish(self) -> ProjectWish | None:
         if not self.cleaned_data.get("with_project"):

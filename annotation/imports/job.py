@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.formats import FormatError
-from annotation.imports import external_labels, importing, outside_runs, release_frames
+from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames
 from annotation.imports.importing import ImportProblem, ImportRequest
 from annotation.imports.labels import LabelCheck
 from annotation.imports.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
@@ -97,9 +97,13 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
         labels=LabelCheck(wanted, piece_set=importing.piece_set_of(request)),
         leaves_out=request.leaves_out,
     )
+    not_taken = left_out.LeftOutRows()
+    content.findings.left_out = not_taken.add
     records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
     findings = read_all(records, content, lease.beat)
-    return found_in(job, findings, request.on_judged, "imported", leaves_out=request.leaves_out)
+    result = found_in(job, findings, request.on_judged, "imported", leaves_out=request.leaves_out)
+    not_taken.store(job)
+    return result
 
 
 # --- the project's part ---------------------------------------------------------------------------------------------

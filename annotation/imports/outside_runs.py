@@ -43,7 +43,9 @@ def bring_in(
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have and for labels that its questions do not have, unless these are left out."""
     said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
-    sure: dict[str, dict] = defaultdict(dict)  # checker -> place -> probability of its label
+    # Checker -> place -> probability of its label, and of each label
+    sure: dict[str, dict] = defaultdict(dict)
+    spread: dict[str, dict] = defaultdict(dict)
     for record in records:
         if isinstance(record, ScoreRecord):
             said[record.checker, "scores"][record.unit, ""] = record.value
@@ -51,6 +53,8 @@ def bring_in(
             said[record.checker, "labels"][record.unit, record.dimension] = record.label
             if record.probability is not None:
                 sure[record.checker][record.unit, record.dimension] = record.probability
+            if record.probabilities:
+                spread[record.checker][record.unit, record.dimension] = record.probabilities
     if not said:
         return OutsideDone()
     units = units_by_key(project)
@@ -70,7 +74,8 @@ def bring_in(
         beat()
         with transaction.atomic():
             guard()
-            if _store(project, user, checker, gives, values, units, sure[checker] if gives == "labels" else {}):
+            beside = (sure[checker], spread[checker]) if gives == "labels" else ({}, {})
+            if _store(project, user, checker, gives, values, units, *beside):
                 done.runs += 1
             else:
                 done.runs_unchanged += 1
@@ -92,10 +97,20 @@ def _problem(place: tuple[str, str], value: object, units: dict[str, int], known
 
 
 def _store(
-    project: Project, user: User, checker: str, gives: str, values: dict, units: dict[str, int], sure: dict
+    project: Project,
+    user: User,
+    checker: str,
+    gives: str,
+    values: dict,
+    units: dict[str, int],
+    sure: dict,
+    spread: dict,
 ) -> bool:
-    told = sorted([*place, value, *filter(None, [sure.get(place)])] for place, value in values.items())
-    content = json.dumps([gives, told])
+    told = sorted(
+        ([*place, value, *filter(None, [sure.get(place), spread.get(place)])] for place, value in values.items()),
+        key=lambda one: one[:2],
+    )
+    content = json.dumps([gives, told], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     name = f"{OUTSIDE}{checker}"
     earlier = project.checker_runs.filter(checker=name)
@@ -117,16 +132,16 @@ def _store(
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure)]
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure, spread)]
     model, columns = Score, ["name", "value"]
     if gives == "labels":
-        model, columns = Suggestion, ["dimension", "label", "probability"]
+        model, columns = Suggestion, ["dimension", "label", "probability", "probabilities"]
     for start in range(0, len(rows), BATCH):
         bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
     return True
 
 
-def _columns(checker: str, gives: str, values: dict, sure: dict) -> list[tuple]:
+def _columns(checker: str, gives: str, values: dict, sure: dict, spread: dict) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
-    return [(*place, label, sure.get(place)) for place, label in sorted(values.items())]
+    return [(*place, label, sure.get(place), spread.get(place, {})) for place, label in sorted(values.items())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from annotation.formats.tables.oddities import ODDITIES
 from annotation.imports.rows import KEPT
 from annotation.models import Job
 from annotation.task_types.base import SEPARATOR
@@ -44,6 +45,8 @@ class ImportResult:
     raters: int = 0
     from_checkers: dict[str, int] = field(default_factory=dict)
     lost: list[dict] = field(default_factory=list)
+    odd: list[dict] = field(default_factory=list)
+    chosen_count: int = 0
     error_count: int = 0
     errors: list[dict] = field(default_factory=list)
     judged_count: int = 0
@@ -86,13 +89,15 @@ def import_result(job: Job) -> ImportResult:
         # A database may store the keys of JSON in an order of its own.
         for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
     ]
-    names = ("labels", "annotations", "decisions", "raters", "from_checkers", "lost")
+    names = ("labels", "annotations", "decisions", "raters", "from_checkers", "lost", "odd", "chosen_count")
     names += ("error_count", "errors", "judged_count", "judged")
     if "judged" in found:
         judged = [
             row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]
         ]
         found = found | {"judged": judged}
+    if "odd" in found:
+        found = found | {"odd": [one | {"title": ODDITIES[one["kind"]].title} for one in found["odd"]]}
     label_set = job.parameters.get("choices", {}).get("label_set")
     if label_set and "labels" in found:
         found = found | {"labels": _in_titles(found["labels"], label_set)}

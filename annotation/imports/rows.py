@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 
 from annotation.formats.cells import shorten
-from annotation.formats.records import LostRecord, RowError
+from annotation.formats.records import LostRecord, OddRecord, RowError
 
 KEPT = 1000  # bad rows that are listed; all of them are counted
 KEPT_LABELS, OTHERS = 100, "others"
@@ -27,8 +27,11 @@ class Findings:
     raters: set[str] = field(default_factory=set)
     from_checkers: Counter = field(default_factory=Counter)  # checker elsewhere -> scores and labels of it
     lost: list[LostRecord] = field(default_factory=list)  # what the file has and Assay cannot hold
+    odd: list[OddRecord] = field(default_factory=list)  # rows that are neither right nor wrong
+    chosen_count: int = 0  # rows that are left out because somebody said so
     error_count: int = 0
     errors: list[RowError] = field(default_factory=list)
+    left_out: Callable[[RowError], None] | None = None  # told of every row that does not come in
     judged_count: int = 0
     judged: list[dict] = field(default_factory=list)  # changed rows whose content carries judgements
 
@@ -39,7 +42,14 @@ class Findings:
         self.sets.setdefault(kind, Counter())[piece_set] += 1
 
     def add_error(self, error: RowError) -> None:
-        self.error_count += 1
+        if error.is_chosen:
+            self.chosen_count += 1
+        else:
+            self.error_count += 1
+        if self.left_out is not None:
+            self.left_out(error)
+        if error.is_chosen:
+            return
         if len(self.errors) < KEPT:
             self.errors.append(error)
 
@@ -70,6 +80,8 @@ class Findings:
             "raters": len(self.raters),
             "from_checkers": dict(self.from_checkers),
             "lost": [{"what": one.what, "number": one.number, "first": one.first} for one in self.lost[:KEPT]],
+            "odd": [asdict(one) for one in self.odd[:KEPT]],
+            "chosen_count": self.chosen_count,
             "error_count": self.error_count,
             "errors": [
                 {"file": e.file, "line": e.line, "column": e.column, "value": e.value, "reason": e.reason}

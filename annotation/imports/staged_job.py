@@ -11,6 +11,7 @@ from django.db.models import F
 
 from annotation.bulk import MANY_ROWS, refresh_statistics
 from annotation.datasets.kinds import KINDS
+from annotation.formats.tables.oddities import ODDITIES
 from annotation.imports import importing
 from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, projects_with_retired_items, publish
 from annotation.imports.rows import Findings, counted
@@ -65,6 +66,10 @@ def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_
     result = findings.as_json()
     refused = findings.judged_count if on_judged == REFUSE else 0
     is_bad = findings.error_count and not leaves_out
+    unsaid = dict.fromkeys(one.kind for one in findings.odd if one.is_open)
+    if unsaid:
+        Job.objects.filter(pk=job.pk).update(result=result)
+        raise JobError(f"{'; '.join(map(question_about, unsaid))}; nothing was {done}")
     if is_bad or refused:
         Job.objects.filter(pk=job.pk).update(result=result)
         if is_bad:
@@ -74,6 +79,12 @@ def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_
             "replaced by a new version (their judgements stay with the old one) or kept as they are."
         )
     return result
+
+
+def question_about(kind: str) -> str:
+    """What has to be said of odd rows, for an error."""
+    oddity = ODDITIES[kind]
+    return f"{oddity.title}: say what to do with them ({kind}: {', '.join(oddity.choices)})"
 
 
 def publish_staged(job: Job, on_judged: str, lease: Lease) -> None:

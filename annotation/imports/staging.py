@@ -31,6 +31,7 @@ from annotation.formats.records import (
     AnnotationRecord,
     DecisionRecord,
     LostRecord,
+    OddRecord,
     RowError,
     ScoreRecord,
     SuggestionRecord,
@@ -90,6 +91,9 @@ class ContentPass:
             return
         if isinstance(record, LostRecord):
             self.findings.lost.append(record)
+            return
+        if isinstance(record, OddRecord):
+            self.findings.odd.append(record)
             return
         kind = KIND_OF_RECORD.get(type(record))
         if kind is None:

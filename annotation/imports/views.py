@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import urlencode
@@ -23,7 +23,7 @@ from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
-from annotation.imports import column_mappings, importing, uploads
+from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
@@ -181,17 +181,19 @@ def _of_columns_page(stored: list[Upload], seen: Preview) -> dict:
 
 
 def _rating_columns(request, dataset, stored: list[Upload], seen: Preview):
-    roles, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows)
+    said, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows)
     form = RatingsForm(
         request.POST or None,
-        roles=roles,
+        said=said,
         columns=list(seen.columns),
         examples={column: _examples(seen, column) for column in seen.columns},
     )
     if request.method == "POST" and form.is_valid():
-        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, {})
+        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, dict(said.values), form.ranges)
         wanted = ImportRequest(
-            format=RATINGS, files=importing.files_of_uploads(stored), choices=FileChoices(mapping=form.mapping)
+            format=RATINGS,
+            files=importing.files_of_uploads(stored),
+            choices=FileChoices(mapping=form.mapping, values=said.values, ranges=form.ranges),
         )
         if (started := _dry_run(request, dataset, wanted, form)) is not None:
             return started
@@ -256,6 +258,7 @@ def _now_form(
         data,
         judged=result.judged_count,
         bad=result.error_count,
+        odd={one["kind"] for one in result.odd},
         makes_project=makes_project,
         fitting=fitting,
         choices=_task_choices(request, brought),
@@ -292,6 +295,7 @@ def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
         "settings": in_words(settings) if settings else [],
         "settings_options": settings.options[-1] if settings and settings.options else {},
         "settings_problem": problem,
+        "left_out": left_out.artifact_of(job) is not None,
         "form": _now_form(request, job, result, settings, data),
     }
 
@@ -312,6 +316,7 @@ def import_start(request, uuid):
         looked_at = ImportRequest.from_json(job.parameters)
         wish = form.wish()
         wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
+        wanted = replace(wanted, choices=replace(wanted.choices, treat=form.treat))
         try:
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:
@@ -353,12 +358,25 @@ def import_errors(request, uuid, kind):
     return response
 
 
+@login_required
+@require_safe
+def import_left_out(request, uuid):
+    """The rows that were left out, whole, for bringing them in once they are right."""
+    artifact = left_out.artifact_of(import_job_for(request, uuid))
+    if artifact is None or not (path := left_out.path_of(artifact)).is_file():
+        raise Http404("This import left no rows out")
+    return FileResponse(
+        path.open("rb"), content_type="text/csv; charset=utf-8", as_attachment=True, filename=f"left-out-{uuid}.csv"
+    )
+
+
 urlpatterns = [
     path("datasets/<slug:slug>/import/", import_new, name="import_new"),
     path("datasets/<slug:slug>/import/columns/", import_columns, name="import_columns"),
     path("imports/<uuid:uuid>/", import_detail, name="import_detail"),
     path("imports/<uuid:uuid>/start/", import_start, name="import_start"),
     path("imports/<uuid:uuid>/columns.json", import_mapping, name="import_mapping"),
+    path("imports/<uuid:uuid>/left-out.csv", import_left_out, name="import_left_out"),
     path("imports/<uuid:uuid>/errors.csv", import_errors, {"kind": "csv"}, name="import_errors_csv"),
     path("imports/<uuid:uuid>/errors.md", import_errors, {"kind": "md"}, name="import_errors_md"),
 ]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -231,3 +232,113 @@ def test_labels_and_questions_that_differ_in_marks_alone_stay_apart(tmp_path):
     }  # fmt: skip
     assert made["questions"][2]["slug"] == "coherence"
     assert len({tuple(one.items()) for one in said(records(tmp_path, text, mapping)).values()}) == 6
+
+
+def test_what_is_known_of_a_text_is_kept_where_it_belongs(tmp_path):
+    text = (
+        "text,published,link,publisher,fold,who,timestamp,grade\n"
+        "A b.,2024-05-31,https://a.org/1,A,test,ann,2024-06-01 10:00,good\n"
+    )
+    roles = {"text": "text", "rater": "who", "label/grade": "grade", "date": "published", "url": "link",
+             "source": "publisher", "split": "fold", "time": "timestamp"}  # fmt: skip
+    claim, said = records(tmp_path, text, roles)
+    assert (claim.date, claim.source) == (date(2024, 5, 31), "A")
+    assert claim.metadata == {"url": "https://a.org/1", "split": "test"}
+    assert said.submitted_at == datetime(2024, 6, 1, 10, tzinfo=UTC)
+    guess = roles_of(text.replace(",who,", ",rater,"))
+    assert {role: guess[role] for role in ("date", "url", "source", "split", "time")} == {
+        role: roles[role] for role in ("date", "url", "source", "split", "time")
+    }
+    [error] = [one for one in records(tmp_path, text.replace("2024-05-31", "May"), roles) if isinstance(one, RowError)]
+    assert (error.line, error.column, error.cells["fold"]) == (2, "published", "test")
+
+
+def test_later_answers_are_later_revisions_whatever_the_order_of_rows(tmp_path):
+    text = "text,who,grade,at\nA b.,ann,good,2024-06-02T10:00Z\nA b.,ann,bad,2024-06-01T10:00Z\n"
+    found = records(tmp_path, text, {"text": "text", "rater": "who", "label/grade": "grade", "time": "at"})
+    said = [one for one in found if isinstance(one, AnnotationRecord)]
+    assert [(one.revision, one.judgements[0].label) for one in said] == [(1, "bad"), (2, "good")]
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        ('t,who,s,e,q,k\n"a\r\nbc d",ann,3,5,bc,PER\n"a\r\nbc d",ann,6,7,,LOC\n"a\r\nbc d",ben,,,,\n',
+         {"start": "s", "end": "e", "quote": "q", "highlight": "k"}),
+        ('t,who,marks\n"a\r\nbc d",ann,"[[3, 5, ""PER""], {""start"": 6, ""end"": 7, ""label"": ""LOC""}]"\n'
+         '"a\r\nbc d",ben,[]\n', {"spans": "marks"}),
+    ],
+)  # fmt: skip
+def test_highlights_are_places_in_the_text_of_the_file(tmp_path, text, roles):
+    """The file counts a line end as two characters; Assay counts it as one."""
+    mapping = {"text": "t", "rater": "who", "label/grade": "grade"} | roles
+    lines = text.replace("t,who,", "t,who,grade,", 1).replace(",ann,", ",ann,good,").replace(",ben,", ",ben,bad,")
+    (tmp_path / "t.csv").write_bytes(lines.encode())
+    source = SourceFile(tmp_path / "t.csv")
+    claim, *people = get_format("ratings").read([source], Options(mapping=mapping))
+    assert claim.text == "a\nbc d"
+    by_rater = {
+        one.rater: {said.dimension: said for said in one.judgements}
+        for one in people
+        if isinstance(one, AnnotationRecord)
+    }
+    marked = by_rater["ann"]["highlights"]
+    assert marked.label == "marked" and by_rater["ben"]["highlights"].label == "none"
+    assert [(span.start, span.end, span.quote, span.label) for span in marked.spans] == [
+        (2, 4, "bc", "per"), (5, 6, "d", "loc"),
+    ]  # fmt: skip
+    made = label_set_of([source], Options(mapping=mapping), "x")
+    assert problems_of(made) == []
+    [spans] = [one["spans"] for one in made["questions"] if one["slug"] == "highlights"]
+    assert [one["title"] for one in spans["own_labels"]] == ["LOC", "PER"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [("9,12,", "no place in the text"), ("0,1,b", "not what stands"), (",,zz", "does not stand"),
+     (",,a", "more than once"), ("x,2,", "whole numbers")],
+)  # fmt: skip
+def test_highlights_that_are_not_there_are_bad_rows(tmp_path, cells, reason):
+    text = f"t,who,s,e,q\na b a,ann,{cells}\n"
+    found = records(tmp_path, text, {"text": "t", "rater": "who", "start": "s", "end": "e", "quote": "q"})
+    assert reason in next(one.reason for one in found if isinstance(one, RowError))
+
+
+def test_models_may_stand_in_a_column_and_say_how_sure_they_are(tmp_path):
+    text = (
+        "id,who,model,grade,sure,score\n1,ann,,good,,\n1,,nli,good,0.9,\n1,,len,,,12.5\n2,ben,,bad,,\n"
+        '2,,nli,bad,"{""good"": 0.3, ""bad"": 0.7}",\n'
+    )
+    roles = {"id": "id", "rater": "who", "checker": "model", "label/grade": "grade", "probability": "sure",
+             "score": "score"}  # fmt: skip
+    found = records(tmp_path, text, roles)
+    assert [one for one in found if isinstance(one, RowError)] == []
+    assert [one for one in found if isinstance(one, ScoreRecord)] == [ScoreRecord("1", "len", 12.5)]
+    assert [one for one in found if isinstance(one, SuggestionRecord)] == [
+        SuggestionRecord("1", "nli", "grade", "good", 0.9),
+        SuggestionRecord("2", "nli", "grade", "bad", 0.7, {"good": 0.3, "bad": 0.7}),
+    ]
+    assert {one.rater for one in found if isinstance(one, AnnotationRecord)} == {"ann", "ben"}
+
+
+def test_columns_of_probabilities_tell_the_label_where_no_column_does(tmp_path):
+    text = "id,who,grade,p good,p bad\n1,ann,good,0.2,0.8\n2,ann,bad,0.6,1.4\n"
+    roles = {"id": "id", "rater": "who", "label/grade": "grade", "probability/nli/grade/Good": "p good",
+             "probability/nli/grade/bad": "p bad"}  # fmt: skip
+    found = records(tmp_path, text, roles)
+    assert [one for one in found if isinstance(one, SuggestionRecord)] == [
+        SuggestionRecord("1", "nli", "grade", "bad", 0.8, {"good": 0.2, "bad": 0.8})
+    ]
+    assert [one.reason for one in found if isinstance(one, RowError)] == ["is no probability from 0 to 1"]
+
+
+@pytest.mark.parametrize("how", ["mapping", "columns"])
+def test_a_scale_holds_labels_that_nobody_gave_and_no_others(tmp_path, how):
+    text = "id,who,grade,low,high\n1,ann,2,1,5\n1,ben,3.5,1,5\n2,ann,6,1,5\n"
+    roles = {"id": "id", "rater": "who", "label/grade": "grade"}
+    ends = {"least": "low", "most": "high"} if how == "columns" else {}
+    options = Options(mapping=roles | ends, ranges={} if ends else {"grade": "1 to 5"})
+    made = label_set_of([table(tmp_path, text)], options, "x")
+    assert [one["value"] for one in made["questions"][0]["labels"]] == ["1", "2", "3", "3.5", "4", "5"]
+    found = list(get_format("ratings").read([table(tmp_path, text)], options))
+    assert [one.reason for one in found if isinstance(one, RowError)] == ["is outside the scale from 1 to 5"]

@@ -1,5 +1,7 @@
 """One odd row need not stop a file: bad rows can be left out, with what hangs on them."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -85,3 +87,113 @@ def test_scores_and_labels_of_left_out_texts_are_left_out(tmp_path):
         ("3", "good"),
     ]
     assert [*Score.objects.order_by("unit__key").values_list("unit__key", "value")] == [("1", 0.5), ("3", 1.0)]
+
+
+ODD = """id,text,who,tone,note
+1,A b.,ann,Calm,x
+1,A b.,ann,Calm,x
+1,A b.,ben,calm,x
+2,C d.,ann,rude,=1+1
+2,C d.,ann,calm,late
+3,E f.,,rude,
+3,E f.,,rude,
+3,E f.,,calm,
+"""
+ROLES = {"id": "id", "text": "text", "rater": "who", "label/tone": "tone"}
+
+
+def dry_run_of(client, text: str, roles: dict) -> Job:
+    """In the browser: upload, name the columns, dry run."""
+    columns = client.post("/datasets/t/import/", {"files": SimpleUploadedFile("t.csv", text.encode())}, follow=True)
+    names, role_of = text.split("\n")[0].split(","), {column: role for role, column in roles.items()}
+    sent = {}
+    for number, name in enumerate(names):
+        sent[f"role-{number}"], *rest = role_of.get(name, "").split("/")
+        sent |= {f"{part}-{number}": value for part, value in zip(("name", "rater"), rest, strict=False)}
+    client.post(columns.redirect_chain[-1][0].partition("&layout")[0] + "&layout=ratings", sent, follow=True)
+    job = Job.objects.latest("pk")
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    return job
+
+
+def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
+    owner = make_user("owner", is_staff=True)
+    make_dataset(owner, slug="t")
+    client = client_of(owner)
+    dry = dry_run_of(client, ODD, ROLES)
+    assert {(one["kind"], one["what"], one["number"]) for one in dry.result["odd"]} == {
+        ("merged", "", 1), ("identical", "", 1), ("revisions", "", 1), ("places", "", 1),
+        ("spellings", "tone: calm (3), Calm (2)", 5),
+    }  # fmt: skip
+    page = client.get(f"/imports/{dry.uuid}/")
+    assert "Identical rows with labels of nobody who is named" in page.content.decode()
+    form = page.context["form"]
+    sent = {field.html_name: field.value() for field in form if field.value()} | {"project_title": "T"}
+    assert "treat_identical" not in sent and sent["treat_revisions"] == "revisions"
+    refused = client.post(f"/imports/{dry.uuid}/start/", sent)
+    assert refused.status_code == 422 and "Say what these rows are" in refused.content.decode()
+    sent |= {"treat_identical": "leave-out", "treat_revisions": "leave-out"}
+    client.post(f"/imports/{dry.uuid}/start/", sent)
+    job = Job.objects.latest("pk")
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    assert job.state == "done", job.message
+    said = Judgement.objects.values_list("unit__key", "revision__annotation__rater__name", "label")
+    assert sorted(said) == [
+        ("1", "ann", "calm"), ("1", "ben", "calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"),
+        ("3", "place 2", "calm"),
+    ]  # fmt: skip
+    page = client.get(f"/imports/{job.uuid}/").content.decode()
+    assert "2 rows were left out, as was chosen" in page
+    answer = client.get(f"/imports/{job.uuid}/left-out.csv")
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert [(row["on line"], row["id"], row["tone"], row["note"]) for row in rows] == [
+        ("6", "2", "calm", "late"), ("8", "3", "rude", ""),
+    ]  # fmt: skip
+    assert "same row as on line 7" in rows[1]["reason"]
+    assert client_of(make_user("stranger")).get(f"/imports/{job.uuid}/left-out.csv").status_code == 404
+
+
+def test_odd_rows_are_treated_as_the_command_says(tmp_path):
+    owner = make_user("owner", is_staff=True)
+    (tmp_path / "t.csv").write_text(ODD)
+    (tmp_path / "m.json").write_text(json.dumps(ROLES))
+    chosen = ["--format", "ratings", "--dataset", "t", "--project", "t", "--owner", owner.email]
+    chosen += ["--mapping", str(tmp_path / "m.json")]
+    for wrong, reason in (
+        ([], "Identical rows .* say what to do"),
+        (["--treat", "identical=toss"], "no choice 'toss'"),
+        (["--treat", "twins=places"], "no odd rows of the kind 'twins'"),
+    ):
+        with pytest.raises(CommandError, match=reason):
+            call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, *wrong, verbosity=0)
+    assert not Dataset.objects.exists()
+    treat = ["--treat", "identical=places,spellings=leave-out"]
+    call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, *treat, verbosity=0)
+    said = Judgement.objects.filter(revision__is_latest=True)
+    assert sorted(said.values_list("unit__key", "revision__annotation__rater__name", "label")) == [
+        ("1", "ann", "calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"), ("3", "place 2", "rude"),
+    ]  # fmt: skip
+
+
+def test_values_that_are_no_labels_are_one_line_each_and_can_be_mapped(tmp_path):
+    owner = make_user("owner", is_staff=True)
+    (tmp_path / "a.csv").write_text("id,text,who,tone\n1,A b.,ann,calm\n2,C d.,ann,rude\n")
+    (tmp_path / "b.csv").write_text(
+        "id,text,who,tone\n1,A b.,ben,mild\n2,C d.,ben,mild\n1,A b.,cleo,n/a\n2,C d.,cleo,harsh\n"
+    )
+    chosen = ["--format", "ratings", "--dataset", "t", "--project", "t", "--owner", owner.email]
+    (tmp_path / "m.json").write_text(json.dumps(ROLES))
+    mapped = ["--mapping", str(tmp_path / "m.json")]
+    call_command("import_dataset", str(tmp_path / "a.csv"), *chosen, *mapped, verbosity=0)
+    with pytest.raises(CommandError, match="Values that are no labels"):
+        call_command("import_dataset", str(tmp_path / "b.csv"), *chosen, *mapped, verbosity=0)
+    odd = Job.objects.latest("pk").result["odd"]
+    assert [(one["what"], one["number"]) for one in odd] == [("tone: mild", 2), ("tone: n/a", 1), ("tone: harsh", 1)]
+    said = {"mapping": ROLES, "values": {"tone": {"mild": "calm", "n/a": ""}}}
+    (tmp_path / "m.json").write_text(json.dumps(said))
+    treat = ["--treat", "unmapped=leave-out"]
+    call_command("import_dataset", str(tmp_path / "b.csv"), *chosen, *mapped, *treat, verbosity=0)
+    by_others = Judgement.objects.exclude(revision__annotation__rater__name="ann")
+    assert sorted(by_others.values_list("unit__key", "label")) == [("1", "calm"), ("2", "calm")]

@@ -30,10 +30,14 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.oddities import IDENTICAL
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.label_sets import task_type_of
+
+# Nobody can be asked here: rows that are the same are of people who agree.
+AS_THEY_STAND = {IDENTICAL: "places"}
 
 
 def guessed_roles(path: Path) -> SaidMapping | None:
@@ -58,7 +62,7 @@ class RatedTableSource(LongTableSource):
         self.slug = self.title = path.stem
         self.task_type = "table"
         try:
-            options = Options(mapping=said.mapping, values=said.values)
+            options = Options(mapping=said.mapping, values=said.values, ranges=said.ranges, treat=AS_THEY_STAND)
             records, description = read_whole([SourceFile(path)], options, path.stem)
         except FormatError as error:
             raise ValueError(str(error)) from None
@@ -148,6 +152,15 @@ class RatedTableSource(LongTableSource):
         found = sorted((numbers[key], value) for key, value in self._read.scores.get(name, {}).items())
         return pd.DataFrame(found, columns=["unit", "value"]).astype({"value": float})
 
+    def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
+        numbers = self._numbers
+        found = {
+            numbers[key]: [given[label] for label in labels]
+            for key, given in sorted(self._read.probabilities.get((run.uuid, dimension), {}).items())
+            if all(label in given for label in labels)
+        }
+        return pd.DataFrame(list(found.values()), index=list(found), columns=list(labels), dtype=float)
+
     def content(self, kind: str) -> pd.DataFrame:
         columns = content_columns(kind)
         rows = [{name: getattr(one, name, None) for name in columns} for one in self._read.content.get(kind, ())]
@@ -167,6 +180,7 @@ class _Read:
     spans: dict[tuple[str, str], list[tuple]] = field(default_factory=dict)  # of the latest revisions
     decisions: list[tuple[str, str, str]] = field(default_factory=list)
     scores: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    probabilities: dict[tuple[str, str], dict] = field(default_factory=lambda: defaultdict(dict))
     latest: dict[tuple[str, str], list[dict]] = field(default_factory=dict)
 
     def take(self, record: object) -> None:
@@ -179,6 +193,8 @@ class _Read:
             case SuggestionRecord():
                 row = _row(record.unit, record.checker, record.dimension, record.label, MODEL)
                 row["probability"] = math.nan if record.probability is None else record.probability
+                if record.probabilities:
+                    self.probabilities[record.checker, record.dimension][record.unit] = record.probabilities
                 self.rows.append(row)
             case DecisionRecord():
                 self.decisions.append((record.unit, record.dimension, record.label))

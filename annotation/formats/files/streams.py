@@ -1,7 +1,7 @@
 """From bytes to text: decoding, and lines with a length limit, in bounded memory.
 
 Text is UTF-8, with or without a byte order mark; UTF-16 and UTF-32 are read where a byte order mark announces them.
-CRLF becomes LF. Nothing else is changed.
+CRLF becomes LF, unless it is to be kept. Nothing else is changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class TextReader:
     `suspect` is True from the moment that a NUL or a lone surrogate was seen: only then need cells be looked at.
     """
 
-    def __init__(self, blob: BlobReader):
+    def __init__(self, blob: BlobReader, *, keeps_line_ends: bool = False):
+        self.keeps_line_ends = keeps_line_ends
         self.blob, self.name, self.limit = blob, blob.name, blob.limits.record_bytes
         self.records = 0
         self.suspect = False
@@ -95,7 +96,7 @@ class TextReader:
         self.line += text.count("\n")
         self._check_number(self.line)
         self.offset += len(block)
-        return text.replace("\r\n", "\n") if "\r" in text else text
+        return text.replace("\r\n", "\n") if "\r" in text and not self.keeps_line_ends else text
 
     def count_record(self, line: int) -> None:
         """For values that need no lines between them."""

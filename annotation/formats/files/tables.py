@@ -45,10 +45,10 @@ def open_tables(sources: list[SourceFile], options: Options) -> Iterator[OpenTab
     """
     for blob in open_blobs(sources, options):
         with ExitStack() as files:
-            yield open_table(blob, options.limits, files)
+            yield open_table(blob, options.limits, files, keeps_line_ends=options.keeps_line_ends)
 
 
-def open_table(blob: Blob, limits: Limits, files: ExitStack) -> OpenTable:
+def open_table(blob: Blob, limits: Limits, files: ExitStack, *, keeps_line_ends: bool = False) -> OpenTable:
     """The table in one file; `files` closes what stays open while its rows are read."""
     head = blob.stream.peek(SNIFFED_BYTES)
     if len(head) < SNIFFED_BYTES and not head.strip():
@@ -59,7 +59,7 @@ def open_table(blob: Blob, limits: Limits, files: ExitStack) -> OpenTable:
     if is_arrow(head):
         columns, rows = open_arrow(blob, head, limits, files)
         return OpenTable(blob.name, "arrow", check_columns(blob.name, columns, limits), rows)
-    reader = TextReader(blob.stream)
+    reader = TextReader(blob.stream, keeps_line_ends=keeps_line_ends)
     start = re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", head).replace(b"\0", b"").lstrip(b" \t\r\n")[:1]
     if start == b"[":
         return OpenTable(blob.name, "json", None, _json_rows(reader))
@@ -132,7 +132,7 @@ def _delimited_rows(
         line = held.line
         if '"' not in text:
             # Most rows need no parser, and splitting is several times as fast.
-            cells = text.removesuffix("\n").split(delimiter)
+            cells = text.removesuffix("\n").removesuffix("\r").split(delimiter)
         else:
             # strict: a quote neither doubled nor before a delimiter is an error instead of silently other text.
             try:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotation.formats.cells import BadCell, row_error, to_text
@@ -69,7 +69,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
             try:
                 yield from rows.records_of(line, cells)
             except BadCell as problem:
-                yield row_error(table.name, line, problem)
+                yield replace(row_error(table.name, line, problem), cells=cells)
 
 
 def _check_mapping(layout: str, mapping: Mapping[str, str]) -> None:

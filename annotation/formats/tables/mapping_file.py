@@ -1,7 +1,9 @@
 """The mapping of a table's columns as a small JSON file, for the next file with such columns:
 
-    {"format": "ratings", "mapping": {"text": "summary", "label/fluency": "fluency"}, "values": {}}
+    {"format": "ratings", "mapping": {"text": "summary", "label/fluency": "fluency"},
+     "values": {"fluency": {"n/a": ""}}, "ranges": {"fluency": "1-5"}}
 
+`values` says what values of the file mean: a label, or "" for none.
 `mapping` alone will do. It is role -> column for texts with labels and scores, target field -> column for the other
 layouts.
 """
@@ -17,6 +19,7 @@ from annotation import incoming
 from annotation.formats.files.tables import listed
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUTS, layout_of
+from annotation.formats.tables.ratings import range_in
 from annotation.formats.tables.roles import check_roles
 
 RATINGS = "ratings"
@@ -27,6 +30,7 @@ class SaidMapping:
     layout: str  # RATINGS, or a key of LAYOUTS
     mapping: Mapping[str, str]
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    ranges: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, columns: Sequence[str]) -> None:
         """FormatError where the table lacks a column of the mapping."""
@@ -50,10 +54,15 @@ def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
         raise FormatError("The file of the mapping has no object “mapping” of fields or roles and their columns")
     if not isinstance(values, dict) or not all(map(_is_of_texts, values.values())):
         raise FormatError("In the file of the mapping, “values” is not an object of fields, values and labels")
+    ranges = whole.get("ranges", {})
+    if not _is_of_texts(ranges):
+        raise FormatError("In the file of the mapping, “ranges” is not an object of questions and ranges such as 1-5")
+    for question, text in ranges.items():
+        range_in(text, question)
     check_once(mapping)
     if (whole.get("format") or format) == RATINGS:
         check_roles(mapping)
-        return SaidMapping(RATINGS, mapping, values)
+        return SaidMapping(RATINGS, mapping, values, ranges)
     layout = layout_of(mapping)
     known = {target.slug for target in LAYOUTS[layout]}
     if unknown := sorted({*mapping, *values} - known):

@@ -9,11 +9,26 @@ decisions where every text has one. Empty cells are missing labels. Numbers are 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
 
-from annotation.formats.cells import BadCell, number_in, required_text, row_error, to_key, to_text
+from annotation.formats.cells import (
+    BadCell,
+    guess_label,
+    number_in,
+    required_text,
+    row_error,
+    to_date,
+    to_instant,
+    to_key,
+    to_text,
+)
+from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import listed, open_tables
 from annotation.formats.names import TITLE_CHARS, label_value, shown
 from annotation.formats.records import (
@@ -22,19 +37,38 @@ from annotation.formats.records import (
     DecisionRecord,
     FormatError,
     JudgementRecord,
+    OddRecord,
     PairRecord,
     QuestionRecord,
     Record,
     ResponseRecord,
     RowError,
     ScoreRecord,
+    SpanRecord,
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.highlights import spans_in_cell, spans_of_row
+from annotation.formats.tables.oddities import (
+    IDENTICAL,
+    LEAVE_OUT,
+    MERGED,
+    ODDITIES,
+    PLACES,
+    REVISIONS,
+    SPELLINGS,
+    UNMAPPED,
+    check_treatment,
+)
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
+from annotation.task_types.base import number_text
 
 MOST_LABELS = 40
+MISSING_NUMBERS = ("nan", "na", "none", "null")
+# A question about highlights alone is answered whether there are any; they have labels of their own.
+HIGHLIGHTS, MARKED, NOTHING = "highlights", "marked", "none"
+FIELD_OF_PAGE = {"claim": "claim", "pair": "hypothesis", "response": "response"}
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -65,18 +99,20 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
-    for file, line, cells in _rows(sources, options):
+    for file, line, cells in _rows(sources, options, rows.has_places):
         if isinstance(cells, RowError):
             yield cells
             continue
         try:
-            yield from rows.records_of(line, cells)
+            yield from rows.records_of(file, line, cells)
         except BadCell as problem:
-            yield row_error(file, line, problem)
+            error = row_error(file, line, problem)
+            yield replace(error, cells=cells, is_chosen=isinstance(problem, _LeftOut))
 
 
-def _rows(sources: list[SourceFile], options: Options) -> Iterator[tuple]:
-    with closing(open_tables(sources, options)) as tables:
+def _rows(sources: list[SourceFile], options: Options, has_places: bool) -> Iterator[tuple]:
+    # Places are counted in the text as the file has it, so its line ends must be seen.
+    with closing(open_tables(sources, replace(options, keeps_line_ends=has_places))) as tables:
         for table in tables:
             absent = [column for column in options.mapping.values() if column not in (table.columns or (column,))]
             if absent:
@@ -85,25 +121,59 @@ def _rows(sources: list[SourceFile], options: Options) -> Iterator[tuple]:
                 yield (table.name, None, row) if isinstance(row, RowError) else (table.name, *row)
 
 
+class _LeftOut(BadCell):
+    """Nothing is wrong with the row: it is of a kind that is to be left out."""
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What one rater says on one row, or on several that go together."""
+
+    labels: dict[str, str]
+    comment: str = ""
+    at: datetime | None = None
+    spans: dict[str, dict[SpanRecord, None]] = field(default_factory=dict)  # by question; a dict keeps their order
+
+
 class RatingRows:
     """Texts by key, and what was said of each, gathered until the end: a text may stand on many rows."""
 
     def __init__(self, options: Options):
         check_roles(options.mapping)
+        check_treatment(options.treat)
         self.mapping, self.limit = dict(options.mapping), options.limits.key_chars
+        self.treat = {kind: options.treat.get(kind, oddity.default) for kind, oddity in ODDITIES.items()}
+        self.meant = {
+            question: {label_value(value): label for value, label in values.items()}
+            for question, values in options.values.items()
+        }
+        self.accepted = {question: labels for question, labels in options.labels.items() if labels}
+        self.ranges = {question: range_in(text, question) for question, text in options.ranges.items()}
         self.mapped = frozenset(self.mapping.values())
         self.texts: dict[str, tuple[int, int]] = {}  # key -> hash of what the text is, and its first line
         self.contexts: dict[str, str] = {}
-        # (key, rater) -> revisions: question -> label, and a comment
-        self.labels: dict[tuple[str, str], list[tuple[dict[str, str], str]]] = {}
+        self.labels: dict[tuple[str, str], list[_Answer]] = {}  # by key and rater: the row's answers, in their order
+        self.rows: dict[int, int] = {}  # hash of a row -> its line
         self.n_unnamed: Counter = Counter()
+        self.first_unnamed: dict[str, dict[str, str]] = {}  # key -> labels of the first row of nobody
         self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
+        self.written: dict[tuple[str, str], Counter] = {}  # question and label -> how it is written, how often
+        self.odd: dict[tuple[str, str], list] = {}  # kind and what -> how many, and where the first one stands
+        self.noted: list[tuple[str, str, str]] = []  # of the row that is read
         self.scores: dict[tuple[str, str], tuple[float, int]] = {}
         self.predictions: dict[tuple[str, str, str], tuple[str, int]] = {}
+        self.probabilities: dict[tuple[str, str, str], dict[str, float]] = {}  # "" stands for the label that was given
         parts = [(role.split("/"), column) for role, column in self.mapping.items()]
-        self.of_label = [(names, column) for (kind, *names), column in parts if kind == "label"]
-        self.of_score = [(names[0], column) for (kind, *names), column in parts if kind == "score"]
-        self.of_prediction = [(names, column) for (kind, *names), column in parts if kind == "prediction"]
+
+        def of(kind: str) -> list[tuple[list[str], str]]:
+            return [(names, column) for (name, *names), column in parts if name == kind]
+
+        self.of_label, self.of_score, self.of_prediction = of("label"), of("score"), of("prediction")
+        self.of_probability, self.of_spans = of("probability"), of("spans")
+        self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
+        self.has_spans = self.has_row_spans or bool(self.of_spans)
+        self.has_places = self.has_spans
+        self.page = "response" if "system" in self.mapping else "pair" if "context" in self.mapping else "claim"
 
     def cell(self, cells: dict, role: str) -> str:
         column = self.mapping.get(role)
@@ -115,7 +185,11 @@ class RatingRows:
             self.titles.setdefault(name, title)
         return name
 
-    def records_of(self, line: int, cells: dict) -> list[Record]:
+    def _note(self, kind: str, what: str, file: str, line: int | None) -> None:
+        self.noted.append((kind, what, f"{file}, line {line:,}" if line else file))
+
+    def records_of(self, file: str, line: int, cells: dict) -> list[Record]:
+        self.noted.clear()
         if not self.texts:
             # Questions stand in the order of the columns: a database may store the mapping in another.
             place = {column: number for number, column in enumerate(cells)}
@@ -129,8 +203,14 @@ class RatingRows:
                 key,
                 f"stands for another text on line {known[1]}",
             )
-        self._checked(key, line, cells)
-        self._say(key, cells)
+        checker = self.cell(cells, "checker")
+        answers = self._answers(key, cells, file, line, checker)
+        self._check_repeat(key, cells, answers, file, line)
+        self._checked(key, line, cells, checker, answers)
+        if not checker:
+            self._say(key, cells, answers, file, line)
+        for kind, what, place in self.noted:
+            self.odd.setdefault((kind, what), [0, place])[0] += 1
         if known is not None:
             return []
         self.texts[key] = words, line
@@ -147,10 +227,12 @@ class RatingRows:
             else own or f"{document} {system}"
         )
         kept = {
-            name: plain(value)
+            name: self._plain(value)
             for name, value in cells.items()
             if name not in self.mapped and value is not None and value != ""
         }
+        date = to_date(cells.get(self.mapping["date"]), self.mapping["date"]) if "date" in self.mapping else None
+        of_text = {role: said for role in ("url", "source", "split") if (said := self.cell(cells, role))}
         if "system" in self.mapping:
             if not system:
                 raise BadCell(self.mapping["system"], system, "is empty, and says which system wrote the text")
@@ -166,107 +248,331 @@ class RatingRows:
             elif context and self.contexts[parent] != context:
                 raise BadCell(self.mapping["context"], parent, "is the id of another context above")
             key = own or f"{parent}/{system}"
+            kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [*records, ResponseRecord(key, text, question=parent, model=system, metadata=kept)]
         if "context" in self.mapping:
             key = own or hashed("p", context, text)
+            kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [PairRecord(key, context, text, metadata=kept)]
         key = own or document or hashed("c", text)
-        return key, [ClaimRecord(key, text, metadata=kept)]
+        source = of_text.pop("source", "")
+        return key, [ClaimRecord(key, text, date=date, source=source, metadata=kept | of_text)]
 
-    def _say(self, key: str, cells: dict) -> None:
-        by_rater: dict[str, dict[str, str]] = {}
-        rater = "/".join(filter(None, (self.cell(cells, "group"), self.cell(cells, "rater"))))
+    def _plain(self, value: object) -> object:
+        found = plain(value)
+        return found.replace("\r\n", "\n") if self.has_places and isinstance(found, str) else found
+
+    def _answers(self, key: str, cells: dict, file: str, line: int, checker: str) -> dict[str, _Answer]:
+        """What the row says, by rater; of nobody under the empty name, and under it what a checker says."""
+        found: dict[str, _Answer] = {}
+        rater = "" if checker else "/".join(filter(None, (self.cell(cells, "group"), self.cell(cells, "rater"))))
+        scale = self._scale(cells)
         for names, column in self.of_label:
             text = to_text(cells.get(column), column).strip()
             if not text:
                 continue
             question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
-            who = names[1] if len(names) == 2 else rater
-            by_rater.setdefault(who, {})[question] = self._named(text, label_value)
-        if not by_rater and rater and (comment := self.cell(cells, "comment")):
-            by_rater[rater] = {}
-        for who, labels in by_rater.items():
-            comment = self.cell(cells, "comment")
-            if not who:  # nobody is named: the row is a place of its own
-                self.n_unnamed[key] += 1
-                self.labels[key, f"\0{self.n_unnamed[key]}"] = [(labels, comment)]
-                continue
-            revisions = self.labels.setdefault((key, who), [({}, "")])
-            newest, said = revisions[-1]
-            if all(newest.get(question, label) == label for question, label in labels.items()):
-                newest.update(labels)
-                revisions[-1] = (newest, comment or said)
-            else:
-                revisions.append((newest | labels, comment))
+            label = self._label(question, text, column, file, line, scale)
+            if label is not None:
+                who = names[1] if len(names) == 2 else rater
+                found.setdefault(who, _Answer({})).labels[question] = label
+        if self.has_spans and not checker:
+            self._highlight(found, rater, cells)
+        comment = self.cell(cells, "comment")
+        if not found and rater and comment:
+            found[rater] = _Answer({})
+        if comment or "time" in self.mapping:
+            at = to_instant(cells.get(self.mapping["time"]), self.mapping["time"]) if "time" in self.mapping else None
+            for answer in found.values():
+                answer.comment, answer.at = comment, at
+        return found
 
-    def _checked(self, key: str, line: int, cells: dict) -> None:
+    def _scale(self, cells: dict) -> tuple[float, float] | None:
+        if "least" not in self.mapping:
+            return None
+        ends = [number_in(self.cell(cells, role)) for role in ("least", "most")]
+        if None in ends:
+            return None
+        if not ends[0] < ends[1]:
+            raise BadCell(self.mapping["most"], self.cell(cells, "most"), "is not above the lowest value of the scale")
+        return ends[0], ends[1]
+
+    def _label(
+        self, question: str, text: str, column: str, file: str, line: int, scale: tuple[float, float] | None
+    ) -> str | None:
+        """The label that a cell holds, as it is stored; None where it means no label, or none that there is."""
+        label = label_value(text)
+        meant = self.meant.get(question, {}).get(label)
+        if meant == "":
+            return None
+        accepted = self.accepted.get(question)
+        if meant is None and accepted and label not in accepted:
+            meant = guess_label(text, question, accepted)
+            if meant is None:
+                if self.treat[UNMAPPED] == LEAVE_OUT:
+                    raise _LeftOut(column, text, "is no label of the question")
+                self._note(UNMAPPED, f"{question}: {text}", file, line)
+                return None
+        if scale is not None:
+            known = self.ranges.setdefault(question, scale)
+            self.ranges[question] = min(known[0], scale[0]), max(known[1], scale[1])
+        if question in self.ranges:
+            least, most = self.ranges[question]
+            number = number_in(text)
+            if number is None or not least <= number <= most:
+                raise BadCell(column, text, f"is outside the scale from {number_text(least)} to {number_text(most)}")
+        written = self.written.setdefault((question, label), Counter())
+        if text not in written and written and self.treat[SPELLINGS] == LEAVE_OUT and number_in(text) is None:
+            raise _LeftOut(column, text, f"is spelt otherwise than {next(iter(written))!r}")
+        written[text] += 1
+        if meant is not None:
+            return meant
+        return self._named(text, label_value)
+
+    def _highlight(self, found: dict[str, _Answer], rater: str, cells: dict) -> None:
+        """Whoever labels the row looked for highlights, so that none is an answer, too."""
+        raw = cells.get(self.mapping["text"])
+        raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
+        field = FIELD_OF_PAGE[self.page]
+        marked = {(): list(spans_of_row(self.mapping, cells, raw, field))} if self.has_row_spans else {}
+        marked |= {
+            tuple(names): list(spans_in_cell(cells.get(column), column, raw, field)) for names, column in self.of_spans
+        }
+        for names, spans in marked.items():
+            question = names[0] if names else HIGHLIGHTS
+            if not spans and rater not in found:
+                continue
+            answer = found.setdefault(rater, _Answer({}))
+            if question not in self.labelled:
+                answer.labels[question] = MARKED if spans else NOTHING
+            elif spans and question not in answer.labels:
+                raise BadCell(self.mapping["spans/" + question], spans[0][1], f"is a highlight without {question}")
+            for span, title in spans:
+                answer.spans.setdefault(question, {})[span] = None
+                if title and title != span.label:
+                    self.titles.setdefault(span.label, title)
+
+    @cached_property
+    def labelled(self) -> frozenset[str]:
+        """Questions that columns of labels answer."""
+        return frozenset(names[0] for names, _ in self.of_label if names)
+
+    def _check_repeat(self, key: str, cells: dict, answers: dict, file: str, line: int) -> None:
+        """Whether the whole row stood there before."""
+        try:
+            mark = hash(tuple(cells.values()))
+        except TypeError:
+            mark = hash(repr(cells))
+        first = self.rows.get(mark)
+        if first is None:
+            self.rows[mark] = line
+            return
+        if "" not in answers or self.cell(cells, "checker"):
+            self._note(MERGED, "", file, line)
+        elif self.treat[IDENTICAL] == LEAVE_OUT:
+            raise _LeftOut("", "", f"is the same row as on line {first:,}")
+        else:
+            self._note(IDENTICAL, "", file, line)
+
+    def _say(self, key: str, cells: dict, answers: dict[str, _Answer], file: str, line: int) -> None:
+        for who, answer in answers.items():
+            if not who:  # nobody is named: the row is a place of its own
+                first = self.first_unnamed.setdefault(key, answer.labels)
+                if first is not answer.labels and _contradict(first, answer.labels):
+                    if self.treat[PLACES] == LEAVE_OUT:
+                        raise _LeftOut("", key, "has other labels than a row above for the same text")
+                    self._note(PLACES, "", file, line)
+                self.n_unnamed[key] += 1
+                self.labels[key, f"\0{self.n_unnamed[key]}"] = [answer]
+                continue
+            revisions = self.labels.get((key, who))
+            if revisions is None:
+                self.labels[key, who] = [answer]
+                continue
+            newest = revisions[-1]
+            said = newest.labels
+            for earlier in revisions[-2::-1]:
+                said = earlier.labels | said
+            if _contradict(said, answer.labels):
+                if self.treat[REVISIONS] == LEAVE_OUT:
+                    raise _LeftOut("", who, "has other labels by the same rater above")
+                self._note(REVISIONS, "", file, line)
+                revisions.append(answer)
+                continue
+            newest.labels |= answer.labels | {one: MARKED for one in answer.spans if one not in self.labelled}
+            newest.comment, newest.at = answer.comment or newest.comment, answer.at or newest.at
+            for question, spans in answer.spans.items():
+                newest.spans.setdefault(question, {}).update(spans)
+
+    def _checked(self, key: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""
         scores, predictions = {}, {}
-        for name, column in self.of_score:
+        for names, column in self.of_score:
+            name = names[0] if names else checker
             text = to_text(cells.get(column), column).strip()
-            if not text or text.casefold() in ("nan", "na", "none", "null"):
+            if not text or text.casefold() in MISSING_NUMBERS:
                 continue
             number = number_in(text)
             if number is None:
                 raise BadCell(column, text, "is no number, as a score must be")
+            if not name:
+                raise BadCell(self.mapping["checker"], "", "is empty, and says which checker gave the score")
             value, before = self.scores.get((key, name), (number, line))
             if value != number:
                 raise BadCell(column, text, f"is another score than on line {before} for the same text")
             scores[key, name] = value, before
-        for (checker, question), column in self.of_prediction:
-            text = to_text(cells.get(column), column).strip()
-            if not text:
-                continue
-            said = self._named(text, label_value)
-            label, before = self.predictions.get((key, checker, question), (said, line))
-            if label != said:
-                raise BadCell(column, text, f"is another label than on line {before} for the same text")
-            predictions[key, checker, question] = label, before
+        said = {(checker, question): label for answer in answers.values() for question, label in answer.labels.items()}
+        said = {place: (label, self.mapping["checker"]) for place, label in said.items()} if checker else {}
+        for (name, question), column in self.of_prediction:
+            if text := to_text(cells.get(column), column).strip():
+                said[name, question] = self._named(text, label_value), column
+        for (name, question), (said_here, column) in said.items():
+            label, before = self.predictions.get((key, name, question), (said_here, line))
+            if label != said_here:
+                raise BadCell(column, label, f"is another label than on line {before} for the same text")
+            predictions[key, name, question] = label, before
+        probabilities = self._probabilities(key, cells, checker, said)
         self.scores.update(scores)
         self.predictions.update(predictions)
+        for place, found in probabilities.items():
+            self.probabilities.setdefault(place, {}).update(found)
+            if place not in self.predictions and "" not in found:  # the most probable label is the one that is meant
+                self.predictions[place] = max(found, key=found.__getitem__), line
+
+    def _probabilities(self, key: str, cells: dict, checker: str, said: dict) -> dict:
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for names, column in self.of_probability:
+            places = [(names[0], names[1])] if names else [place for place in said if place[0] == checker]
+            value, label = cells.get(column), label_value(names[2]) if len(names) == 3 else ""
+            if isinstance(value, str) and value.lstrip().startswith("{"):
+                try:
+                    value = decode_json(value)
+                except ValueError:
+                    raise BadCell(column, value, "is not JSON: an object of labels and their probabilities") from None
+            several = value if isinstance(value, dict) else {"": value}
+            for title, one in several.items():
+                text = to_text(one, column).strip()
+                if not text or text.casefold() in MISSING_NUMBERS:
+                    continue
+                number = number_in(text)
+                if number is None or not 0 <= number <= 1:
+                    raise BadCell(column, text, "is no probability from 0 to 1")
+                for name, question in places:
+                    of = self._named(title, label_value) if title else label
+                    found.setdefault((key, name, question), {})[of] = number
+        return found
 
     def said(self) -> Iterator[Record]:
         has_several = any(number > 1 for number in self.n_unnamed.values())
         for (key, who), revisions in self.labels.items():
-            if who.startswith("\0") and not has_several:
-                for question, label in revisions[0][0].items():
-                    yield DecisionRecord(key, question, label)
+            if who.startswith("\0") and not has_several and not revisions[0].spans:
+                for question, label in revisions[0].labels.items():
+                    yield DecisionRecord(key, question, label, decided_at=revisions[0].at)
                 continue
             name, kind = (f"place {who[1:]}", "slot") if who.startswith("\0") else (who, "person")
-            for number, (labels, comment) in enumerate(revisions, 1):
-                judgements = tuple(JudgementRecord(key, question, label) for question, label in labels.items())
-                yield AnnotationRecord(key, name, judgements, rater_kind=kind, revision=number, comment=comment)
+            if len(revisions) > 1 and None not in (times := [one.at for one in revisions]) and sorted(times) != times:
+                revisions.sort(key=lambda one: one.at)
+            labels: dict[str, str] = {}
+            for number, answer in enumerate(revisions, 1):
+                labels |= answer.labels
+                yield AnnotationRecord(
+                    key,
+                    name,
+                    tuple(
+                        JudgementRecord(key, question, label, tuple(answer.spans.get(question, ())))
+                        for question, label in labels.items()
+                    ),
+                    rater_kind=kind,
+                    revision=number,
+                    comment=answer.comment,
+                    submitted_at=answer.at,
+                )
         for (key, name), (value, _) in self.scores.items():
             yield ScoreRecord(key, name, value)
-        for (key, checker, question), (label, _) in self.predictions.items():
-            yield SuggestionRecord(key, checker, question, label)
+        for place, (label, _) in self.predictions.items():
+            given = dict(self.probabilities.get(place, ()))
+            sure = given.pop("", None)
+            yield SuggestionRecord(*place, label, given.get(label, sure), given)
+        yield from self._odd_records()
+
+    def _odd_records(self) -> Iterator[OddRecord]:
+        for (kind, what), (number, first) in self.odd.items():
+            yield OddRecord(kind, what, number, first, is_open=not self.treat[kind])
+        for (question, label), written in self.written.items():
+            if len(written) > 1 and number_in(label) is None:
+                spelt = ", ".join(f"{text} ({number:,})" for text, number in written.most_common(10))
+                yield OddRecord(SPELLINGS, f"{question}: {spelt}", sum(written.values()), "")
 
     def label_set(self, name: str) -> dict:
         """As `label_set_of` gives it, of the rows so far."""
-        values: dict[str, Counter] = {}
+        values: dict[str, dict[str, None]] = {}
+        own: dict[str, dict[str, None]] = {}  # question -> labels of its highlights
         for revisions in self.labels.values():
-            for labels, _ in revisions:
-                for question, label in labels.items():
-                    values.setdefault(question, Counter())[label] += 1
+            for answer in revisions:
+                for question, label in answer.labels.items():
+                    values.setdefault(question, {})[label] = None
+                for question, spans in answer.spans.items():
+                    own.setdefault(question, {}).update((span.label, None) for span in spans)
         if not values:
             return {}
         for (_, _, question), (label, _) in self.predictions.items():
-            values.setdefault(question, Counter())[label] += 1
-        questions = [_question(question, list(found), self.titles) for question, found in values.items()]
-        page = "response" if "system" in self.mapping else "pair" if "context" in self.mapping else "claim"
-        return {"name": name[:150], "version": 1, "page": page, "summary": "", "questions": questions}
+            values.setdefault(question, {})[label] = None
+        questions = [self._question(question, list(found), own) for question, found in values.items()]
+        return {"name": name[:150], "version": 1, "page": self.page, "summary": "", "questions": questions}
+
+    def _question(self, slug: str, values: list[str], own: dict[str, dict[str, None]]) -> dict:
+        is_marked = slug not in self.labelled and set(values) <= {MARKED, NOTHING} and self.has_spans
+        if is_marked:
+            labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
+            found = {"slug": slug, "title": _title(slug, self.titles), "level": "nominal", "labels": labels}
+        else:
+            found = _question(slug, values, self.titles, self.ranges.get(slug))
+        if not is_marked and slug not in own:
+            return found
+        spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[self.page]], "required": is_marked}
+        spans |= {"labels": [MARKED]} if is_marked else {}
+        if names := sorted(own.get(slug, {}).keys() - {""}):
+            if "" in own[slug]:
+                raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
+            spans["own_labels"] = [{"value": one, "title": self.titles.get(one, one)} for one in names]
+        return found | {"spans": spans}
+
+
+def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:
+    """Whether a question has two labels. One highlight more is none."""
+    return any(
+        said.get(one, label) != label and {said[one], label} != {MARKED, NOTHING} for one, label in labels.items()
+    )
+
+
+def range_in(text: str, question: str) -> tuple[float, float]:
+    """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
+    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text)
+    ends = [number_in(part) for part in parts.groups()] if parts else [None]
+    if None in ends or not ends[0] < ends[1]:
+        raise FormatError(f"{question}: {text!r} is no range of a scale, such as 1-5")
+    return ends[0], ends[1]
 
 
 def _said_by(record: Record) -> tuple:
     return (getattr(record, "text", ""), getattr(record, "premise", ""), getattr(record, "hypothesis", ""))
 
 
-def _question(slug: str, values: list[str], titles: Mapping[str, str]) -> dict:
+def _title(slug: str, titles: Mapping[str, str]) -> str:
+    return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
+
+
+def _question(slug: str, values: list[str], titles: Mapping[str, str], ends: tuple[float, float] | None) -> dict:
     numbers = [number_in(value) for value in values]
     are_numbers = None not in numbers
-    title = shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
+    title = _title(slug, titles)
+    if ends is not None:  # the scale has labels that nobody gave
+        least, most = ends
+        steps = [least + step for step in range(int(min(most - least, MOST_LABELS)) + 1)]
+        values = list({*values, *(number_text(one) for one in steps if one <= most)})
     if len(values) > MOST_LABELS and are_numbers:
-        return {"slug": slug, "title": title, "answer": "number", "level": "interval"}
+        number = {"number": {"min": ends[0], "max": ends[1]}} if ends is not None else {}
+        return {"slug": slug, "title": title, "answer": "number", "level": "interval"} | number
     if len(values) > MOST_LABELS:
         raise FormatError(
             f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "

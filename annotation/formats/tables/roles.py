@@ -10,21 +10,31 @@
     label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
     score/NAME            a number that a checker elsewhere gave
     prediction/NAME/QUESTION   a label that a checker elsewhere gave
-    comment               words of the rater
+    probability/NAME/QUESTION  how probable that label is to it, or an object in JSON: label -> probability
+    probability/NAME/QUESTION/LABEL   how probable one label is, where each has a column
+    checker               a checker elsewhere, of which the row's labels, `score` and `probability` are
+    spans, spans/QUESTION highlights of the row's rater as a list in JSON; of a question of their own, or of that one
+    start, end, quote     one highlight of the row's rater: its place in the text, its words, or both
+    highlight             what the highlight is called
+    least, most           the ends of the scale of the row's labels
+    comment, time         words of the rater, and when the labels were given
+    date, url, source, split   of the text; kept with it under these names
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from unicodedata import combining, normalize
 
-from annotation.formats.cells import digest, number_in, to_text
+from annotation.formats.cells import BadCell, digest, number_in, to_date, to_instant, to_text
 from annotation.formats.records import FormatError
 from annotation.task_types.base import number_text
 
-SINGLE = ("text", "context", "id", "document", "system", "rater", "group", "question", "label", "comment")
+# How many names follow a role, at least and at most; none follow others.
+_NAMES_AFTER = {"label": (0, 2), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
+OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
     "text": "Text that was judged",
@@ -38,7 +48,21 @@ ROLE_TITLES = {
     "label": "Label or rating",
     "score": "Score of a checker",
     "prediction": "Label of a checker",
+    "probability": "Probability of a checker's label",
+    "checker": "Checker that gave the row's labels and score",
     "comment": "Comment of the rater",
+    "time": "When the labels were given",
+    "spans": "Highlights, as a list in JSON",
+    "start": "Highlight: start",
+    "end": "Highlight: end",
+    "quote": "Highlight: words",
+    "highlight": "Highlight: label",
+    "least": "Lowest value of the scale",
+    "most": "Highest value of the scale",
+    "date": "Date of the text",
+    "url": "URL of the text",
+    "source": "Where the text is from",
+    "split": "Split: train, dev, test",
 }
 # Column names that mean a role, in small letters without separators.
 _SPELLINGS = {
@@ -53,6 +77,19 @@ _SPELLINGS = {
     "question": "criterion dimension aspect questionname",
     "label": "label rating annotation judgement judgment score value",
     "comment": "comment comments note notes justification rationale",
+    "checker": "checker metric metricname checkername",
+    "time": "time timestamp submittedat annotatedat labelledat labeledat annotationtime createdat",
+    "spans": "spans highlights",
+    "start": "start spanstart startoffset startchar",
+    "end": "end spanend endoffset endchar",
+    "quote": "quote quotedtext spantext highlightedtext",
+    "highlight": "spanlabel spantype highlightlabel",
+    "least": "scalemin scaleminimum minrating",
+    "most": "scalemax scalemaximum maxrating",
+    "date": "date published publisheddate publicationdate textdate",
+    "url": "url link sourceurl",
+    "source": "publisher site domain sourcename corpus",
+    "split": "split fold partition subset",
 }
 NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
 SCORE_NAMES = re.compile(
@@ -105,6 +142,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             take(role, column)
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
+    _take_more(found, free, rows, take)
     for column in list(free):
         wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
         if wide and (_is_label(column, rows) or _are_numbers(column, rows)):
@@ -128,6 +166,51 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         elif _are_numbers(column, rows) and not _are_whole(column, rows):
             take(f"score/{column[:80]}", column)
     return found
+
+
+def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callable[[str, str], None]) -> None:
+    """Columns by their names, where what stands in them fits."""
+    fits = {
+        "date": lambda column: _all_are(to_date, column, rows),
+        "time": lambda column: _all_are(to_instant, column, rows),
+        "spans": lambda column: all(value.startswith("[") for value in _texts(column, rows)),
+        "start": lambda column: _are_numbers(column, rows),
+        "end": lambda column: _are_numbers(column, rows),
+        "least": lambda column: _are_numbers(column, rows),
+        "most": lambda column: _are_numbers(column, rows),
+    }
+    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+    chosen: dict[str, str] = {}
+    for role in (*OF_TEXT, "time", "checker", "spans", "start", "end", "quote", "highlight", "least", "most"):
+        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
+        if column in free and column not in chosen.values() and fits.get(role, lambda column: True)(column):
+            chosen[role] = column
+    for one, other in (("start", "end"), ("end", "start"), ("least", "most"), ("most", "least")):
+        if one in chosen and other not in chosen:
+            del chosen[one]
+    if not {"start", "quote"} & chosen.keys() or "spans" in chosen or "text" not in found:
+        chosen = {role: column for role, column in chosen.items() if role not in ("start", "end", "quote", "highlight")}
+    if "text" not in found:
+        chosen.pop("spans", None)
+    if "checker" in chosen:
+        column = next((spelt[name] for name in ("score", "value", "metricscore") if name in spelt), None)
+        if column in free and _are_numbers(column, rows):
+            chosen["score"] = column
+        elif "rater" in found:
+            del chosen["checker"]
+    for role, column in chosen.items():
+        take(role, column)
+
+
+def _all_are(read: Callable[[object, str], object], column: str, rows: list) -> bool:
+    try:
+        return any([read(row.get(column), column) is not None for row in rows])
+    except BadCell:
+        return False
+
+
+def _texts(column: str, rows: list) -> list[str]:
+    return [str(row[column]).strip() for row in rows if row.get(column) not in (None, "", [])]
 
 
 def _values(column: str, rows: list) -> list[str]:
@@ -158,15 +241,30 @@ def check_roles(mapping: Mapping[str, str]) -> None:
     """FormatError for roles that there are not, or that do not go together."""
     for role, column in mapping.items():
         kind, *names = role.split("/")
-        most = {"label": 2, "score": 1, "prediction": 2}.get(kind, 0)
-        least = {"score": 1, "prediction": 2}.get(kind, 0)
+        least, most = _NAMES_AFTER.get(kind, (0, 0))
+        if kind in ("score", "probability") and "checker" not in mapping:
+            least = most if kind == "score" else 2
+        if kind == "probability" and len(names) == 1:
+            least = 2
         if kind not in ROLE_TITLES or not least <= len(names) <= most or not all(names):
             raise FormatError(
                 f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
+                + (", and a score or probability has the checker's name" if kind in ("score", "probability") else "")
             )
     labels = [role for role in mapping if role.split("/")[0] == "label"]
     if "text" not in mapping and "id" not in mapping and not {"document", "system"} <= mapping.keys():
         raise FormatError("Say which column holds the text that was judged, or its id")
+    for one, other in (("start", "end"), ("least", "most")):
+        if (one in mapping) != (other in mapping):
+            raise FormatError(f"Choose the columns of both {one} and {other}")
+    spans = [role for role in mapping if role.split("/")[0] == "spans"]
+    places = {"start", "quote"} & mapping.keys()
+    if (spans or places) and "text" not in mapping:
+        raise FormatError("Highlights are places in a text: choose the column that holds it")
+    if spans and places:
+        raise FormatError("Highlights stand in one column as a list, or one to a row, not both")
+    if "highlight" in mapping and not places:
+        raise FormatError("The label of a highlight needs its place or its words")
     if ("label" in mapping) != ("question" in mapping):
         raise FormatError("One row per label needs the column of the label and that of the question's name")
     if "label" in mapping and len(labels) > 1:

@@ -14,11 +14,13 @@ from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
+from annotation.formats.tables.oddities import ODDITIES, check_treatment
 from annotation.formats.tables.roles import guess_roles
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import counted
+from annotation.imports.staged_job import question_about
 from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, User
 from annotation.projects.queries.carried_settings import in_words
@@ -63,6 +65,13 @@ class Command(BaseCommand):
             action="store_true",
             help="leave out bad rows and rows that depend on them, and import the rest",
         )
+        parser.add_argument(
+            "--treat",
+            default="",
+            metavar="KIND=CHOICE,…",
+            help="what to do with odd rows of ratings: "
+            + "; ".join(f"{kind}={' or '.join(one.choices)}" for kind, one in ODDITIES.items() if len(one.choices) > 1),
+        )
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
         parser.add_argument("--title", default="", help="title of the data set, if it is created")
         parser.add_argument("--model", default="", help="for refchecker and icat, if the path does not say")
@@ -96,13 +105,15 @@ class Command(BaseCommand):
                     raise CommandError("Judged rows would change; choose --on-judged supersede or keep")
                 if result["error_count"] and not request.leaves_out:
                     raise CommandError(counted(result["error_count"], "bad row"))
+                if unsaid := dict.fromkeys(one["kind"] for one in result["odd"] if one["is_open"]):
+                    raise CommandError(f"{'; '.join(map(question_about, unsaid))}; say it with --treat")
                 return
             self._import(request, dataset, options)
         except (ImportProblem, FormatError) as error:
             raise CommandError(str(error)) from error
 
     def _choices(self, options: dict) -> FileChoices:
-        said = {"model": options["model"], "setting": options["setting"]}
+        said = {"model": options["model"], "setting": options["setting"], "treat": _treatment(options["treat"])}
         if not get_format(options["format"]).needs_mapping:
             return FileChoices(**said)
         if options["mapping"]:
@@ -112,7 +123,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['mapping']}: {error}") from error
             if (mapped.layout == RATINGS) != (options["format"] == RATINGS):
                 raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
-            return FileChoices(mapping=mapped.mapping, values=mapped.values, **said)
+            return FileChoices(mapping=mapped.mapping, values=mapped.values, ranges=mapped.ranges, **said)
         first = options["files"][0]
         try:
             seen = preview(SourceFile(first))
@@ -177,6 +188,14 @@ class Command(BaseCommand):
             say(f"In the file: {counted(result['decisions'], 'decision')}")
         for lost in result["lost"]:
             say(f"Does not come in: {lost['what']}: {lost['number']:,}, first in {lost['first']}")
+        for odd in result["odd"]:
+            what, first = (
+                (f" ({odd['what']})" if odd["what"] else ""),
+                (f", first in {odd['first']}" if odd["first"] else ""),
+            )
+            say(f"{ODDITIES[odd['kind']].title}{what}: {odd['number']:,}{first}")
+        if result["chosen_count"]:
+            say(f"Left out as chosen: {counted(result['chosen_count'], 'row')}")
         if done := result.get("labels_stored"):
             say(
                 f"Project: {counted(done['items'], 'item')}, {counted(done['annotations'], 'new annotation')}, "
@@ -193,6 +212,16 @@ class Command(BaseCommand):
             self.stderr.write(f"{place}: {error['column'] or 'row'}: {error['value']!r} {error['reason']}")
         if result["error_count"] > ERRORS_SHOWN:
             self.stderr.write(f"... and {counted(result['error_count'] - ERRORS_SHOWN, 'more bad row')}")
+
+
+def _treatment(text: str) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    treat = {kind.strip(): choice.strip() for kind, _, choice in pairs}
+    try:
+        check_treatment(treat)
+    except FormatError as error:
+        raise CommandError(f"--treat: {error}") from None
+    return treat
 
 
 def _work_off(job: Job) -> Job:

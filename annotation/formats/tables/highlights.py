@@ -1,0 +1,80 @@
+"""Highlights in the cells of a table: places in the judged text, quoted words, or both, with a label or without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from annotation.formats.cells import BadCell, number_in, to_text
+from annotation.formats.files.json_streams import decode_json
+from annotation.formats.names import label_value, shown
+from annotation.formats.records import SpanRecord
+from annotation.formats.tools.offsets import CODE_POINTS, place
+
+ROLES = ("start", "end", "quote", "highlight")
+_KEYS = {
+    "start": ("start", "start_offset", "begin"),
+    "end": ("end", "end_offset"),
+    "quote": ("quote", "text"),
+    "highlight": ("label", "highlight", "type"),
+}
+
+
+def spans_of_row(mapping: Mapping[str, str], cells: dict, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:
+    """The one highlight of a row whose columns tell it, with its label as it is written; none where they are empty."""
+    values = {role: cells.get(mapping[role]) for role in ROLES if role in mapping}
+    column = mapping.get("start") or mapping["quote"]
+    if any(to_text(values.get(role), column).strip() for role in ("start", "end", "quote")):
+        yield _span(values, raw, field, column)
+
+
+def spans_in_cell(cell: object, column: str, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:
+    """The highlights of a cell: a list of objects, of [start, end, label], or of quoted words."""
+    if isinstance(cell, str):
+        if not cell.strip():
+            return
+        try:
+            cell = decode_json(cell)
+        except ValueError:
+            raise BadCell(column, cell, "is not JSON: a list of highlights") from None
+    if cell is None:
+        return
+    if not isinstance(cell, list):
+        raise BadCell(column, cell, "is not a list of highlights")
+    for one in cell:
+        if isinstance(one, dict):
+            values = {role: next((one[key] for key in keys if key in one), None) for role, keys in _KEYS.items()}
+        elif isinstance(one, list) and len(one) in (2, 3):
+            values = dict(zip(("start", "end", "highlight"), one, strict=False))
+        elif isinstance(one, str):
+            values = {"quote": one}
+        else:
+            raise BadCell(column, one, "is neither an object, nor [start, end, label], nor quoted words")
+        yield _span(values, raw, field, column)
+
+
+def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tuple[SpanRecord, str]:
+    """Offsets are of the file's text, in which a line may end with CRLF; quoted words alone stand where they stand
+    first, and only once."""
+    text = raw.replace("\r\n", "\n")
+    quote = to_text(values.get("quote"), column) or None
+    given = [to_text(values.get(role), column).strip() for role in ("start", "end")]
+    title = to_text(values.get("highlight"), column).strip()
+    shown_as = [*given, quote or ""]
+    if any(given):
+        numbers = [number_in(one) for one in given]
+        if None in numbers or not all(number.is_integer() for number in numbers):
+            raise BadCell(column, shown_as, "is no start and end of a highlight, which are whole numbers")
+        found = place(raw, *map(int, numbers), quote, (CODE_POINTS,))
+        if found is None:
+            reason = "is not what stands at this place in the text" if quote else "is no place in the text"
+            raise BadCell(column, shown_as, reason)
+    else:
+        if not quote:
+            raise BadCell(column, shown_as, "is a highlight without a place and without words")
+        found = (start := text.find(quote), start + len(quote))
+        if start < 0:
+            raise BadCell(column, quote, "does not stand in the text")
+        if text.find(quote, start + 1) >= 0:
+            raise BadCell(column, quote, "stands in the text more than once: say where the highlight starts and ends")
+    label = label_value(title) if title else ""
+    return SpanRecord(field, *found, text[slice(*found)], label), shown(title)
