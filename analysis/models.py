@@ -4,6 +4,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from annotation.models import Job, Project
 
@@ -15,7 +16,8 @@ class Release(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="releases")
     number = models.PositiveIntegerField()  # 1, 2, ... in the project
-    note = models.TextField(blank=True)
+    version = models.CharField(max_length=40, blank=True)  # as readers cite it; empty in releases of earlier versions
+    note = models.TextField(blank=True)  # what it is for, and what changed: a line of the changelog
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="release")
     sha256 = models.CharField(max_length=64, blank=True)  # of the list of all files with their hashes
     labels_sha256 = models.CharField(max_length=64, blank=True)  # of content, annotations and decisions alone
@@ -25,7 +27,12 @@ class Release(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "number"], name="release_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="release_number_once"),
+            models.UniqueConstraint(
+                fields=["project", "version"], condition=~Q(version=""), name="release_version_once"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.project}, release {self.number}"

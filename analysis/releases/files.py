@@ -104,18 +104,42 @@ class Files:
         """Every file is there and is the one that was frozen; ReleaseError names the first that is not."""
         for name, known in sorted(self.manifest["files"].items()):
             try:
-                with self._open(name) as file:
-                    found = hashlib.sha256()
-                    while part := file.read(AT_ONCE):
-                        found.update(part)
+                found = self._sha256(name)
             except (KeyError, FileNotFoundError):
                 raise ReleaseError(f"{self.path}: {name} is missing") from None
             except (zipfile.BadZipFile, zlib.error) as error:
                 raise ReleaseError(f"{self.path}: {name} is damaged ({error})") from None
-            if found.hexdigest() != known["sha256"]:
+            if found != known["sha256"]:
                 raise ReleaseError(f"{self.path}: {name} is not the file that was frozen; its SHA-256 differs")
         if combined(self.manifest["files"], self.manifest["files"]) != self.manifest["release"]["sha256"]:
             raise ReleaseError(f"{self.path}: the manifest's list of files is not the one that was frozen")
+
+    def _sha256(self, name: str) -> str:
+        found = hashlib.sha256()
+        with self._open(name) as file:
+            while part := file.read(AT_ONCE):
+                found.update(part)
+        return found.hexdigest()
+
+    def changed_beside(self) -> list[str]:
+        """Files beside the hash, such as the card, that are gone or no longer what was written."""
+        changed = []
+        for name, known in sorted(self.manifest.get("beside", {}).items()):
+            try:
+                is_same = self._sha256(name) == known["sha256"]
+            except (KeyError, FileNotFoundError, zipfile.BadZipFile, zlib.error):
+                is_same = False
+            if not is_same:
+                changed.append(name)
+        return changed
+
+    def text(self, name: str) -> str:
+        """A file beside the hash. ReleaseError where the release has none of that name."""
+        try:
+            with self._open(name) as file:
+                return file.read().decode("utf-8")
+        except (KeyError, FileNotFoundError):
+            raise ReleaseError(f"{self.path}: holds no {name}; releases of earlier versions have none") from None
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["files"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.models import Release
+from analysis.releases.cards.writing import write_beside, write_manifest
 from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, combined, digest_of, names_of, zipped
 from analysis.releases.kept import file_stem
 from analysis.releases.writing import write_frames
@@ -53,7 +53,12 @@ def one_moment() -> Iterator[None]:
 
 
 def write_release(
-    project: Project, folder: Path, number: int = 0, note: str = "", beat: Callable[[], None] = lambda: None
+    project: Project,
+    folder: Path,
+    number: int = 0,
+    note: str = "",
+    beat: Callable[[], None] = lambda: None,
+    version: str = "",
 ) -> dict:
     """Write the project's labels as they are now to an empty `folder`; returns the manifest, which is written too.
 
@@ -65,11 +70,30 @@ def write_release(
         exported = releasing.write_export(project, folder, None)
         beat()
         write_frames(DatabaseSource(project), folder)
+        changes = changes_of(project, number, version, note, moment)
     beat()
     manifest = finished_manifest(project, folder, exported, number, note, moment)
-    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    manifest["release"]["release_version"] = version
+    write_manifest(folder, manifest)
+    beat()
+    manifest["beside"] = write_beside(folder, changes)
+    write_manifest(folder, manifest)
     return manifest
+
+
+def changes_of(project: Project, number: int, version: str, note: str, moment: datetime) -> list[dict]:
+    """The changelog up to this release, newest first; files of the command have no place in it."""
+    said = [{"number": number, "version": version, "date": moment.date().isoformat(), "note": note}]
+    before = Release.objects.filter(project=project, number__lt=number).exclude(sha256="").order_by("-number")
+    return (said if number or version or note else []) + [
+        {
+            "number": one.number,
+            "version": one.version,
+            "date": one.moment.date().isoformat(),
+            "note": one.note,
+        }
+        for one in before
+    ]
 
 
 def finished_manifest(project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime) -> dict:
@@ -101,7 +125,7 @@ class FreezeHandler:
         try:
             folder = working / "files"
             folder.mkdir(parents=True)
-            manifest = write_release(release.project, folder, release.number, release.note, lease.beat)
+            manifest = write_release(release.project, folder, release.number, release.note, lease.beat, release.version)
             archive = working / f"{file_stem(release)}.zip"
             zipped(folder, archive)
             lease.beat()

@@ -14,16 +14,31 @@ from annotation.jobs.lifecycle import SameJob, create_job
 from annotation.models import Job, Project
 
 
-def start_freezing(project: Project, user, note: str = "") -> Release:
+class VersionTaken(ValueError):
+    """Another release of the project is called so."""
+
+
+def next_version(project: Project) -> str:
+    """The version that a release is offered: the last one with its first number raised."""
+    last = project.releases.exclude(version="").order_by("-number").values_list("version", flat=True).first()
+    first = last.partition(".")[0] if last else ""
+    return f"{int(first) + 1}.0.0" if first.isdigit() else "1.0.0" if not last else ""
+
+
+def start_freezing(project: Project, user, note: str = "", version: str = "") -> Release:
     """A release with the next number; its job freezes the labels when a worker comes to it. SameJob where one with the
-    same note waits for that already: it will hold the same labels."""
+    same note waits for that already: it will hold the same labels. VersionTaken where the project has the version."""
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
         if waiting := project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job").first():
             raise SameJob(waiting.job)
+        if version and project.releases.filter(version=version).exists():
+            raise VersionTaken(f"{project.title} has a release {version} already; take another version")
         number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
         job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
-        return Release.objects.create(project=project, number=number, note=note, job=job, created_by=user)
+        return Release.objects.create(
+            project=project, number=number, version=version, note=note, job=job, created_by=user
+        )
 
 
 def file_stem(release: Release) -> str:

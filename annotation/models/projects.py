@@ -58,6 +58,7 @@ class Project(models.Model):
     # Of a project that a release made: {"release": its SHA-256, "project": its slug there, "overlap": what was planned
     # there, beside what is asked for here}.
     origin = models.JSONField(default=dict, blank=True)
+    card = models.JSONField(default=dict, blank=True)  # the human parts of its data set card (projects/cards.py)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

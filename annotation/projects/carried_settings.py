@@ -14,6 +14,7 @@ from django.db import transaction
 from annotation import incoming
 from annotation.models import Dataset, Project, User
 from annotation.projects import guidelines as guideline_service
+from annotation.projects.cards import CardError, card_of
 from annotation.projects.label_sets import save_label_set
 from annotation.projects.managing import ProjectError, create_project
 from annotation.projects.options import set_options
@@ -42,6 +43,7 @@ class CarriedSettings:
     plain: Mapping[str, object] = field(default_factory=dict)
     options: tuple[dict, ...] = ()
     guidelines: tuple[str, ...] = ()
+    card: Mapping[str, str] = field(default_factory=dict)
 
 
 def settings_of(project: Project) -> dict:
@@ -51,6 +53,7 @@ def settings_of(project: Project) -> dict:
         **({"piece_set": project.piece_set} if project.piece_set else {}),
         "overlap": project.planned_overlap,
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
+        **({"card": project.card} if project.card else {}),
     }
 
 
@@ -80,6 +83,7 @@ def parse(manifest: Mapping) -> CarriedSettings:
         plain=plain,
         options=_options(kind, manifest),
         guidelines=tuple(_text("guidelines", text) for text in guidelines),
+        card=_card(said.get("card", {})),
     )
 
 
@@ -115,6 +119,9 @@ def make_project(
             guidelines=settings.guidelines[0] if settings.guidelines else "",
             **settings.plain,
         )
+        if settings.card:
+            Project.objects.filter(pk=project.pk).update(card=dict(settings.card))
+            project.card = dict(settings.card)
         for markdown in settings.guidelines[1:]:
             guideline_service.publish(project, user, markdown)
         for options in settings.options:
@@ -124,6 +131,13 @@ def make_project(
         if numbered != (len(settings.options), max(1, len(settings.guidelines))):
             raise ProjectError("Two versions of the options or guidelines in a row say the same")
     return project
+
+
+def _card(said: object) -> dict[str, str]:
+    try:
+        return card_of(said)
+    except CardError as error:
+        raise SettingsProblem(f"card.{error}") from None
 
 
 def _options(kind, manifest: Mapping) -> tuple[dict, ...]:

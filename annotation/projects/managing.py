@@ -128,6 +128,12 @@ def update_project(project: Project, **changes) -> Project:
     return project
 
 
+def set_card(project: Project, card: dict[str, str]) -> None:
+    """Store what people say of the data, as `annotation.projects.cards.card_of` gives it."""
+    project.card = card
+    project.save(update_fields=["card"])
+
+
 def open_project(project: Project) -> Project:
     return _move(project, Project.State.OPEN)
 

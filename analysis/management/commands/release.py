@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.releases.cards.writing import figures_again
 from analysis.releases.files import Files, zipped
 from analysis.releases.freezing import write_release
 from annotation.models import Project
@@ -19,9 +20,16 @@ class Command(BaseCommand):
         parser.add_argument("project", nargs="?", help="the project's slug")
         parser.add_argument("target", nargs="?", type=Path, help="a folder that does not exist yet, or a new .zip")
         parser.add_argument("--note", default="", help="what this release is for")
+        parser.add_argument("--release-version", default="", metavar="VERSION", help="the version that readers cite")
+        parser.add_argument(
+            "--figures", type=Path, metavar="FILES", help="compute the figures of the card again, from a folder or zip"
+        )
         parser.add_argument("--check", type=Path, metavar="FILES", help="compare a folder or zip with its hashes")
 
-    def handle(self, *args, project, target, note, check, **options):
+    def handle(self, *args, project, target, note, check, figures, release_version, **options):
+        if figures is not None:
+            self.compute_again(figures)
+            return
         if check is not None:
             self.check_files(check)
             return
@@ -35,12 +43,18 @@ class Command(BaseCommand):
         folder = target.with_suffix(".files") if target.suffix == ".zip" else target
         if folder.exists():
             raise CommandError(f"{folder} exists already; name another zip")
-        manifest = write_release(rows, folder, note=note)
+        manifest = write_release(rows, folder, note=note, version=release_version)
         if target.suffix == ".zip":
             zipped(folder, target)
             shutil.rmtree(folder)
         self.stdout.write(f"{target}: SHA-256 {manifest['release']['sha256']}")
         self.stdout.write(f"labels alone: SHA-256 {manifest['release']['labels_sha256']}")
+
+    def compute_again(self, path: Path) -> None:
+        try:
+            self.stdout.write(figures_again(path), ending="")
+        except ValueError as error:
+            raise CommandError(str(error)) from None
 
     def check_files(self, path: Path) -> None:
         try:
@@ -50,3 +64,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         release = files.manifest["release"]
         self.stdout.write(f"{path}: {len(files.manifest['files'])} files as frozen, SHA-256 {release['sha256']}")
+        for name in files.changed_beside():
+            self.stdout.write(f"{name}: has changed since, which the hash of the data says nothing of")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.models import Project
+from annotation.projects.cards import PART_NAMED
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.task_types import TaskType, configured, task_type
 
@@ -29,6 +30,8 @@ def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
         number, newest = len(settings.guidelines), settings.guidelines[-1]
         versions = "1 version" if number == 1 else f"{number} versions"
         words.append(("Guidelines", f"{versions}; the newest has {len(newest):,} characters"))
+    if settings.card:
+        words.append(("Data set card", ", ".join(PART_NAMED[name].title.lower() for name in settings.card)))
     return words
 
 

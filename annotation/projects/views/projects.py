@@ -26,6 +26,7 @@ from annotation.projects import guidelines as guideline_service
 from annotation.projects import invitations, item_making
 from annotation.projects import managing as service
 from annotation.projects.forms.accounts import ProjectInvitationForm
+from annotation.projects.forms.cards import CardForm
 from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm
 from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines
@@ -144,6 +145,19 @@ def project_settings(request, slug):
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+def project_card(request, slug):
+    """What its researchers say of the data in the card of the next release."""
+    project = project_for(request.user, slug, RESEARCHER)
+    form = CardForm(request.POST if request.method == "POST" else None, initial=project.card)
+    if request.method == "POST" and form.is_valid():
+        service.set_card(project, form.cleaned_data)
+        messages.success(request, "Saved for the next release")
+        return redirect("project_card", slug)
+    return render(request, "annotation/projects/card.html", {"project": project, "form": form})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
 @limit_invitations
 def project_members(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
@@ -216,6 +230,7 @@ urlpatterns = [
     path("projects/<slug:slug>/state/", project_state, name="project_state"),
     path("projects/<slug:slug>/make-items/", project_make_items, name="project_make_items"),
     path("projects/<slug:slug>/settings/", project_settings, name="project_settings"),
+    path("projects/<slug:slug>/card/", project_card, name="project_card"),
     path("projects/<slug:slug>/members/", project_members, name="project_members"),
     path("projects/<slug:slug>/members/<uuid:uuid>/", member_roles, name="member_roles"),
     path("projects/<slug:slug>/guidelines/", project_guidelines, name="project_guidelines"),

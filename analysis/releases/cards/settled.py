@@ -1,0 +1,44 @@
+"""The one label of every unit in a release, by the rules that exports have, and what made it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from analysis.sources.base import Source
+from annotation.decisions.moments import DECISION_ORDER
+from annotation.exports.queries import ExportedItem
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """`label` is None where nobody said anything, people are divided, or the question was not asked of the unit."""
+
+    label: str | None
+    method: str  # adjudicated, imported, rule or majority; empty without a label
+    votes: dict[str, int]
+
+
+def settled(source: Source) -> dict[tuple[int, str], Settled]:
+    """By unit and dimension, of every unit under judgement and dimension that is asked or answered."""
+    units = source.unit_frame(source.type.unit_kind)
+    labels = source.label_frame(units)
+    votes: dict[int, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for unit, dimension, label in zip(labels["unit"], labels["dimension"], labels["label"], strict=True):
+        counts = votes[unit][dimension]
+        counts[label] = counts.get(label, 0) + 1
+    decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
+    for method in reversed(DECISION_ORDER):  # the first of the order comes last and stays
+        frame = source.decision_frame(method)
+        for unit, dimension, label in zip(frame["unit"], frame["dimension"], frame["label"], strict=True):
+            decided[unit][dimension] = label, str(method)
+    found = {}
+    for unit, key in zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True):
+        item = ExportedItem(key, 0)
+        item.votes = {(key, name): dict(sorted(counts.items())) for name, counts in votes[unit].items()}
+        item.decisions = {(key, name): one for name, one in decided[unit].items()}
+        for dimension in source.type.dimensions:
+            label = item.label(source.type, key, dimension)
+            method = item.method(key, dimension) if label is not None else ""
+            found[unit, dimension.slug] = Settled(label, method, item.votes.get((key, dimension.slug), {}))
+    return found

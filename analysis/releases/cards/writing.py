@@ -1,0 +1,63 @@
+"""Writes the files beside a release's hash: made from the frozen files, they carry versions and dates, and may be made
+again in another way without changing what was frozen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from analysis.releases.cards.citation import citation_file
+from analysis.releases.cards.croissant import croissant_of
+from analysis.releases.cards.facts import facts_of
+from analysis.releases.cards.readme import readme_of
+from analysis.releases.cards.settled import settled
+from analysis.releases.cards.tables import write_tables
+from analysis.releases.files import MANIFEST, digest_of, names_of
+from analysis.sources.release import ReleaseSource
+
+CARD, CROISSANT, CITATION = "README.md", "croissant.json", "CITATION.cff"
+FIGURES, CHECKSUMS = "figures.json", "SHA256SUMS"
+
+
+def write_beside(folder: Path, changes: list[dict]) -> dict[str, dict]:
+    """Write tables, card, Croissant, citation, figures and checksums; returns their digests by name.
+
+    `changes` is the changelog, newest first: {"number", "version", "date", "note"}.
+    """
+    source = ReleaseSource(folder)
+    manifest = source.files.manifest
+    found = settled(source)
+    facts = facts_of(source, found)
+    card = manifest["settings"].get("card", {})
+    tables = write_tables(source, folder, found, card.get("splits", ""))
+    has_spans = bool(len(source.span_frame(source.unit_frame(source.type.unit_kind))))
+    digests = {path: digest_of(folder / path) for table in tables.values() for path in table["files"].values()}
+    texts = {
+        CARD: readme_of(manifest, facts, tables, changes, has_spans),
+        CROISSANT: croissant_of(manifest, facts, tables, digests),
+        CITATION: citation_file(manifest),
+        FIGURES: as_text(facts),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    names = [name for name in names_of(folder) if name != CHECKSUMS]
+    every = {name: digest_of(folder / name)["sha256"] for name in names}
+    (folder / CHECKSUMS).write_text(
+        "".join(f"{digest}  {name}\n" for name, digest in every.items()), encoding="utf-8", newline=""
+    )
+    return digests | {name: digest_of(folder / name) for name in (*texts, CHECKSUMS)}
+
+
+def as_text(facts: dict) -> str:
+    return json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def write_manifest(folder: Path, manifest: dict) -> None:
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def figures_again(path: Path) -> str:
+    """The figures of the card, computed from the release's folder or zip."""
+    source = ReleaseSource(path)
+    return as_text(facts_of(source, settled(source)))
