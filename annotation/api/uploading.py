@@ -21,6 +21,9 @@ from annotation.api.problems import Problem
 from annotation.api.repeating import once
 from annotation.api.routes import Route
 from annotation.formats import FORMATS, detect
+from annotation.formats.records import FormatError
+from annotation.formats.tables.oddities import check_treatment
+from annotation.formats.tables.ratings import range_in
 from annotation.imports import importing, uploads
 from annotation.imports.importing import FileChoices, ImportRequest, ProjectWish
 from annotation.imports.outside_runs import NAME_CHARS
@@ -191,12 +194,28 @@ class AskedOfImport(AskedOfContent):
     name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
     mapping = JSONText(default=dict, depth=1, help_text="Of a table: role or field -> column.")
     values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
+    ranges = JSONText(default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5.")
+    treat = JSONText(default=dict, depth=1, help_text="Of a table of ratings: kind of odd rows -> what to do.")
     project = s.SlugField(max_length=80, required=False, help_text="Labels go there; it is made where there is none.")
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
     task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a project that is made.")
     overlap = s.IntegerField(min_value=0, max_value=20, default=0, help_text="Of a project that is made.")
     piece_set = shapes.PieceSet(help_text="Of a project that is made: the set whose pieces it judges.")
     dry_run = s.BooleanField(default=False, help_text="Only tell what the file holds.")
+
+    def validate_ranges(self, ranges: dict) -> dict:
+        return self._checked(ranges, lambda: [range_in(text, question) for question, text in ranges.items()])
+
+    def validate_treat(self, treat: dict) -> dict:
+        return self._checked(treat, lambda: check_treatment(treat))
+
+    @staticmethod
+    def _checked(said: dict, check: Callable[[], object]) -> dict:
+        try:
+            check()
+        except FormatError as error:
+            raise s.ValidationError(str(error)) from None
+        return said
 
 
 class ImportsRoute(UploadRoute):
@@ -214,7 +233,7 @@ class ImportsRoute(UploadRoute):
             wanted = ImportRequest(
                 format=found,
                 files=importing.files_of_uploads([upload]),
-                choices=FileChoices(mapping=asked["mapping"], values=asked["values"]),
+                choices=FileChoices(**{name: asked[name] for name in ("mapping", "values", "ranges", "treat")}),
                 on_judged=asked["on_judged"],
                 project=wish,
                 leaves_out=asked["on_error"] == SKIP,

@@ -12,9 +12,11 @@ from annotation.jobs import lifecycle
 from annotation.models import (
     Annotation,
     CheckerRun,
+    Decision,
     Evidence,
     ItemUnit,
     Job,
+    Judgement,
     Project,
     Score,
     StoredAnswer,
@@ -282,10 +284,31 @@ def test_a_table_of_ratings_becomes_a_project_in_one_request(program):
     assert "Map the columns" in problem_of(wrong, 409)["detail"]
     taken = post(program, "datasets/summaries/imports/?format=ratings&project=frost", b"a,b\n1,2\n", "text/csv")
     problem_of(taken, 409)
-    for name, said in (("mapping", {"text": 5}), ("values", {"label": "yes"}), ("values", {"label": {"yes": 1}})):
+    for name, said in (
+        ("mapping", {"text": 5}),
+        ("values", {"label": "yes"}),
+        ("values", {"label": {"yes": 1}}),
+        ("ranges", {"coherence": "much"}),
+        ("treat", {"identical": "merge"}),
+        ("treat", {"doubtful": "leave-out"}),
+    ):
         query = f"format=table&project=new&{name}={json.dumps(said)}"
         wrong = post(program, f"datasets/summaries/imports/?{query}", b"a,b\n1,2\n", "text/csv")
         assert problem_of(wrong, 422)["errors"][0]["field"] == name
+
+
+@pytest.mark.parametrize(("treat", "people"), [("places", 2), ("leave-out", 1)])
+def test_identical_rows_of_nobody_are_people_or_repeats_as_the_program_says(program, treat, people):
+    program.send("datasets/", {"title": "Twice", "slug": "twice"})
+    table = b"summary,coherence\nA ship sank.,4\nA ship sank.,4\n"
+    roles = json.dumps({"text": "summary", "label/coherence": "coherence"})
+    query = f"format=ratings&project=twice&mapping={roles}&ranges={json.dumps({'coherence': '1-5'})}"
+    unsaid = done(post(program, f"datasets/twice/imports/?{query}", table, "text/csv"))
+    assert unsaid.state == "failed" and "Identical rows" in unsaid.message, unsaid.message
+    said = f"{query}&treat={json.dumps({'identical': treat})}"
+    assert done(post(program, f"datasets/twice/imports/?{said}", table, "text/csv")).state == "done"
+    labels = Judgement.objects.filter(label="4").count() + Decision.objects.filter(label="4").count()
+    assert labels == people
 
 
 def test_a_request_never_reads_all_labels_of_its_file(project, program, monkeypatch):
