@@ -30,6 +30,7 @@ OF_PROJECT = (
     "project_retrieval",
     "project_exports",
     "project_releases",
+    "project_card",
     "project_reports",
     "project_agreement",
     "project_comparison",
@@ -59,6 +60,7 @@ OF_ONE_THING = {
     "item_detail": lambda world: [world.project.slug, world.item.uuid],
     "label_set_detail": lambda world: [world.label_set.pk],
     "label_set_next": lambda world: [world.label_set.pk],
+    "webhook_detail": lambda world: [world.webhook.uuid],
 }
 WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
@@ -74,6 +76,7 @@ ELSEWHERE = {
     "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
+    "webhook_ping", "webhook_remove", "delivery_repeat",
 }  # fmt: skip
 
 
