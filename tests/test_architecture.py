@@ -111,6 +111,8 @@ COMPUTING = {
     "analysis.papers": {"numpy", "pandas"},
     "analysis.sources": {"numpy", "pandas"},
     "analysis.releases.writing": {"pandas"},
+    "analysis.rules.deciding": {"numpy"},
+    "analysis.rules.running": {"numpy"},
     "analysis.figures.pictures": {"matplotlib"},
     "models_runtime.loading.quick_deberta": {"torch", "transformers"},
     "models_runtime.loading.quick_linear": {"torch"},

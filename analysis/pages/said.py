@@ -101,7 +101,7 @@ def _exposed_before(origin: dict) -> tuple:
 def decided_now(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
     """Unit's key -> dimension -> label."""
     found: dict[str, dict[str, str]] = {}
-    rows = Decision.objects.in_force().filter(project=project, method=method, unit__in=list(unit_ids))
+    rows = Decision.objects.in_force().filter(project=project, unit__in=list(unit_ids)).of_set(method)
     for unit, dimension, label in rows.values_list("unit__key", "dimension", "label"):
         found.setdefault(unit, {})[dimension] = label
     return found
@@ -131,7 +131,7 @@ class Frozen:
         found: dict[str, dict[str, str]] = {}
         name = DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl"
         for row in self.files.rows(name, _lines_with("unit", units)):
-            if row["method"] != method or row["unit"] not in units:
+            if row["method"] != method or "unit_kind" in row or row["unit"] not in units:
                 continue
             of_unit = found.setdefault(row["unit"], {})
             of_unit.pop(row["dimension"], None)  # the newest comes last, and may be that it was withdrawn

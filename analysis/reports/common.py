@@ -8,18 +8,35 @@ from analysis.queries import has_groups
 from analysis.reports.agreement.agreement.result import GROUPS
 from analysis.reports.labels.dimensions import SPLIT_BY
 from analysis.reports.options import CHECKER, LABELS, Option
-from analysis.sources.outline import Outline
+from analysis.sources.outline import RULE_SET, Outline
 from analysis.sources.project import ProjectOutline
 from annotation.models import Decision
 
-REFERENCES = {
-    "majority": "Majority of people, ties excluded",
-    Decision.Method.IMPORTED.value: "Imported decisions",
-    Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
-}
+
+class SetTitles(dict):
+    """Titles of what can be a reference, by name; those of rules, whose names people give, among them."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).startswith(RULE_SET)
+
+    def __missing__(self, name: str) -> str:
+        if not name.startswith(RULE_SET):
+            raise KeyError(name)
+        return f"Decisions of the rule {name.removeprefix(RULE_SET)}"
+
+
+REFERENCES = SetTitles(
+    {
+        "majority": "Majority of people, ties excluded",
+        Decision.Method.IMPORTED.value: "Imported decisions",
+        Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
+    }
+)
 DAWID_SKENE = "dawid-skene"
 # A comparison can be held against a model of the people, too: who errs how is estimated, not counted.
-WITH_MODEL = {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
+WITH_MODEL = SetTitles(
+    {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
+)
 # What of people's labels a score is correlated with, and how a sentence names it.
 PLACE, MEAN, MEDIAN = "label", "mean", "median"
 RATINGS = {

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import pandas as pd
-from django.db.models import CharField, Q, QuerySet
+from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
 from django.db.models.fields.json import KT
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Concat
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
@@ -38,6 +38,9 @@ from annotation.models import (
 
 # The arm of an answer: its assignment's, or what the release said that brought it.
 ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
+
+# What the set is called that a decision belongs to, as `annotation.models.set_name` says.
+SET_NAME = Case(When(rule="", then=F("method")), default=Concat("method", Value(":"), "rule"), output_field=CharField())
 
 
 class DatabaseSource(ProjectOutline, Source):
@@ -212,7 +215,12 @@ class DatabaseSource(ProjectOutline, Source):
         return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        rows = Decision.objects.in_force().filter(project=self.project, method=method)
+        rows = (
+            Decision.objects.in_force()
+            .of_set(method)
+            .filter(project=self.project, unit__kind=self.type.unit_kind)
+            .exclude(label="")
+        )
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
 
     def acknowledgement_frame(self) -> pd.DataFrame:
@@ -221,8 +229,9 @@ class DatabaseSource(ProjectOutline, Source):
         return pd.DataFrame.from_records(found, columns=list(base.ACKNOWLEDGEMENT_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
-        paths = ("unit_id", *base.DECISION_COLUMNS[1:5], "decided_by__pseudonym", *base.DECISION_COLUMNS[6:])
-        rows = Decision.objects.filter(project=self.project).values_list("unit__key", *paths)
+        paths = ("unit_id", "dimension", "set", "number", "label", "decided_by__pseudonym", *base.DECISION_COLUMNS[6:])
+        rows = Decision.objects.filter(project=self.project, unit__kind=self.type.unit_kind)
+        rows = rows.annotate(set=SET_NAME).values_list("unit__key", *paths)
         frame = pd.DataFrame.from_records(
             rows.iterator(chunk_size=AT_ONCE), columns=["key", *base.DECISION_COLUMNS], coerce_float=False
         )

@@ -12,6 +12,10 @@ from annotation.task_types import TaskType
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
 
 
+# How the names of sets begin that rules with a name made.
+RULE_SET = "rule:"
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished checker run. `gives` is labels or scores; `scores` are the names of its scores, `support` first."""
@@ -116,4 +120,6 @@ class Outline(ABC):
 
     def references(self) -> list[str]:
         """What can stand as the reference: the majority always, decisions of each method that there are."""
-        return ["majority", *(name for name in ("imported", "adjudicated") if name in self.decision_methods())]
+        known = self.decision_methods()
+        plain = [name for name in ("imported", "adjudicated") if name in known]
+        return ["majority", *plain, *(name for name in known if name.startswith(RULE_SET))]

@@ -20,6 +20,7 @@ from annotation.models import (
     Rater,
     Score,
     User,
+    set_name,
 )
 from annotation.projects.prefill import scorers
 
@@ -54,8 +55,9 @@ class ProjectOutline(Outline):
         return Rater.objects.filter(Exists(rows), project=self.project)
 
     def decision_methods(self) -> list[str]:
-        rows = Decision.objects.in_force().filter(project=self.project).order_by("method")
-        return list(rows.values_list("method", flat=True).distinct())
+        rows = Decision.objects.in_force().filter(project=self.project, unit__kind=self.type.unit_kind)
+        rows = rows.order_by("method", "rule").values_list("method", "rule").distinct()
+        return [set_name(method, rule) for method, rule in rows]
 
     def runs(self) -> list[Run]:
         return list(self._runs)

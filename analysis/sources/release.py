@@ -225,6 +225,7 @@ class ReleaseSource(Source):
             | {"unit": self._unit_numbers[row["unit"]], "number": row.get("number", 1), "label": row.get("label", "")}
             | {"note": row.get("note", ""), "decided_at": instant(row.get("decided_at"))}
             for row in self.files.rows(DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl")
+            if "unit_kind" not in row  # a verdict on what the units hang below
         ]
         return frame_of(rows, base.DECISION_COLUMNS)
 

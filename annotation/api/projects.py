@@ -202,11 +202,12 @@ class DecisionsRoute(LabelRows):
         "unit": QueryFilter("unit__key"),
         "dimension": QueryFilter("dimension"),
         "method": QueryFilter("method", Decision.Method.values),
+        "rule": QueryFilter("rule"),
         "latest": QueryFilter("is_latest", kind=TRUTH),
     }
 
     def of_project(self):
-        rows = self.project.decisions.select_related("unit", "decided_by")
+        rows = self.project.decisions.select_related("unit", "decided_by", "rule_run")
         return rows if "latest" in self.request.query_params else rows.filter(is_latest=True)
 
     def prepared(self, page: list) -> list:

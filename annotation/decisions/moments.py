@@ -9,7 +9,7 @@ from django.db.models import Max, QuerySet
 
 from annotation.models import Decision, Project, Revision
 
-# Where several decisions stand for a unit, the first of these is the one exported.
+# Where several decisions stand for a unit, the first of these is the one exported; of several rules, the first by name.
 DECISION_ORDER = (
     Decision.Method.ADJUDICATED,
     Decision.Method.IMPORTED,
@@ -40,10 +40,11 @@ def majority(votes: dict[str, int]) -> str | None:
 def decisions_at(moment: Moment, rows: QuerySet[Decision]) -> dict[tuple[int, str], list[Decision]]:
     """By unit and dimension the decisions that were in force then, the one that stands for the unit first."""
     newest = {
-        (row.unit_id, row.dimension, row.method): row for row in rows.filter(pk__lte=moment.decision).order_by("number")
+        (row.unit_id, row.dimension, row.method, row.rule): row
+        for row in rows.filter(pk__lte=moment.decision).order_by("number")
     }
     found: dict[tuple[int, str], list[Decision]] = defaultdict(list)
-    for row in sorted(newest.values(), key=lambda row: DECISION_ORDER.index(row.method)):
+    for row in sorted(newest.values(), key=lambda row: (DECISION_ORDER.index(row.method), row.rule)):
         if not row.is_withdrawn:
             found[row.unit_id, row.dimension].append(row)
     return found

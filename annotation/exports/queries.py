@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.db import connection
+from django.db.models import Q
 from django.db.models.functions import Collate
 
 from annotation.decisions.moments import Moment, decisions_at, majority
 from annotation.formats.content.assay import decision_key, sort_key
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
-from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span
+from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, set_name
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
@@ -61,6 +62,8 @@ class ExportedItem:
         a majority could tell and people are divided about the condition.
         """
         decided, _ = self.decisions.get((unit_key, dimension.slug), (None, ""))
+        if decided == "":  # dropped, or without an answer: no majority takes its place
+            return None
         condition = dimension.asked_when
         if condition is not None:
             before = kind.dimension(condition.dimension)
@@ -104,12 +107,29 @@ def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]
     """Every decision about units that are not retired, with those that another took the place of, in the order of an
     export."""
     items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
-    rows = Decision.objects.filter(project=project, pk__lte=moment.decision, unit__in=items.values("unit"))
-    columns = ("unit__key", "dimension", "label", "method", "number", "decided_by__pseudonym", *DECISION_FIELDS)
+    judged = project.type.unit_kind
+    # Besides, verdicts on what the units hang below.
+    about = Q(unit__in=items.values("unit")) | ~Q(unit__kind=judged)
+    rows = Decision.objects.filter(about, project=project, pk__lte=moment.decision)
+    columns = ("unit__key", "dimension", "label", "number", "decided_by__pseudonym", *DECISION_FIELDS)
+    columns += ("method", "rule", "rule_run__version", "outcome", "posterior", "unit__kind")
     found = [
-        DecisionRecord(*plain, rater or "", *more)
-        for *plain, rater, note, seen, decided_at in rows.values_list(*columns).iterator(chunk_size=10_000)
-        for more in ((note, seen, decided_at),)
+        DecisionRecord(
+            unit,
+            dimension,
+            label,
+            set_name(method, rule),
+            number,
+            rater or "",
+            *more,
+            version=version,
+            outcome="" if outcome == Decision.Outcome.LABEL else outcome,
+            posterior=posterior,
+            unit_kind="" if kind == judged else kind,
+        )
+        for unit, dimension, label, number, rater, *more, method, rule, version, outcome, posterior, kind in (
+            rows.values_list(*columns).iterator(chunk_size=10_000)
+        )
     ]
     return sorted(found, key=decision_key)
 
@@ -185,7 +205,7 @@ def _add_decisions(project: Project, moment: Moment, item_of_unit: dict[int, Exp
     found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=item_of_unit))
     for (unit, dimension), of_place in found.items():
         entry = item_of_unit[unit]
-        entry.decisions[entry.unit_keys[unit], dimension] = of_place[0].label, of_place[0].method
+        entry.decisions[entry.unit_keys[unit], dimension] = of_place[0].label, of_place[0].set_name
 
 
 def _record(

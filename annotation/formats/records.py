@@ -195,6 +195,10 @@ class DecisionRecord:
     note: str = ""
     seen: dict | None = None
     decided_at: datetime | None = None
+    version: int | None = None  # of the rule's run; the method is then `rule:NAME`
+    outcome: str = ""  # no-answer or dropped, where it is no label
+    posterior: float | None = None
+    unit_kind: str = ""  # where it is another than what the project judges
 
 
 @dataclass(frozen=True, slots=True)

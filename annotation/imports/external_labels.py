@@ -6,17 +6,31 @@ overwritten.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
 from annotation.bulk import bulk_insert, reserve_ids
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
 from annotation.jobs.lifecycle import JobError
-from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, Unit
+from annotation.models import (
+    Annotation,
+    Decision,
+    Item,
+    ItemUnit,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    RuleRun,
+    Span,
+    Unit,
+)
 
 BATCH = 1000
 RATER_KINDS = {"person": Rater.Kind.EXTERNAL, "slot": Rater.Kind.SLOT}
@@ -33,9 +47,10 @@ REVISION_FIELDS = (
 )
 
 
-# What a decision says: label, rater, note, what they had seen, and when.
-DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at")
-Place = tuple[int, str, str]  # unit, dimension and method of decisions
+RULE_NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{RuleRun.NAME_CHARS - 1}}}")
+# What a decision says: label, rater, note, what they had seen, when, and what a rule says besides.
+DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at", "outcome", "posterior", "rule_run_id")
+Place = tuple[int, str, str, str]  # unit, dimension, method and rule of decisions
 
 
 @dataclass(slots=True)
@@ -80,6 +95,7 @@ class _Labels:
         self.raters: dict[tuple[str, str], int] = {}
         self.annotations: list[AnnotationRecord] = []
         self.decisions: list[DecisionRecord] = []
+        self.rule_runs: dict[tuple[str, int], int] = {}  # by name and version
 
     def store(self) -> None:
         if not self.annotations and not self.decisions:
@@ -192,21 +208,22 @@ class _Labels:
         return {place: pk for pk, (place, _) in zip(ids, new, strict=True)}
 
     def _store_decisions(self) -> bool:
-        units = dict(
-            Unit.objects.published()
-            .filter(dataset=self.project.dataset_id, kind=self.unit_kind, key__in={r.unit for r in self.decisions})
-            .values_list("key", "pk")
-        )
+        kinds = {record.unit_kind or self.unit_kind for record in self.decisions}
+        rows = Unit.objects.published().filter(dataset=self.project.dataset_id, kind__in=kinds)
+        rows = rows.filter(key__in={record.unit for record in self.decisions})
+        units = {(kind, key): pk for kind, key, pk in rows.values_list("kind", "key", "pk")}
         known = self._known_decisions(units.values())
         added: dict[Place, list[int]] = defaultdict(list)
         for record in self.decisions:
-            if record.unit not in units:
-                raise JobError(f"The data set has no {self.unit_kind} {record.unit}, which the file has a label of")
-            method = record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED
-            place = (units[record.unit], record.dimension, method)
+            kind = record.unit_kind or self.unit_kind
+            if (kind, record.unit) not in units:
+                raise JobError(f"The data set has no {kind} {record.unit}, which the file has a label of")
+            method, run, rule = self._method(record)
+            place = (units[kind, record.unit], record.dimension, method, rule)
             stored = known[place]
             rater = self._rater(record.rater, "person") if record.rater else None
-            said = (record.label, rater, record.note, record.seen, record.decided_at)
+            outcome = record.outcome or Decision.Outcome.LABEL.value
+            said = (record.label, rater, record.note, record.seen, record.decided_at, outcome, record.posterior, run)
             last = max(stored, default=0)
             if record.number is None:  # the file knows no history: it says what is in force
                 is_known = bool(last) and stored[last][0] == record.label
@@ -223,18 +240,28 @@ class _Labels:
             self.done.decisions += is_new
             self.done.decisions_changed += not is_new
         latest = Decision.objects.filter(project=self.project, is_latest=True, unit__in={unit for unit, *_ in added})
-        latest = latest.values_list("pk", "unit_id", "dimension", "method")
+        latest = latest.values_list("pk", "unit_id", "dimension", "method", "rule")
         replaced = [pk for pk, *place in latest if tuple(place) in added]
         Decision.objects.filter(pk__in=replaced).update(is_latest=False)
         bulk_insert(
             Decision,
             [
-                (self.project.pk, *place, number, number == max(known[place]), not said[0], *said)
+                (
+                    self.project.pk,
+                    *place,
+                    number,
+                    number == max(known[place]),
+                    not said[0] and said[5] == "label",
+                    *said,
+                )
                 for place, numbers in added.items()
                 for number in numbers
                 for said in (known[place][number],)
             ],
-            ["project_id", "unit_id", "dimension", "method", "number", "is_latest", "is_withdrawn", *DECISION_FIELDS],
+            [
+                *("project_id", "unit_id", "dimension", "method", "rule", "number", "is_latest", "is_withdrawn"),
+                *DECISION_FIELDS,
+            ],
         )
         return bool(added)
 
@@ -242,11 +269,26 @@ class _Labels:
         """What is stored: number -> what it says, by unit, dimension and method."""
         found: dict[Place, dict[int, tuple]] = defaultdict(dict)
         rows = Decision.objects.filter(project=self.project, unit__in=list(units))
-        for unit, dimension, method, number, *said in rows.values_list(
-            "unit_id", "dimension", "method", "number", *DECISION_FIELDS
+        for unit, dimension, method, rule, number, *said in rows.values_list(
+            "unit_id", "dimension", "method", "rule", "number", *DECISION_FIELDS
         ):
-            found[unit, dimension, method][number] = tuple(said)
+            found[unit, dimension, method, rule][number] = tuple(said)
         return found
+
+    def _method(self, record: DecisionRecord) -> tuple[str, int | None, str]:
+        """The method, and for a rule its run and its name. Of a run that this Assay does not know yet, the file's
+        decisions are all that is known."""
+        method, _, rule = record.method.partition(":")
+        if rule and method == Decision.Method.RULE and RULE_NAME.fullmatch(rule):
+            version = record.version or 1
+            if (rule, version) not in self.rule_runs:
+                when = record.decided_at or timezone.now()
+                run, _ = RuleRun.objects.get_or_create(
+                    project=self.project, name=rule, version=version, defaults={"created_at": when}
+                )
+                self.rule_runs[rule, version] = run.pk
+            return method, self.rule_runs[rule, version], rule
+        return (record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED), None, ""
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from annotation.task_types import TaskType
 Problem = tuple[str, object, str]  # column, value, reason
 
 PART = 500
+VERDICT_CHARS = 40
 RATER_CHARS = Rater._meta.get_field("name").max_length
 
 
@@ -130,7 +131,10 @@ class LabelCheck:
             yield from self._not_asked(unit, of_unit)
 
     def _of_decision(self, record: DecisionRecord) -> Iterator[Problem]:
-        if record.label:
+        if record.unit_kind:  # a verdict by a rule's table, whose labels are its own
+            if len(record.dimension) > VERDICT_CHARS:
+                yield "dimension", record.dimension, f"has more than {VERDICT_CHARS} characters"
+        elif record.label:
             yield from self._of_label(record.dimension, record.label)
         elif record.dimension not in {each.slug for each in self.task_type.dimensions}:
             yield "dimension", record.dimension, "is none of the task type's dimensions"
@@ -177,7 +181,7 @@ class LabelCheck:
 
     def _absent(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> Iterator[Problem]:
         items = {record.item for record in records if isinstance(record, AnnotationRecord)}
-        units = {record.unit for record in records if isinstance(record, DecisionRecord)}
+        units = {record.unit for record in records if isinstance(record, DecisionRecord) and not record.unit_kind}
         units |= {j.unit for record in records if isinstance(record, AnnotationRecord) for j in record.judgements}
         wanted: dict[str, set[str]] = {self.task_type.anchor_kind: set(), self.task_type.unit_kind: set()}
         wanted[self.task_type.anchor_kind] |= items

@@ -55,6 +55,7 @@ HANDLERS = {
     Job.Kind.PASSAGES: "annotation.machines.retrieval.publishing.HANDLER",
     Job.Kind.EXPORT: "annotation.exports.releasing.HANDLER",
     Job.Kind.REPORT: "analysis.reports.handler.HANDLER",
+    Job.Kind.RULE: "analysis.rules.running.HANDLER",
     Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
 }
 
@@ -84,6 +85,7 @@ TOLD_BY_PARAMETERS = frozenset(
         Job.Kind.TRAINING,
         Job.Kind.PASSAGES,
         Job.Kind.EXPORT,
+        Job.Kind.RULE,
     }
 )
 

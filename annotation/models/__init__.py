@@ -20,7 +20,7 @@ from .content import (
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
-from .judgements import Annotation, Decision, Judgement, Revision, Shown, Span
+from .judgements import Annotation, Decision, Judgement, Revision, RuleRun, Shown, Span, set_name
 from .people import Invitation, User
 from .projects import (
     Guideline,
@@ -81,6 +81,7 @@ __all__ = [
     "Response",
     "RetrievalRun",
     "Revision",
+    "RuleRun",
     "RunFailure",
     "RunSample",
     "Score",
@@ -98,4 +99,5 @@ __all__ = [
     "User",
     "Webhook",
     "WebhookDelivery",
+    "set_name",
 ]

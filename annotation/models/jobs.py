@@ -23,6 +23,7 @@ class Job(models.Model):
         PASSAGES = "passages"  # the best of a ranking become evidence and items
         REPORT = "report"
         EXPORT = "export"
+        RULE = "rule"  # a preview of a rule's decisions, or the decisions
         RELEASE = "release"  # a frozen export with what figures need
 
     class State(models.TextChoices):

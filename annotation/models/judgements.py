@@ -103,10 +103,39 @@ class DecisionQuerySet(models.QuerySet):
         """The newest row of each place and method, where it is not withdrawn."""
         return self.filter(is_latest=True, is_withdrawn=False)
 
+    def of_set(self, name: str) -> "DecisionQuerySet":
+        """Those of one set: a method's, or `rule:NAME` those of the rule with that name."""
+        method, _, rule = name.partition(":")
+        return self.filter(method=method, rule=rule)
+
+
+class RuleRun(models.Model):
+    """A rule, by its name, as it was run once. It is stored with the decisions that it made, or not at all."""
+
+    NAME_CHARS = 40
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rule_runs")
+    name = models.SlugField(max_length=NAME_CHARS)
+    version = models.PositiveIntegerField()  # 1, 2, ... of the name
+    kind = models.CharField(max_length=20)  # a name in analysis.rules.kinds.KINDS
+    parameters = models.JSONField(default=dict)
+    # The newest revision and decision that it knew.
+    moment = models.JSONField(default=dict)
+    counts = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name", "version"], name="rule_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name}, version {self.version}"
+
 
 class Decision(models.Model):
-    """A label that stands for the unit, with the method that made it. Rows are only added: whoever decides anew, or
-    withdraws, adds the next one."""
+    """What stands for the unit, with the method that made it: a label, that no answer is right, or that the unit is
+    dropped. Rows are only added: whoever decides anew, or withdraws, adds the next one. Each rule has rows of its own,
+    beside those of people and of other rules."""
 
     class Method(models.TextChoices):
         ADJUDICATED = "adjudicated"
@@ -114,14 +143,25 @@ class Decision(models.Model):
         RULE = "rule"
         MAJORITY = "majority"
 
+    class Outcome(models.TextChoices):
+        LABEL = "label"
+        NO_ANSWER = "no-answer"
+        DROPPED = "dropped"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="decisions")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="decisions")
     dimension = models.CharField(max_length=40)
     method = models.CharField(max_length=40, choices=Method.choices)
-    number = models.PositiveIntegerField(default=1)  # 1, 2, ... of the unit, dimension and method
+    rule = models.CharField(max_length=RuleRun.NAME_CHARS, blank=True, default="", db_default="")  # its name, if any
+    rule_run = models.ForeignKey(RuleRun, on_delete=models.PROTECT, null=True, related_name="decisions")
+    number = models.PositiveIntegerField(default=1)  # 1, 2, ... of the unit, dimension, method and rule
     is_latest = models.BooleanField(default=True)
     is_withdrawn = models.BooleanField(default=False)
-    label = models.TextField(blank=True)  # empty: withdrawn
+    outcome = models.CharField(
+        max_length=10, choices=Outcome.choices, default=Outcome.LABEL, db_default=Outcome.LABEL.value
+    )
+    label = models.TextField(blank=True)  # empty: withdrawn, or another outcome
+    posterior = models.FloatField(null=True)  # of the label, where a model of raters gave it one
     decided_by = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="decisions")
     note = models.TextField(blank=True)
     # What Assay had shown the person of this item: {"labels": others' labels, "names": of whom, "runs": [{"run",
@@ -135,21 +175,34 @@ class Decision(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "unit", "dimension", "method", "number"], name="decision_number_once"
+                fields=["project", "unit", "dimension", "method", "rule", "number"], name="decision_number_once"
             ),
             models.UniqueConstraint(
-                fields=["project", "unit", "dimension", "method"],
+                fields=["project", "unit", "dimension", "method", "rule"],
                 condition=Q(is_latest=True),
                 name="one_latest_decision_per_method",
             ),
             models.CheckConstraint(
-                condition=Q(is_withdrawn=True, label="") | (Q(is_withdrawn=False) & ~Q(label="")),
-                name="withdrawn_decision_has_no_label",
+                condition=Q(is_withdrawn=True, label="", outcome="label")
+                | (Q(is_withdrawn=False, outcome="label") & ~Q(label=""))
+                | Q(Q(is_withdrawn=False, label="") & ~Q(outcome="label")),
+                name="decision_has_its_label",
             ),
+            models.CheckConstraint(condition=Q(rule="") | Q(method="rule"), name="only_rules_have_names"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.dimension}: {self.label or 'withdrawn'} ({self.method})"
+        said = "withdrawn" if self.is_withdrawn else self.label or self.outcome
+        return f"{self.dimension}: {said} ({self.set_name})"
+
+    @property
+    def set_name(self) -> str:
+        """What the set of decisions is called that it belongs to."""
+        return set_name(self.method, self.rule)
+
+
+def set_name(method: str, rule: str) -> str:
+    return f"{method}:{rule}" if rule else method
 
 
 class Shown(models.Model):

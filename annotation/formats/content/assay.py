@@ -36,6 +36,8 @@ from annotation.task_types.base import trimmed
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
 DECISION_SIGN = "method"
+OUTCOMES = ("no-answer", "dropped")  # of decisions, beside a label
+KINDS_ABOVE = ("claim", "response")  # of units that decisions about others were lifted to
 ANSWER_CHARS = 10_000
 KIND_TITLES = {str: "a text", bool: "true or false"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
@@ -168,6 +170,20 @@ def _decision(cells: dict, limit: int) -> DecisionRecord:
         _answer(label, "label")
     elif "number" not in cells:
         raise BadCell("label", label, "is missing")
+    outcome, version, posterior = (
+        _take(cells, "outcome", str, ""),
+        _whole(cells, "version", None),
+        cells.get("posterior"),
+    )
+    if outcome not in ("", *OUTCOMES) or (outcome and label):
+        raise BadCell("outcome", outcome, f"is not one of {', '.join(OUTCOMES)}, which have no label")
+    if version is not None and version < 1:
+        raise BadCell("version", version, "is less than 1")
+    if posterior is not None and (type(posterior) not in (int, float) or not 0 <= posterior <= 1):
+        raise BadCell("posterior", posterior, "is not a number from 0 to 1")
+    kind = _take(cells, "unit_kind", str, "")
+    if kind not in ("", *KINDS_ABOVE):
+        raise BadCell("unit_kind", kind, f"is not one of {', '.join(KINDS_ABOVE)}")
     if seen is not None and not _is_seen(seen):
         raise BadCell("seen", seen, 'is not a JSON object with "runs", a list of objects with "run" and "checker"')
     return DecisionRecord(
@@ -180,6 +196,10 @@ def _decision(cells: dict, limit: int) -> DecisionRecord:
         note=_take(cells, "note", str, ""),
         seen=seen,
         decided_at=_instant(cells, "decided_at"),
+        version=version,
+        outcome=outcome,
+        posterior=posterior,
+        unit_kind=kind,
     )
 
 
@@ -322,6 +342,8 @@ def line_of_decision(decision: DecisionRecord) -> str:
     """The canonical line of one decision, without line feed. What is not known is left out."""
     more = {"rater": decision.rater or None, "note": decision.note or None, "seen": decision.seen}
     more |= {"label": decision.label or None, "decided_at": instant_text(decision.decided_at)}
+    more |= {"version": decision.version, "posterior": decision.posterior}
+    more |= {"outcome": decision.outcome or None, "unit_kind": decision.unit_kind or None}
     return _ENCODE(
         {"unit": decision.unit, "dimension": decision.dimension, "method": decision.method, "number": decision.number}
         | {name: value for name, value in more.items() if value is not None}

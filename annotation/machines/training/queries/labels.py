@@ -75,8 +75,8 @@ def training_labels(project: Project, source: str, moment: Moment, *, include_to
     decisions: dict[tuple[int, str], str] = {}
     votes: Votes = {}
     if source != TrainedModel.Source.MAJORITY:
-        decisions = _decisions(project, moment)
-    if source != TrainedModel.Source.DECISIONS:
+        decisions = _decisions(project, moment, source)
+    if source in (TrainedModel.Source.MAJORITY, TrainedModel.Source.BOTH):
         votes = _votes(project, moment, found, include_touched)
     items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
     units = Unit.objects.published().filter(kind=kind.unit_kind, pk__in=items.values("unit_id")).order_by("pk")
@@ -107,9 +107,12 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
     return {slug: label for slug, label in said.items() if kind.dimension(slug).role}
 
 
-def _decisions(project: Project, moment: Moment) -> dict[tuple[int, str], str]:
-    found = decisions_at(moment, Decision.objects.filter(project=project))
-    return {place: of_place[0].label for place, of_place in found.items()}
+def _decisions(project: Project, moment: Moment, source: str) -> dict[tuple[int, str], str]:
+    """Those that stand, or those of the one set that `source` names."""
+    rows = Decision.objects.filter(project=project)
+    rows = rows if source in TrainedModel.Source.values else rows.of_set(source)
+    found = decisions_at(moment, rows)
+    return {place: of_place[0].label for place, of_place in found.items() if of_place[0].label}
 
 
 def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touched: bool) -> Votes:

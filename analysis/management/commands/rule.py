@@ -1,0 +1,63 @@
+"""`manage.py rule PROJECT KIND --name NAME`: settle what people said by a rule; `--preview` writes nothing."""
+
+from __future__ import annotations
+
+import json
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.rules.kinds import KINDS, Parameter, RuleError
+from analysis.rules.running import preview, run_rule
+from annotation.models import Project, User
+
+
+class Command(BaseCommand):
+    help = "Settle what people said by a rule, whose decisions are a set of their own: " + ", ".join(KINDS)
+
+    def add_arguments(self, parser):
+        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("kind", choices=list(KINDS), help="the kind of rule")
+        parser.add_argument("--name", help="what the rule is called; its kind, if nothing else is said")
+        parser.add_argument("--preview", action="store_true", help="say what it would decide, and write nothing")
+        parser.add_argument("--as-user", metavar="USER", help="who runs it; nobody, if nothing is said")
+        parser.add_argument("--json", action="store_true", help="say it as JSON")
+        named: dict[str, list[tuple[str, Parameter]]] = {}
+        for kind in KINDS.values():
+            for parameter in kind.parameters:
+                named.setdefault(parameter.argument, []).append((kind.slug, parameter))
+        for argument, users in named.items():
+            slugs, [first, *_] = ", ".join(slug for slug, _ in users), [parameter for _, parameter in users]
+            parser.add_argument(argument, dest=f"rule_{first.name}", help=f"{slugs}: {first.help or first.title}")
+
+    def handle(self, *args, project, kind, name, as_user, **options):
+        row = Project.objects.filter(slug=project).first()
+        if row is None:
+            raise CommandError(f"There is no project {project!r}")
+        user = User.objects.filter(username=as_user).first() if as_user else None
+        if as_user and user is None:
+            raise CommandError(f"There is no user {as_user!r}")
+        given = {key.removeprefix("rule_"): value for key, value in options.items() if key.startswith("rule_")}
+        given = {key: value for key, value in given.items() if value is not None}
+        try:
+            if options["preview"]:
+                found = preview(row, name or kind, kind, given)
+            else:
+                run = run_rule(row, user, name or kind, kind, given)
+                found = {"name": run.name, "version": run.version, **run.counts}
+        except RuleError as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            return
+        for one in found["questions"]:
+            self.stdout.write(
+                f"{one['question']}: {one['decided']:,} of {one['units']:,} units decided, {one['dropped']:,} dropped, "
+                f"{one['undecided']:,} undecided"
+            )
+            for label, n in one["labels"].items():
+                self.stdout.write(f"  {label}: {n:,}")
+            for why, n in one["open"].items():
+                self.stdout.write(f"  {why}: {n:,}")
+            self.stdout.write(
+                f"  {one['new']:,} new decisions, {one['withdrawn']:,} taken back, {one['unchanged']:,} unchanged"
+            )

@@ -1,0 +1,218 @@
+"""What each rule makes of labels: arrays in, an outcome per unit out. Nothing here asks the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.rules.kinds import (
+    COMPETENCE,
+    DROP,
+    FIRST,
+    LABEL,
+    LAST,
+    LOWER,
+    MACE,
+    MEDIAN,
+    UNDECIDED,
+    UPPER,
+)
+from analysis.stats.agreement import krippendorff_alpha
+from analysis.stats.annotators import dawid_skene, mace, majority
+from analysis.stats.labels import Labels
+from annotation.task_types import Dimension
+from annotation.task_types.base import number_text
+
+NONE, DROPPED = -1, -2
+EQUAL = 1e-9  # what differs by less is the same
+POSTERIOR_DIGITS = 3  # further ones change whenever anybody adds a label
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsOfQuestion:
+    """The labels that count of one question, in long form. `unit` and `rater` are places; `value` is the place of a
+    label in `values`, which stand in the scale's order."""
+
+    dimension: Dimension
+    unit: np.ndarray
+    rater: np.ndarray
+    value: np.ndarray
+    values: tuple[str, ...]
+    n_units: int
+    has_slots: bool = False  # somebody has no name, and so no competence
+
+    def coded(self) -> Labels:
+        return Labels(self.unit, self.rater, self.value, self.n_units, self.values)
+
+    def n_labels(self) -> np.ndarray:
+        return np.bincount(self.unit, minlength=self.n_units)
+
+
+@dataclass(eq=False)
+class Outcome:
+    """`code` of every unit is the place of its label in `values`, NONE or DROPPED; `why` counts what was left open."""
+
+    code: np.ndarray
+    values: tuple[str, ...]
+    posterior: np.ndarray | None = None
+    tied: np.ndarray | None = None
+    why: Counter[str] = field(default_factory=Counter)
+    agreement: dict = field(default_factory=dict)
+
+
+def by_majority(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+    vote = majority(said.coded(), parameters["at_least"])
+    code, ties = vote.code.copy(), np.flatnonzero(vote.tied)
+    why = Counter({"tied": len(ties), "with too few labels": vote.n_too_few})
+    if len(ties) and parameters["ties"] != UNDECIDED:
+        if parameters["ties"] == LABEL:
+            values = said.values
+            if parameters["tie_label"] in values:
+                code[ties] = values.index(parameters["tie_label"])
+            elif said.dimension.takes(parameters["tie_label"]):  # an answer of several labels that nobody gave
+                code[ties], values = len(values), (*values, parameters["tie_label"])
+            return Outcome(code, values, tied=vote.tied, why=why)
+        counts = _counts(said, ties)
+        top = counts == counts.max(axis=1, keepdims=True)
+        at = top.argmax(axis=1) if parameters["ties"] == FIRST else top.shape[1] - 1 - top[:, ::-1].argmax(axis=1)
+        assert parameters["ties"] in (FIRST, LAST)
+        code[ties] = at
+    return Outcome(code, said.values, tied=vote.tied, why=why)
+
+
+def _counts(said: LabelsOfQuestion, units: np.ndarray) -> np.ndarray:
+    """How often each of these units has each label, (len(units), n_values)."""
+    place = np.full(said.n_units, -1)
+    place[units] = np.arange(len(units))
+    rows = place[said.unit] >= 0
+    flat = place[said.unit[rows]] * len(said.values) + said.value[rows]
+    return np.bincount(flat, minlength=len(units) * len(said.values)).reshape(len(units), -1)
+
+
+def by_weight(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+    labels = said.coded()
+    fit = mace(labels, seed=parameters["seed"]) if parameters["model"] == MACE else dawid_skene(labels)
+    best = np.nan_to_num(fit.posterior.max(axis=1, initial=-1.0), nan=-1.0)
+    tied = (best >= 0) & ((fit.posterior >= best[:, None] - EQUAL).sum(axis=1) > 1)
+    sure = best >= parameters["minimum"] - EQUAL
+    why = Counter(
+        {"equally probable": int(tied.sum()), "not probable enough": int(((best >= 0) & ~tied & ~sure).sum())}
+    )
+    posterior = np.round(best, POSTERIOR_DIGITS)
+    code = np.where((best >= 0) & ~tied & sure, fit.label, NONE)
+    return Outcome(code, said.values, posterior=posterior, tied=tied, why=why)
+
+
+def by_centre(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+    """On a scale, the middle of the labels' places; of numbers, the middle itself where it is an answer."""
+    is_number = said.dimension.takes_number
+    scale = np.array([float(value) for value in said.values] if is_number else range(len(said.values)), dtype=float)
+    n, order = said.n_labels(), np.lexsort((scale[said.value], said.unit))
+    sorted_values = scale[said.value][order]
+    start = np.concatenate([[0], np.cumsum(n)[:-1]]).astype(int)
+    enough = n >= parameters["at_least"]
+    known = enough & (n > 0)
+    centre = np.full(said.n_units, np.nan)
+    if parameters["centre"] == MEDIAN:
+        low = sorted_values[start[known] + (n[known] - 1) // 2]
+        centre[known] = (low + sorted_values[start[known] + n[known] // 2]) / 2
+    else:
+        sums = np.bincount(said.unit, weights=scale[said.value], minlength=said.n_units)
+        centre[known] = sums[known] / n[known]
+    why = Counter({"with too few labels": int(((n > 0) & ~enough).sum())})
+    if is_number:
+        return _numbers(said.dimension, centre, why)
+    below = np.floor(centre + EQUAL)
+    between = known & (np.abs(centre - below - 0.5) < 1e-6)
+    nearest = np.where(known, np.rint(np.nan_to_num(centre)), NONE)
+    nearest[between] = {LOWER: below[between], UPPER: below[between] + 1}.get(parameters["between"], NONE)
+    why["halfway between two labels"] = int(between.sum())
+    return Outcome(nearest.astype(np.int64), said.values, tied=between, why=why)
+
+
+def _numbers(dimension: Dimension, centre: np.ndarray, why: Counter) -> Outcome:
+    texts = [None if np.isnan(value) else number_text(round(float(value), 6)) for value in centre]
+    fits = [text is not None and dimension.takes(text) for text in texts]
+    why["between two numbers that can be answered"] = sum(text is not None for text in texts) - sum(fits)
+    values = tuple(sorted({text for text, fit in zip(texts, fits, strict=True) if fit}, key=float))
+    place = {text: index for index, text in enumerate(values)}
+    code = np.array([place[text] if fit else NONE for text, fit in zip(texts, fits, strict=True)], dtype=np.int64)
+    return Outcome(code, values, why=why)
+
+
+def by_druid(
+    relevance: LabelsOfQuestion, stance: LabelsOfQuestion, objected: np.ndarray, parameters: Mapping
+) -> dict[str, Outcome]:
+    """Both questions of DRUID: by slug. `objected`: units of which somebody noted that their quality is bad."""
+    dropped = objected & (parameters["quality"] == DROP)
+    rel = _by_competence(relevance, parameters["seed"])
+    split = rel.tied
+    why_rel: Counter[str] = Counter({"dropped for their quality": int(dropped.sum())})
+    if parameters["relevance"] == DROP:
+        why_rel["dropped: relevance"] = int((split & ~dropped).sum())
+        dropped = dropped | split
+    elif parameters["relevance"] == UNDECIDED:
+        rel.code[split] = NONE
+    else:
+        assert parameters["relevance"] == COMPETENCE
+    far = _distance(stance) >= parameters["threshold"]
+    by_stance = _by_competence(stance, parameters["seed"])
+    why_rel["dropped: stances far apart"] = int((far & ~dropped).sum())
+    dropped = dropped | far
+    for outcome in (rel, by_stance):
+        outcome.code[dropped] = DROPPED
+        outcome.why["equally competent, or relevance left open"] = int((outcome.tied & (outcome.code == NONE)).sum())
+    rel.why.update(why_rel)
+    by_stance.agreement = {
+        "all": _alpha(stance, np.ones(stance.n_units, dtype=bool)),
+        "without what was dropped": _alpha(stance, ~dropped),
+    }
+    return {relevance.dimension.slug: rel, stance.dimension.slug: by_stance}
+
+
+def _distance(said: LabelsOfQuestion) -> np.ndarray:
+    """Steps of the scale between the outermost labels of each unit."""
+    low, high = np.full(said.n_units, len(said.values)), np.full(said.n_units, -1)
+    np.minimum.at(low, said.unit, said.value)
+    np.maximum.at(high, said.unit, said.value)
+    return np.where(high >= 0, high - low, 0)
+
+
+def _by_competence(said: LabelsOfQuestion, seed: int) -> Outcome:
+    """Where people agree, what they say; elsewhere what the most competent of them says, by MACE. `tied` is where they
+    do not agree."""
+    distance = _distance(said)
+    code = np.full(said.n_units, NONE)
+    code[said.unit] = said.value
+    split = distance > 0
+    code[split] = NONE
+    if split.any():
+        competence = np.nan_to_num(mace(said.coded(), seed=seed).competence, nan=-1.0)
+        theirs = competence[said.rater]
+        most = np.full(said.n_units, -np.inf)
+        np.maximum.at(most, said.unit, theirs)
+        best = split[said.unit] & (theirs >= most[said.unit] - EQUAL)
+        low, high = np.full(said.n_units, len(said.values)), np.full(said.n_units, -1)
+        np.minimum.at(low, said.unit[best], said.value[best])
+        np.maximum.at(high, said.unit[best], said.value[best])
+        one = split & (low == high)
+        code[one] = low[one]
+    return Outcome(code, said.values, tied=split)
+
+
+def _alpha(said: LabelsOfQuestion, units: np.ndarray) -> float | None:
+    """Krippendorff's alpha of these units at the question's level, rounded; None where it is undefined."""
+    kept = units[said.unit]
+    part = Labels(said.unit[kept], said.rater[kept], said.value[kept], said.n_units, said.values)
+    value = krippendorff_alpha(part, said.dimension.level).estimate
+    return None if np.isnan(value) else round(float(value), 4)
+
+
+BY_QUESTION: dict[str, Callable[[LabelsOfQuestion, Mapping], Outcome]] = {
+    "majority": by_majority,
+    "weighted": by_weight,
+    "centre": by_centre,
+}

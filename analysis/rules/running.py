@@ -1,0 +1,317 @@
+"""Running a rule: what it would decide, and its decisions, of which a further run adds only those that changed.
+
+All is computed first and written in one transaction together with the run's row, so that nobody sees half of a run and
+one that fails leaves nothing. A preview computes the same and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from analysis.rules.asking import refuse_another, taken
+from analysis.rules.deciding import BY_QUESTION, DROPPED, NONE, LabelsOfQuestion, Outcome, by_druid
+from analysis.rules.kinds import PARENTS, WAIT, RuleError, get_kind
+from analysis.rules.tables import parse_table, verdict_of
+from annotation.bulk import bulk_insert, refresh_statistics
+from annotation.decisions.moments import Moment
+from annotation.jobs.lifecycle import JobError, Lease
+from annotation.models import Chunk, Decision, Item, ItemUnit, Job, Judgement, Project, Rater, Revision, RuleRun, Unit
+from annotation.task_types import Dimension, TaskType
+
+AT_ONCE = 20_000
+EXAMPLES = 10
+METHOD = Decision.Method.RULE
+
+
+@dataclass(eq=False)
+class Settled:
+    """What a rule makes of one question: an outcome for each of `units` (ids, ascending)."""
+
+    units: np.ndarray
+    dimension: str
+    outcome: Outcome
+    examples: list[dict] = field(default_factory=list)
+
+    def said(self, place: int) -> tuple[str, str, float | None]:
+        """Outcome, label and posterior as they are stored."""
+        code, posterior = int(self.outcome.code[place]), self.outcome.posterior
+        if code == DROPPED:
+            return Decision.Outcome.DROPPED.value, "", None
+        value = None if posterior is None else float(posterior[place])
+        return Decision.Outcome.LABEL.value, self.outcome.values[code], value
+
+
+def settle(project: Project, kind: str, parameters: Mapping) -> list[Settled]:
+    """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
+    if kind == "lift":
+        return [_lifted(project, parameters)]
+    units = _units_of(project)
+    dimensions = get_kind(kind).dimensions(project.type, parameters)
+    said = {one.slug: _said(project, one, units) for one in dimensions}
+    if not any(len(one.unit) for one in said.values()):
+        raise RuleError("Nobody has labelled anything that this rule could settle")
+    named = kind == "druid" or kind == "weighted"
+    if named and any(one.has_slots for one in said.values()):
+        raise RuleError(
+            "This rule weighs people, and nobody knows who gave these labels: the file has slots, not people; take the "
+            "majority"
+        )
+    if kind == "druid":
+        by_role = {one.role: said[one.slug] for one in dimensions}
+        outcomes = by_druid(by_role["relevance"], by_role["stance"], _objected(project, units), parameters)
+    else:
+        outcomes = {slug: BY_QUESTION[kind](one, parameters) for slug, one in said.items() if len(one.unit)}
+    _leave_out_what_is_not_asked(project.type, dimensions, outcomes)
+    found = [Settled(units, slug, outcome) for slug, outcome in outcomes.items()]
+    for one in found:
+        one.examples = _examples(one, said[one.dimension])
+    return found
+
+
+def _units_of(project: Project) -> np.ndarray:
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    found = np.fromiter(rows.values_list("unit_id", flat=True).iterator(chunk_size=AT_ONCE), dtype=np.int64)
+    return np.unique(found)
+
+
+def _said(project: Project, dimension: Dimension, units: np.ndarray) -> LabelsOfQuestion:
+    """The newest labels that are not surplus. Few bytes a label: there may be millions."""
+    rows = Judgement.objects.filter(
+        dimension=dimension.slug,
+        revision__is_latest=True,
+        revision__annotation__is_surplus=False,
+        revision__annotation__item__project=project,
+    ).values_list("unit_id", "revision__annotation__rater_id", "label")
+    codes: dict[str, int] = {value: code for code, value in enumerate(dimension.values)}
+    parts = []
+    rows = rows.iterator(chunk_size=AT_ONCE)
+    while batch := list(islice(rows, AT_ONCE)):
+        parts.append(np.array([(unit, rater, codes.setdefault(label, len(codes))) for unit, rater, label in batch]))
+    table = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int64)
+    place = np.searchsorted(units, table[:, 0])
+    known = (place < len(units)) & (units[np.minimum(place, len(units) - 1)] == table[:, 0]) if len(units) else []
+    table, place = table[known], place[known]
+    raters, rater = np.unique(table[:, 1], return_inverse=True)
+    slots = Rater.objects.filter(pk__in=raters.tolist(), kind=Rater.Kind.SLOT).exists()
+    return LabelsOfQuestion(dimension, place, rater, table[:, 2], tuple(codes), len(units), slots)
+
+
+def _objected(project: Project, units: np.ndarray) -> np.ndarray:
+    """Units of the items of which somebody's newest answer has a comment."""
+    commented = Revision.objects.filter(annotation__item__project=project, is_latest=True).exclude(comment="")
+    rows = ItemUnit.objects.filter(item__in=commented.values("annotation__item"))
+    return np.isin(units, np.fromiter(rows.values_list("unit_id", flat=True), dtype=np.int64))
+
+
+def _leave_out_what_is_not_asked(kind: TaskType, dimensions: list[Dimension], outcomes: dict[str, Outcome]) -> None:
+    """A question under a condition is settled only where the condition is, and allows it."""
+    for dimension in dimensions:
+        condition = dimension.asked_when
+        if condition is None or dimension.slug not in outcomes or condition.dimension not in outcomes:
+            continue
+        mine, before = outcomes[dimension.slug], outcomes[condition.dimension]
+        allowed = np.array([
+            condition.is_met(kind.dimension(condition.dimension).chosen(value)) for value in before.values
+        ])  # fmt: skip
+        asked = (before.code == DROPPED) | ((before.code >= 0) & allowed[np.maximum(before.code, 0)])
+        mine.why["not asked, or its condition is open"] = int(((mine.code >= 0) & ~asked).sum())
+        mine.code = np.where(asked, mine.code, NONE)
+
+
+def _examples(settled: Settled, said: LabelsOfQuestion) -> list[dict]:
+    """Units that people are divided on, with what they said and what the rule makes of it."""
+    tied = settled.outcome.tied
+    chosen = np.flatnonzero(tied)[:EXAMPLES] if tied is not None else np.zeros(0, dtype=int)
+    keys = dict(Unit.objects.filter(pk__in=settled.units[chosen].tolist()).values_list("pk", "key"))
+    found = []
+    for place in chosen.tolist():
+        votes = Counter(said.values[code] for code in said.value[said.unit == place])
+        code = settled.outcome.code[place]
+        becomes = "undecided" if code == NONE else settled.said(place)[1] or "dropped"
+        found.append({"unit": keys[int(settled.units[place])], "votes": dict(votes), "becomes": becomes})
+    return found
+
+
+def _lifted(project: Project, parameters: Mapping) -> Settled:
+    """Verdicts on parents from the decisions that stand for their children: a person's, else the rule's."""
+    kind, slug = project.type, parameters["question"]
+    _, path = PARENTS[kind.unit_kind]
+    lines = parse_table(parameters["table"], kind.dimension(slug).values)
+    stands = Decision.objects.in_force().filter(project=project, dimension=slug)
+    labels: dict[int, str] = {}
+    rule = parameters["decisions"]
+    sets = [f"{METHOD.value}:{rule}"] if rule else []
+    for name in (*sets, "imported", "adjudicated"):  # the later ones come before
+        labels.update(stands.of_set(name).values_list("unit_id", "label").iterator(chunk_size=AT_ONCE))
+    if not labels:
+        missing = "There are no decisions of people to lift; name the rule whose decisions are"
+        raise RuleError(
+            f"There are no decisions to lift: run the rule {rule!r} first" if rule else missing, "decisions"
+        )
+    below: dict[int, list[str | None]] = defaultdict(list)
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    rows = rows.filter(**{f"unit__{path}__superseded_at": None}).values_list(f"unit__{path}", "unit_id")
+    for parent, unit in rows.iterator(chunk_size=AT_ONCE):
+        if parent is not None:
+            below[parent].append(labels.get(unit))
+    units = np.array(sorted(below), dtype=np.int64)
+    values = tuple(dict.fromkeys(line.verdict for line in lines))
+    code, why = np.full(len(units), NONE), Counter()
+    for place, parent in enumerate(units.tolist()):
+        known = [label for label in below[parent] if label]  # an empty one: dropped
+        if not known:
+            why["without a decided child"] += 1
+        elif None in below[parent] and parameters["undecided"] == WAIT:
+            why["with an undecided child"] += 1
+        elif (verdict := verdict_of(lines, Counter(known))) is not None:
+            code[place] = values.index(verdict)
+        else:
+            why["for which no line of the table holds"] += 1
+    return Settled(units, parameters["verdict"], Outcome(code, values, why=why))
+
+
+def preview(project: Project, name: str, kind: str, given: Mapping) -> dict:
+    """What a run would write, and what it would leave open. RuleError says what is wrong with the question."""
+    parameters = taken(project, name, kind, given)
+    found = settle(project, kind, parameters)
+    return {"parameters": parameters, "questions": [_counted(one, _changes(project, name, one)) for one in found]}
+
+
+def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> RuleRun:
+    """Run the rule and store what changed since its last run: decisions of its own, all of them or none."""
+    parameters = taken(project, name, kind, given)
+    moment, now = Moment.now(project), timezone.now()
+    found = settle(project, kind, parameters)
+    with transaction.atomic():
+        # Comes first: two runs, and adjudicators of the project, wait for each other.
+        Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)
+        refuse_another(project, name, kind, parameters)
+        last = RuleRun.objects.filter(project=project, name=name).aggregate(last=Max("version"))["last"] or 0
+        run = RuleRun.objects.create(
+            project=project,
+            name=name,
+            version=last + 1,
+            kind=kind,
+            parameters=parameters,
+            moment={"revision": moment.revision, "decision": moment.decision},
+            created_by=user,
+            created_at=now,
+        )
+        counts = []
+        for one in found:
+            changes = _changes(project, name, one)
+            _write(run, one, changes)
+            counts.append(_counted(one, changes))
+        run.counts = {"questions": counts}
+        run.save(update_fields=["counts"])
+    refresh_statistics(Decision)
+    return run
+
+
+@dataclass(eq=False)
+class Changes:
+    """Places of units whose decision is new, and what the rule said of units before that it leaves open now."""
+
+    new: np.ndarray
+    numbers: np.ndarray  # of the row to come, for each of `new`
+    withdrawn: list[tuple[int, int]]  # (unit, number of the row to come)
+    replaced: list[int]  # rows that are no longer the newest
+    unchanged: int
+
+
+def _changes(project: Project, name: str, settled: Settled) -> Changes:
+    rows = Decision.objects.filter(
+        project=project, dimension=settled.dimension, method=METHOD, rule=name, is_latest=True
+    ).values_list("pk", "unit_id", "number", "is_withdrawn", "outcome", "label", "posterior")
+    is_open = settled.outcome.code == NONE
+    wanted, numbers = ~is_open, np.ones(len(settled.units), dtype=np.int64)
+    withdrawn, replaced, unchanged = [], [], 0
+    for pk, unit, number, was_withdrawn, *said in rows.iterator(chunk_size=AT_ONCE):
+        place = int(np.searchsorted(settled.units, unit))
+        here = place < len(settled.units) and settled.units[place] == unit and not is_open[place]
+        if here and not was_withdrawn and tuple(said) == settled.said(place):
+            wanted[place] = False
+            unchanged += 1
+            continue
+        if here:
+            numbers[place] = number + 1
+        elif not was_withdrawn:
+            withdrawn.append((unit, number + 1))
+        if here or not was_withdrawn:
+            replaced.append(pk)
+    new = np.flatnonzero(wanted)
+    return Changes(new, numbers[new], withdrawn, replaced, unchanged)
+
+
+def _write(run: RuleRun, settled: Settled, changes: Changes) -> None:
+    for start in range(0, len(changes.replaced), 500):
+        Decision.objects.filter(pk__in=changes.replaced[start : start + 500]).update(is_latest=False)
+    fields = ["project_id", "dimension", "method", "rule", "rule_run_id", "decided_at", "unit_id", "number"]
+    fields += ["is_withdrawn", "outcome", "label", "posterior"]
+    same = (run.project_id, settled.dimension, METHOD.value, run.name, run.pk, run.created_at)
+    for start in range(0, len(changes.new), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        places, numbers = changes.new[part].tolist(), changes.numbers[part].tolist()
+        units = settled.units[changes.new[part]].tolist()
+        rows = zip(places, units, numbers, strict=True)
+        bulk_insert(
+            Decision,
+            [(*same, unit, number, False, *settled.said(place)) for place, unit, number in rows],
+            fields,
+        )
+    taken_back = [(*same, unit, number, True, "label", "", None) for unit, number in changes.withdrawn]
+    bulk_insert(Decision, taken_back, fields)
+
+
+def _counted(settled: Settled, changes: Changes) -> dict:
+    """What pages and the command say of it: plain data."""
+    outcome = settled.outcome
+    labels = np.bincount(outcome.code[outcome.code >= 0], minlength=len(outcome.values)).tolist()
+    return {
+        "question": settled.dimension,
+        "units": len(settled.units),
+        "decided": sum(labels),
+        "dropped": int((outcome.code == DROPPED).sum()),
+        "undecided": int((outcome.code == NONE).sum()),
+        "labels": {value: n for value, n in zip(outcome.values, labels, strict=True) if n},
+        "open": {why: n for why, n in sorted(outcome.why.items()) if n},
+        "new": len(changes.new),
+        "withdrawn": len(changes.withdrawn),
+        "unchanged": changes.unchanged,
+        "agreement": outcome.agreement,
+        "examples": settled.examples,
+    }
+
+
+class RuleHandler:
+    def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
+        job = chunk.job
+        said = [job.parameters[name] for name in ("name", "kind", "parameters")]
+        try:
+            with transaction.atomic():
+                if job.parameters["preview"]:
+                    job.result = preview(job.project, *said)
+                else:
+                    run = run_rule(job.project, job.created_by, *said)
+                    job.result = {"version": run.version, **run.counts}
+                lease.complete()
+                Job.objects.filter(pk=job.pk).update(result=job.result)
+        except RuleError as error:
+            raise JobError(str(error)) from None
+
+    def finish(self, job: Job, lease: Lease) -> dict:
+        return Job.objects.values_list("result", flat=True).get(pk=job.pk)
+
+    def clean_up(self, job: Job) -> None:
+        """A run that ended early wrote nothing."""
+
+
+HANDLER = RuleHandler()
