@@ -32,7 +32,7 @@ METHOD = Decision.Method.RULE
 
 
 @dataclass(eq=False)
-class Settled:
+class SettledQuestion:
     """What a rule makes of one question: an outcome for each of `units` (ids, ascending)."""
 
     units: np.ndarray
@@ -49,7 +49,7 @@ class Settled:
         return Decision.Outcome.LABEL.value, self.outcome.values[code], value
 
 
-def settle(project: Project, kind: str, parameters: Mapping) -> list[Settled]:
+def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQuestion]:
     """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
     if kind == "lift":
         return [_lifted(project, parameters)]
@@ -70,7 +70,7 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[Settled]:
     else:
         outcomes = {slug: BY_QUESTION[kind](one, parameters) for slug, one in said.items() if len(one.unit)}
     _leave_out_what_is_not_asked(project.type, dimensions, outcomes)
-    found = [Settled(units, slug, outcome) for slug, outcome in outcomes.items()]
+    found = [SettledQuestion(units, slug, outcome) for slug, outcome in outcomes.items()]
     for one in found:
         one.examples = _examples(one, said[one.dimension])
     return found
@@ -126,7 +126,7 @@ def _leave_out_what_is_not_asked(kind: TaskType, dimensions: list[Dimension], ou
         mine.code = np.where(asked, mine.code, NONE)
 
 
-def _examples(settled: Settled, said: LabelsOfQuestion) -> list[dict]:
+def _examples(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
     """Units that people are divided on, with what they said and what the rule makes of it."""
     tied = settled.outcome.tied
     chosen = np.flatnonzero(tied)[:EXAMPLES] if tied is not None else np.zeros(0, dtype=int)
@@ -140,7 +140,7 @@ def _examples(settled: Settled, said: LabelsOfQuestion) -> list[dict]:
     return found
 
 
-def _lifted(project: Project, parameters: Mapping) -> Settled:
+def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
     """Verdicts on parents from the decisions that stand for their children: a person's, else the rule's."""
     kind, slug = project.type, parameters["question"]
     _, path = PARENTS[kind.unit_kind]
@@ -175,7 +175,7 @@ def _lifted(project: Project, parameters: Mapping) -> Settled:
             code[place] = values.index(verdict)
         else:
             why["for which no line of the table holds"] += 1
-    return Settled(units, parameters["verdict"], Outcome(code, values, why=why))
+    return SettledQuestion(units, parameters["verdict"], Outcome(code, values, why=why))
 
 
 def preview(project: Project, name: str, kind: str, given: Mapping) -> dict:
@@ -227,7 +227,7 @@ class Changes:
     unchanged: int
 
 
-def _changes(project: Project, name: str, settled: Settled) -> Changes:
+def _changes(project: Project, name: str, settled: SettledQuestion) -> Changes:
     rows = Decision.objects.filter(
         project=project, dimension=settled.dimension, method=METHOD, rule=name, is_latest=True
     ).values_list("pk", "unit_id", "number", "is_withdrawn", "outcome", "label", "posterior")
@@ -251,7 +251,7 @@ def _changes(project: Project, name: str, settled: Settled) -> Changes:
     return Changes(new, numbers[new], withdrawn, replaced, unchanged)
 
 
-def _write(run: RuleRun, settled: Settled, changes: Changes) -> None:
+def _write(run: RuleRun, settled: SettledQuestion, changes: Changes) -> None:
     for start in range(0, len(changes.replaced), 500):
         Decision.objects.filter(pk__in=changes.replaced[start : start + 500]).update(is_latest=False)
     fields = ["project_id", "dimension", "method", "rule", "rule_run_id", "decided_at", "unit_id", "number"]
@@ -271,7 +271,7 @@ def _write(run: RuleRun, settled: Settled, changes: Changes) -> None:
     bulk_insert(Decision, taken_back, fields)
 
 
-def _counted(settled: Settled, changes: Changes) -> dict:
+def _counted(settled: SettledQuestion, changes: Changes) -> dict:
     """What pages and the command say of it: plain data."""
     outcome = settled.outcome
     labels = np.bincount(outcome.code[outcome.code >= 0], minlength=len(outcome.values)).tolist()
