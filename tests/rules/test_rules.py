@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.releases.cards.settled import settled
 from analysis.releases.files import zipped
 from analysis.rules.kinds import RuleError
 from analysis.rules.running import preview, run_rule
@@ -193,6 +194,8 @@ def test_an_export_says_which_rule_decided_and_comes_back(study, tmp_path):
     assert all(one["posterior"] == round(one["posterior"], 3) for one in lines if one["method"] == "rule:firm")
     assert {one["unit_kind"] for one in lines if one["method"] == "rule:verdicts"} == {"claim"}
     factories.make_user(is_superuser=True)
+    by_card = {one.method for one in settled(DatabaseSource(project)).values()}
+    assert by_card == {"", "majority", "rule:firm"}
     slug = project.slug
     Project.objects.filter(pk=project.pk).update(slug="before")
     zipped(tmp_path / "one", tmp_path / "one.zip")

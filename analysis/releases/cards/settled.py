@@ -15,7 +15,7 @@ class Settled:
     """`label` is None where nobody said anything, people are divided, or the question was not asked of the unit."""
 
     label: str | None
-    method: str  # adjudicated, imported, rule or majority; empty without a label
+    method: str  # adjudicated, imported, rule:NAME or majority; empty without a label
     votes: dict[str, int]
 
 
@@ -28,7 +28,10 @@ def settled(source: Source) -> dict[tuple[int, str], Settled]:
         counts = votes[unit][dimension]
         counts[label] = counts.get(label, 0) + 1
     decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
-    for method in reversed(DECISION_ORDER):  # the first of the order comes last and stays
+    # Of rules with names, the first by name stands, as in an export.
+    place = {str(method): index for index, method in enumerate(DECISION_ORDER)}
+    sets = sorted(source.decision_methods(), key=lambda name: (place[name.partition(":")[0]], name))
+    for method in reversed(sets):  # the first of the order comes last and stays
         frame = source.decision_frame(method)
         for unit, dimension, label in zip(frame["unit"], frame["dimension"], frame["label"], strict=True):
             decided[unit][dimension] = label, str(method)
