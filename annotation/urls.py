@@ -1,6 +1,7 @@
 """The pages of the work itself; each area lists its own addresses beside its views."""
 
 from annotation.datasets import views as datasets
+from annotation.decisions import desk_views as adjudication
 from annotation.decisions import views as items
 from annotation.exports import views as exports
 from annotation.imports import views as imports
@@ -19,6 +20,7 @@ urlpatterns = [
     *options.urlpatterns,
     *label_sets.urlpatterns,
     *items.urlpatterns,
+    *adjudication.urlpatterns,
     *datasets.urlpatterns,
     *imports.urlpatterns,
     *pairs.urlpatterns,

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 # What stands in the place of a parameter: (start of the pattern, parameter) -> what of the world. First match wins.
 PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
+    ("projects/<slug:slug>/adjudication/", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("api/v1/projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("api/v1/webhooks/", "uuid:uuid", lambda world: world.webhook.uuid),
@@ -544,6 +545,34 @@ TABLE = {
         (302, 404, 403, 403, 302, 404, 302),
     ),
     "projects/<slug:slug>/items/<uuid:uuid>/decide/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 400, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/adjudication/": (
+        (302, 404, 403, 200, 403, 404, 403),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/adjudication/next/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 400, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/adjudication/guidelines/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/adjudication/items/<uuid:uuid>/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 200, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/adjudication/items/<uuid:uuid>/decide/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 400, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/adjudication/items/<uuid:uuid>/undo/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 400, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/adjudication/items/<uuid:uuid>/reveal/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 400, 403, 404, 403),
     ),

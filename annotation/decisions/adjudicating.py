@@ -9,35 +9,70 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Item, Project, Shown, Unit, User
+from annotation.models import Assignment, Decision, Item, ItemUnit, Project, Shown, Unit, User
+from annotation.projects import cases
 from annotation.projects.raters import rater_of
 
 ADJUDICATED = Decision.Method.ADJUDICATED
 
 
-def decide(project: Project, user: User, unit: Unit, dimension: str, label: str, note: str = "") -> Decision:
+def decide(
+    project: Project,
+    user: User,
+    unit: Unit,
+    dimension: str,
+    label: str,
+    note: str = "",
+    *,
+    item: Item | None = None,
+    **more,
+) -> Decision:
     """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
-    person who was shown nothing else since, adds nothing."""
+    person who was shown nothing else since, adds nothing. `more` has a reason, spans and whether the guidelines need it.
+    Whoever names the item has locked it and counts its case."""
+    more = {"reason": "", "spans": [], "for_guidelines": False} | more
     with transaction.atomic():
-        _changed(project)
+        changed(project)
         newest = _newest(project, unit, dimension)
         rater, seen = rater_of(project, user), seen_by(project, user, unit)
-        said = (label, note, rater.pk, seen)
-        if newest is not None and (newest.label, newest.note, newest.decided_by_id, newest.seen) == said:
+        said = {"label": label, "note": note, "decided_by_id": rater.pk, "seen": seen} | more
+        if newest is not None and all(getattr(newest, name) == value for name, value in said.items()):
             return newest
-        return _add(project, unit, dimension, newest, label=label, note=note, decided_by=rater, seen=seen)
+        row = _add(project, unit, dimension, newest, **said)
+        _counted(project, unit, item)
+        return row
 
 
-def withdraw(project: Project, user: User, unit: Unit, dimension: str, note: str = "") -> None:
+def withdraw(
+    project: Project, user: User, unit: Unit, dimension: str, note: str = "", *, item: Item | None = None
+) -> Decision | None:
     """Take the decision in force back; people's answers were never touched by it."""
     with transaction.atomic():
-        _changed(project)
+        changed(project)
         newest = _newest(project, unit, dimension)
         if newest is None or newest.is_withdrawn:
-            return
+            return newest
         rater, seen = rater_of(project, user), seen_by(project, user, unit)
         note = "" if note == newest.note else note  # the page's form brings the old one along
-        _add(project, unit, dimension, newest, is_withdrawn=True, note=note, decided_by=rater, seen=seen)
+        row = _add(project, unit, dimension, newest, is_withdrawn=True, note=note, decided_by=rater, seen=seen)
+        _counted(project, unit, item)
+        return row
+
+
+def take_back(project: Project, user: User, item: Item, newest: Decision, before: Decision | None) -> None:
+    """Put what was in force before the newest decision in force again, by a row of its own."""
+    if before is None or before.is_withdrawn:
+        withdraw(project, user, newest.unit, newest.dimension, item=item)
+        return
+    more = {name: getattr(before, name) for name in ("reason", "spans", "for_guidelines")}
+    decide(project, user, newest.unit, newest.dimension, before.label, before.note, item=item, **more)
+
+
+def _counted(project: Project, unit: Unit, item: Item | None) -> None:
+    if item is None:
+        of_unit = ItemUnit.objects.filter(unit=unit, item__project=project).order_by("item")
+        for pk in of_unit.values_list("item", flat=True):
+            cases.recount(project, [pk])
 
 
 def seen_by(project: Project, user: User, unit: Unit) -> dict:
@@ -49,7 +84,10 @@ def seen_by(project: Project, user: User, unit: Unit) -> dict:
     own = Assignment.objects.filter(item__in=items, rater__user=user, suggestions_shown_at__isnull=False)
     shown |= {one.get("run") for exposure in own.values_list("exposure", flat=True) for one in exposure}
     # Files have pseudonyms; pages have names.
-    labels, names = Shown.LABELS in shown, any(what == Shown.LABELS and item for what, item in rows)
+    labels, names = (
+        bool({Shown.LABELS, Shown.UNNAMED_LABELS} & shown),
+        any(what == Shown.LABELS and item for what, item in rows),
+    )
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     runs = [{"run": run, "checker": checkers[run]} for run in sorted(checkers) if run in shown]
     return {"labels": labels, "names": names, "runs": runs}
@@ -75,6 +113,6 @@ def _add(project: Project, unit: Unit, dimension: str, newest: Decision | None, 
     )
 
 
-def _changed(project: Project) -> None:
+def changed(project: Project) -> None:
     """Comes first: it makes adjudicators of one project wait for each other, so that each adds to the newest row."""
     Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)

@@ -31,6 +31,7 @@ from annotation.models import (
     Span,
     Unit,
 )
+from annotation.projects import cases
 
 BATCH = 1000
 RATER_KINDS = {"person": Rater.Kind.EXTERNAL, "slot": Rater.Kind.SLOT}
@@ -106,7 +107,15 @@ class _Labels:
             wrote = (self._store_decisions() if self.decisions else False) or wrote
             if wrote:
                 Project.objects.filter(pk=self.project.pk).update(label_version=F("label_version") + 1)
+                cases.recount(self.project, self._touched_items())
         self.annotations, self.decisions = [], []
+
+    def _touched_items(self) -> list[int]:
+        items = Item.objects.filter(project=self.project)
+        annotated = items.filter(key__in={record.item for record in self.annotations}).values_list("pk", flat=True)
+        units = {record.unit for record in self.decisions}
+        decided = items.filter(item_units__unit__key__in=units).values_list("pk", flat=True)
+        return sorted({*annotated, *decided})
 
     def _rater(self, rater: str, kind: str) -> int:
         name = (rater, kind)

@@ -20,7 +20,7 @@ from .content import (
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
-from .judgements import Annotation, Decision, Judgement, Revision, RuleRun, Shown, Span, set_name
+from .judgements import Annotation, Case, Decision, Judgement, Revision, RuleRun, Shown, Span, set_name
 from .people import Invitation, User
 from .projects import (
     Guideline,
@@ -48,6 +48,7 @@ __all__ = [
     "Aspect",
     "Assignment",
     "AtomicClaim",
+    "Case",
     "CheckerRun",
     "Chunk",
     "Claim",

@@ -148,6 +148,12 @@ class Decision(models.Model):
         NO_ANSWER = "no-answer"
         DROPPED = "dropped"
 
+    class Reason(models.TextChoices):
+        UNCLEAR = "guideline-unclear", "The guidelines are unclear"
+        SLIP = "slip", "A slip"
+        AMBIGUOUS = "ambiguous", "Truly ambiguous"
+        BAD_ITEM = "bad-item", "A bad item"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="decisions")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="decisions")
     dimension = models.CharField(max_length=40)
@@ -164,6 +170,10 @@ class Decision(models.Model):
     posterior = models.FloatField(null=True)  # of the label, where a model of raters gave it one
     decided_by = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="decisions")
     note = models.TextField(blank=True)
+    reason = models.CharField(max_length=20, blank=True, default="", db_default="", choices=Reason.choices)
+    # [{"field", "start", "end", "quote", "label" where spans have labels}], as spans of judgements are.
+    spans = models.JSONField(default=list, db_default=[])
+    for_guidelines = models.BooleanField(default=False, db_default=False)  # an example that the guidelines need
     # What Assay had shown the person of this item: {"labels": others' labels, "names": of whom, "runs": [{"run",
     # "checker"}]}; null: not known.
     seen = models.JSONField(null=True)
@@ -206,16 +216,17 @@ def set_name(method: str, rule: str) -> str:
 
 
 class Shown(models.Model):
-    """That Assay showed a person something about an item besides its texts: others' labels with their names, or the
-    suggestions of a run. It decides which adjudications are held against which checkers."""
+    """That Assay showed a person something about an item besides its texts: others' labels with or without their names,
+    or the suggestions of a run. It decides which adjudications are held against which checkers."""
 
     LABELS = "labels"
+    UNNAMED_LABELS = "unnamed-labels"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     # None: of every item, as a release's files do.
     item = models.ForeignKey(Item, on_delete=models.CASCADE, null=True, related_name="+")
-    what = models.CharField(max_length=36)  # the run's UUID, or LABELS
+    what = models.CharField(max_length=36)  # the run's UUID, LABELS or UNNAMED_LABELS
     first_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -228,3 +239,37 @@ class Shown(models.Model):
 
     def __str__(self) -> str:
         return f"{self.what} to {self.user_id}"
+
+
+class Case(models.Model):
+    """An item that adjudicators have something to see to: answers differ, or somebody flagged it or wrote a comment.
+    It follows from answers, flags and decisions (`annotation.projects.cases`), and is stored with each of these so that
+    nobody has to look through all judgements for the next one."""
+
+    item = models.OneToOneField(Item, on_delete=models.CASCADE, primary_key=True, related_name="case")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="cases")
+    undecided = models.PositiveIntegerField(default=0)  # units and dimensions that differ and nobody decided
+    distance = models.FloatField(default=0)  # how far the answers to one of these lie apart, in steps of the scale
+    entropy = models.FloatField(default=0)  # of the answers to one of these, in bits
+    is_flagged = models.BooleanField(default=False)
+    is_commented = models.BooleanField(default=False)
+    # What an adjudicator has seen to: flags and comments up to these wait no longer.
+    seen_flags = models.PositiveIntegerField(default=0)
+    seen_revision = models.PositiveBigIntegerField(default=0)
+    since = models.DateTimeField(auto_now_add=True)
+    holder = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    held_until = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                "project", F("distance").desc(), "item", name="cases_by_distance", condition=Q(undecided__gt=0)
+            ),
+            models.Index("project", F("entropy").desc(), "item", name="cases_by_entropy", condition=Q(undecided__gt=0)),
+            models.Index(fields=["project", "since", "item"], name="cases_by_age"),
+            models.Index(fields=["project", "item"], name="flagged_cases", condition=Q(is_flagged=True)),
+            models.Index(fields=["project", "item"], name="commented_cases", condition=Q(is_commented=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}: {self.undecided} undecided"

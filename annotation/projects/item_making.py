@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
-from annotation.models import Annotation, Assignment, Item, ItemUnit, Project, Unit
+from annotation.models import Annotation, Assignment, Case, Item, ItemUnit, Project, Unit
 from annotation.task_types import TaskType
 
 BATCH = 2000
@@ -236,6 +236,7 @@ def retire_items_of(unit_ids: Iterable[int]) -> int:
                 state=Item.State.RETIRED
             )
             Project.objects.filter(pk__in=projects).update(label_version=F("label_version") + 1)
+            Case.objects.filter(item__in=items, item__state=Item.State.RETIRED).delete()
     return retired
 
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.models import (
     Annotation,
     Assignment,
+    Case,
     CheckerRun,
     Decision,
     Guideline,
@@ -54,6 +55,7 @@ TABLES = (
     (Decision, "project"),
     (RuleRun, "project"),
     (Shown, "project"),
+    (Case, "project"),
     (Assignment, "project"),
     (ItemUnit, "item__project"),
     (Item, "project"),

@@ -31,7 +31,7 @@ from annotation.models import (
     Revision,
     Span,
 )
-from annotation.projects import options
+from annotation.projects import cases, options
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
 from annotation.work.answer_rules import (
@@ -266,6 +266,7 @@ def _store_first(
     _store_revision(annotation, 1, answer, was_shown)
     if answer.page.item.state == Item.State.STUCK:
         assigning.settle_stuck(answer.page.item)
+    cases.answered(assignment.project, assignment.item_id, is_alone=not answer.submission.comment)
     return SubmitResult(1, False, suggestions)
 
 
@@ -308,6 +309,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         if answer.page.item.state == Item.State.STUCK:
             assigning.settle_stuck(answer.page.item)
     _store_revision(annotation, number, answer, was_shown)
+    cases.answered(project, assignment.item_id, is_alone=False)
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
 

@@ -18,6 +18,7 @@ from django.db.models import Exists, F, OuterRef, Subquery
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
+from annotation.projects import cases
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.raters import rater_of
 
@@ -287,6 +288,8 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     row.lease_expires_at, row.returned = None, False
     row.skip_reason, row.is_flagged = reason, flag
     row.save()
+    if flag:
+        cases.recount(assignment.project, [item_id])
     if replaces:
         is_stuck = _is_out_of_reach(row.item_id, rater.project_id)
         # A row that nobody can take must not lie in everybody's way; who joins later finds it in the queue.

@@ -7,10 +7,18 @@ from collections.abc import Iterable
 from annotation.models import Artifact, CheckerRun, Item, Job, Project, Shown, User
 
 
-def showed(project: Project, user: User, items: Iterable[Item], runs: Iterable[CheckerRun], *, labels: bool) -> None:
-    """That a page shows this person suggestions of the runs on the items, and others' `labels`. To be called before
+def showed(
+    project: Project,
+    user: User,
+    items: Iterable[Item],
+    runs: Iterable[CheckerRun],
+    *,
+    labels: bool,
+    more: Iterable[str] = (),
+) -> None:
+    """That a page shows this person suggestions of the runs on the items, others' `labels` with their names, and what `more` names. To be called before
     the page is sent. Writes only what is new."""
-    what = [*(str(run.uuid) for run in runs), *([Shown.LABELS] if labels else [])]
+    what = [*(str(run.uuid) for run in runs), *([Shown.LABELS] if labels else []), *more]
     ids = {item.pk for item in items}
     known = set(Shown.objects.filter(user=user, item__in=ids, what__in=what).values_list("item_id", "what"))
     _add(project, user, [(item, one) for item in sorted(ids) for one in what if (item, one) not in known])

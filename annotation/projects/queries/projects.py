@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Max, Q
 
-from annotation.access import RESEARCHER
-from annotation.models import Assignment, Item, Membership, Project, Rater, Revision, User
-from annotation.projects import options
+from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER
+from annotation.models import Assignment, Case, Item, Membership, Project, Rater, Revision, User
+from annotation.projects import cases, options
 from annotation.projects.queries.outlook import Outlook, outlooks
 from annotation.task_types import TaskType
 
@@ -24,6 +24,7 @@ class ProjectRow:
     mine_done: int = 0
     team_done: int = 0
     team_total: int = 0
+    waiting: int = 0  # items that wait for an adjudicator, told to those who label nothing there themselves
     outlook: Outlook | None = None  # of an annotator
 
     @property
@@ -32,7 +33,7 @@ class ProjectRow:
 
 
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
-    """One row per project, with six queries however many there are."""
+    """One row per project, with seven queries however many there are."""
     rows = {project.pk: ProjectRow(project, project.type) for project in projects}
     memberships = Membership.objects.filter(project__in=rows, user=user, is_active=True).order_by("role")
     for project_id, role in memberships.values_list("project_id", "role"):
@@ -48,6 +49,10 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
     for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
         rows[project_id].mine_done = done
+    desks = [pk for pk, row in rows.items() if ADJUDICATOR in row.roles and ANNOTATOR not in row.roles]
+    waiting = Case.objects.filter(cases.WAITING, project__in=desks).order_by().values_list("project_id")
+    for project_id, number in waiting.annotate(Count("pk")):
+        rows[project_id].waiting = number
     for project_id, outlook in outlooks(user, [row.project for row in rows.values()]).items():
         rows[project_id].outlook = outlook
     return list(rows.values())

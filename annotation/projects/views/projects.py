@@ -22,8 +22,8 @@ from annotation.access import (
 )
 from annotation.markdown import render as render_markdown
 from annotation.models import Invitation, Job, Membership, Project, User
+from annotation.projects import cases, invitations, item_making
 from annotation.projects import guidelines as guideline_service
-from annotation.projects import invitations, item_making
 from annotation.projects import managing as service
 from annotation.projects.forms.accounts import ProjectInvitationForm
 from annotation.projects.forms.cards import CardForm
@@ -81,6 +81,7 @@ def project_detail(request, slug):
     roles = roles_of(request.user, project)
     [row] = queries.project_rows(request.user, [project])
     context = {
+        "waiting": cases.waiting(project) if sees_labels(request.user, project) else 0,
         "project": project,
         "row": row,
         "roles": roles,

@@ -309,6 +309,22 @@ def free_text_of(revision: Revision | None) -> str:
     return (revision.metadata.get(FREE_TEXT) or {}).get("answer", "") if revision else ""
 
 
+def page_payload(page: LabellingPage) -> dict:
+    """What the browser needs to show the page's questions, whoever is asked them."""
+    return {
+        "item": str(page.item.uuid),
+        "task_type": page.type.identifier,
+        "text_hash": page.shown_hash,
+        "dimensions": _dimensions(page.type),
+        "units": list(page.unit_ids.values()),
+        "unit_picks": [unit_key(number) for number in range(len(page.units))]
+        if page.type.keys_pick == "units"
+        else None,
+        "has_unit_colours": page.type.has_unit_colours,
+        "free_text": page.type.free_text and asdict(page.type.free_text),
+    }
+
+
 def make_payload(
     page: LabellingPage,
     assignment: Assignment,
@@ -320,24 +336,14 @@ def make_payload(
     revision: Revision | None = None,
     answers: Sequence[dict] = (),
 ) -> dict:
-    return {
+    return page_payload(page) | {
         "assignment": str(assignment.uuid),
-        "item": str(page.item.uuid),
-        "task_type": page.type.identifier,
-        "text_hash": page.shown_hash,
         "guideline_version": guideline_version,
         "options_version": project.options_version,
         "prefill": assignment.prefill_arm,
         "minimum_seconds": project.minimum_seconds,
         "lease_seconds": lease_seconds,
         "revision": revision.number if revision else 0,
-        "dimensions": _dimensions(page.type),
-        "units": list(page.unit_ids.values()),
-        "unit_picks": [unit_key(number) for number in range(len(page.units))]
-        if page.type.keys_pick == "units"
-        else None,
-        "has_unit_colours": page.type.has_unit_colours,
-        "free_text": page.type.free_text and asdict(page.type.free_text),
         "free_text_answer": free_text_of(revision) if page.type.free_text else "",
         "answers": still_asked(page.type, answers),
         "comment": revision.comment if revision else "",

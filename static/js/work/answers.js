@@ -55,6 +55,7 @@ export function createItem(node, payload, onChange, onPainted) {
   const told = new Set((payload.answers ?? []).map(({ unit, dimension }) => keyOf(unit, dimension)));
   const isConditional = payload.dimensions.some((dimension) => dimension.asked_when);
   const isMany = payload.units.length > 1;
+  const ofOptional = new Set(payload.optional_units ?? NONE); // units that may stay without an answer
 
   let state = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question
   let past = [];
@@ -78,6 +79,7 @@ export function createItem(node, payload, onChange, onPainted) {
   const conditionOf = (group) => group.dimension.asked_when && keyOf(group.unit, group.dimension.asked_when.dimension);
   const isAsked = (group) => !group.dimension.asked_when
     || chosenIn(byKey.get(conditionOf(group)).dimension, state.labels[conditionOf(group)]).some((value) => group.dimension.asked_when.labels.includes(value));
+  const isOptional = ({ unit, dimension }) => dimension.optional || (ofOptional.has(unit) && !ofUnit.get(unit).some((group) => group.key in state.labels));
   const mayCarry = (group, answer = labelOf(group)) => {
     const rule = group.dimension.spans;
     return rule && (!rule.labels?.length || chosenIn(group.dimension, answer).some((value) => rule.labels.includes(value)));
@@ -201,7 +203,7 @@ export function createItem(node, payload, onChange, onPainted) {
     },
     /** The next group without an answer, from the current one on and around; null when there is none. */
     unanswered() {
-      const isOpen = (group) => isAsked(group) && !group.dimension.optional && labelOf(group) === undefined;
+      const isOpen = (group) => isAsked(group) && !isOptional(group) && labelOf(group) === undefined;
       return groups.slice(current + 1).find(isOpen) ?? groups.slice(0, current).find(isOpen) ?? null;
     },
     choose(group, value) {
@@ -221,6 +223,23 @@ export function createItem(node, payload, onChange, onPainted) {
       if (value === undefined) delete labels[group.key];
       else labels[group.key] = value;
       change({ labels }, group.key);
+    },
+    /** Take over judgements as somebody else sent them, of units that these are about; one step back undoes it. */
+    adopt(judgements) {
+      const [labels, spans] = [{ ...state.labels }, { ...state.spans }];
+      const about = new Set(judgements.map(({ unit }) => unit));
+      for (const group of groups) if (about.has(group.unit)) {
+        delete labels[group.key];
+        delete spans[group.key];
+      }
+      for (const judgement of judgements) {
+        const key = keyOf(judgement.unit, judgement.dimension);
+        if (!byKey.has(key)) continue;
+        labels[key] = judgement.label;
+        const fitting = judgement.spans.filter((span) => texts.has(span.field) && takes(byKey.get(key).dimension, span.field));
+        if (fitting.length) spans[key] = fitting.map(utf16).sort(before);
+      }
+      change({ labels, spans });
     },
     accept(group) {
       const suggestion = suggestionFor(group);
@@ -318,13 +337,13 @@ export function createItem(node, payload, onChange, onPainted) {
     /** What is missing first: its group (or element) and what to say about it; null when everything is there. */
     missing() {
       for (const group of groups) {
-        if (!isAsked(group) || (group.dimension.optional && !(group.key in state.labels))) continue;
+        if (!isAsked(group) || (isOptional(group) && !(group.key in state.labels))) continue;
         if (!(group.key in state.labels) && group.dimension.answer === "text" && !isMany) return { group, message: `Write: ${group.dimension.title}` };
         if (!(group.key in state.labels) && group.dimension.number && !isMany) {
           return { group, message: `${group.dimension.title}: type ${group.dimension.number_words}` };
         }
         if (!(group.key in state.labels)) {
-          const left = groups.filter((other) => isAsked(other) && !(other.key in state.labels)).length;
+          const left = groups.filter((other) => isAsked(other) && !isOptional(other) && !(other.key in state.labels)).length;
           return { group, message: isMany ? `${left} to go` : `Choose: ${group.dimension.title}` };
         }
         // Nothing can be required of a page that has no text to mark.

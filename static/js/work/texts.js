@@ -133,10 +133,11 @@ function look(number, lane, band, bands) {
 
 const LANES = 4;
 
-function dress(mark, numbers) {
+function dress(mark, numbers, isTinted) {
   const looks = numbers.map((number, i) => look(number, i, i, numbers.length));
   const lines = looks.slice(0, LANES).map((one) => one.line);
-  mark.style.background = [...lines, `linear-gradient(${looks.map((one) => one.tint).join(", ")})`].join(", ");
+  // Others' highlights are lines alone: the tint is what the reader chose.
+  mark.style.background = [...lines, ...(isTinted ? [`linear-gradient(${looks.map((one) => one.tint).join(", ")})`] : mark.matches(".chosen") ? ["var(--mark)"] : [])].join(", ");
   mark.style.paddingBlockEnd = `${lines.length * 3 - 1}px`;
 }
 
@@ -172,10 +173,12 @@ export function createText(element) {
     const numbers = [...new Set(here.filter((layer) => layer.number).map((layer) => layer.number))].sort((a, b) => a - b);
     if (numbers.length) {
       mark.dataset.numbers = numbers.join(" ");
-      if (here.some((layer) => layer.kind === "chosen")) dress(mark, numbers);
+      const isTinted = here.some((layer) => layer.kind === "chosen" && layer.number);
+      if (isTinted || here.some((layer) => layer.letter)) dress(mark, numbers, isTinted);
     }
     mark.append(content);
-    return adopt({ start, end, node: mark, isMark: true, numbers: numbers.join("·") });
+    const letters = [...new Set(here.filter((layer) => layer.letter).map((layer) => layer.letter))].sort();
+    return adopt({ start, end, node: mark, isMark: true, numbers: (letters.length ? letters : numbers).join("·") });
   }
 
   /** Numbers stand where they begin to hold, not again after each cut. */
@@ -254,7 +257,7 @@ export function createText(element) {
     paint(layers) {
       if (!painted.size && !layers.length) return;
       const named = new Map();
-      for (const layer of layers) if (layer.end > layer.start) named.set(`${layer.start} ${layer.end} ${layer.kind} ${layer.number ?? ""}`, layer);
+      for (const layer of layers) if (layer.end > layer.start) named.set(`${layer.start} ${layer.end} ${layer.kind} ${layer.number ?? ""} ${layer.letter ?? ""}`, layer);
       const changed = [];
       for (const [name, layer] of painted) if (!named.has(name)) changed.push(layer);
       for (const [name, layer] of named) if (!painted.has(name)) changed.push(layer);

@@ -199,6 +199,7 @@ export function createView(item, painted) {
       if (!isHere && isMany && !hasColours) continue;
       for (const span of suggestedSpans(group)) layers.get(span.field).push({ start: span.start, end: span.end, kind: "suggested", number });
     }
+    for (const layer of item.overlay ?? NONE) if (!isMany || layer.unit === unit) layers.get(layer.field)?.push(layer);
     if (caret) layers.get(caret.field).push({ start: caret.start, end: caret.end, kind: "caret", number: 0 });
     for (const [name, text] of texts) text.paint(layers.get(name));
     if (item.suggestions.length) watch(node.querySelectorAll("mark.suggested"));

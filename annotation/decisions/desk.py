@@ -1,0 +1,354 @@
+"""The adjudicators' queue: which item is next and who holds it, what its page shows, and storing what was decided.
+
+Judgements come under letters. Names, and what checkers said, leave the server only when somebody asks for them, and that
+is noted (`Shown`). A decision carries what its page was made from: where an answer or a decision has come since, nothing
+is stored and the page is asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotation import incoming
+from annotation.decisions import adjudicating
+from annotation.models import Assignment, Case, Decision, Item, Project, Revision, Shown, Suggestion, User
+from annotation.projects import cases
+from annotation.projects.raters import rater_of
+from annotation.task_types import TaskType
+from annotation.work import showing
+from annotation.work.answer_rules import FieldError, InvalidSubmission, check
+from annotation.work.queries import pages
+
+# What the queue can be narrowed to, and its orders: name in the address -> title.
+WHICH = {
+    "": "Everything that waits",
+    "differing": "Answers that differ",
+    "flagged": "Flagged items",
+    "commented": "Items with comments",
+}
+ORDERS = {"distance": "Farthest apart first", "entropy": "Least agreement first", "age": "Oldest first"}
+MAX_COUNTED = 10_000
+MAX_PASSED = 500
+MAX_NOTE = 2000
+NEW_ANSWER = "Somebody answered or decided this item while you had it open. Look at it again before you decide."
+HELD = "Another adjudicator has this item now. Your decision was not stored."
+
+
+class Outdated(Exception):
+    """The item is not as the page showed it; the message is for the person."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What somebody chose to work through."""
+
+    which: str = ""
+    order: str = "distance"
+    beyond: float = 0.0  # answers that lie at most so many steps apart are left out
+
+    def cases(self, project: Project) -> QuerySet[Case]:
+        found = Case.objects.filter(project=project)
+        if self.beyond or self.which == "differing":
+            found = found.filter(undecided__gt=0, distance__gt=self.beyond)
+        elif self.which:
+            found = found.filter(**{f"is_{self.which}": True})
+        else:
+            found = found.filter(cases.WAITING)
+        order = {"distance": ("-distance", "item"), "entropy": ("-entropy", "item"), "age": ("since", "item")}
+        return found.order_by(*order[self.order])
+
+
+def length(project: Project, queue: Queue | None = None) -> int:
+    """How many items wait, counted as far as MAX_COUNTED + 1."""
+    return (queue or Queue()).cases(project).order_by()[: MAX_COUNTED + 1].count()
+
+
+def take(project: Project, user: User, queue: Queue, passed: list) -> Item | None:
+    """The next item that nobody else holds, leased to this person. Those `passed` come again with the next visit."""
+    now = timezone.now()
+    with transaction.atomic():
+        free = queue.cases(project).filter(Q(holder=None) | Q(holder=user) | Q(held_until__lt=now))
+        free = free.exclude(item__uuid__in=passed) if passed else free
+        case = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).select_related("item").first()
+        if case is None:
+            return None
+        _hold(project, user, case.pk, now)
+    return case.item
+
+
+def hold(project: Project, user: User, item: Item) -> bool:
+    """Lease this very item, where it waits. False where another adjudicator has it."""
+    now = timezone.now()
+    free = Case.objects.filter(Q(holder=None) | Q(holder=user) | Q(held_until__lt=now), pk=item.pk)
+    return bool(free.update(**_lease(project, user, now))) or not Case.objects.filter(pk=item.pk).exists()
+
+
+def _lease(project: Project, user: User, now) -> dict:
+    return {"holder": user, "held_until": now + timedelta(minutes=project.lease_minutes)}
+
+
+def _hold(project: Project, user: User, pk: int, now) -> None:
+    Case.objects.filter(holder=user, project=project).exclude(pk=pk).update(holder=None, held_until=None)
+    Case.objects.filter(pk=pk).update(**_lease(project, user, now))
+
+
+def desk_type(kind: TaskType) -> TaskType:
+    """The task as adjudicators decide it: nothing in words is required, and highlights have the colours of letters."""
+    dimensions = tuple(
+        replace(
+            one,
+            is_optional=one.is_optional or one.takes_text,
+            spans=one.spans and replace(one.spans, required=False),
+        )
+        for one in kind.dimensions
+    )
+    return replace(kind, dimensions=dimensions, free_text=None, has_unit_colours=False)
+
+
+def letters(count: int) -> list[str]:
+    """A to Z, then AA, AB and so on."""
+    found = list(string.ascii_uppercase)
+    return [found[i] if i < 26 else f"{found[i // 26 - 1]}{found[i % 26]}" for i in range(count)]
+
+
+def said_about(item: Item, user: User) -> list[tuple[str, Revision]]:
+    """The newest answers with their letters: shuffled by item and adjudicator, and always the same for these."""
+    revisions = (
+        Revision.objects.filter(annotation__item=item, is_latest=True)
+        .select_related("annotation__rater", "annotation__assignment")
+        .prefetch_related("judgements__spans")
+    )
+
+    def place(revision: Revision) -> str:
+        text = f"{item.uuid} {user.uuid} {revision.annotation.rater.pseudonym}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    shuffled = sorted(revisions, key=place)
+    return list(zip(letters(len(shuffled)), shuffled, strict=True))
+
+
+def basis_of(project: Project, item: Item) -> str:
+    """A hash of everything that a decision rests on: answers, flags, skips and decisions."""
+    revisions = (
+        Revision.objects.filter(annotation__item=item, is_latest=True).order_by("pk").values_list("pk", flat=True)
+    )
+    flags = Assignment.objects.filter(item=item, is_flagged=True).order_by("pk").values_list("pk", flat=True)
+    decisions = (
+        Decision.objects.filter(project=project, unit__item_units__item=item, is_latest=True)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
+    return hashlib.sha256(repr([[*revisions], [*flags], [*decisions]]).encode()).hexdigest()
+
+
+def parts(project: Project, user: User, item: Item) -> dict:
+    """The page's context and payload for this person; what it shows of others is noted."""
+    page = pages.load_page(item.pk, desk_type(project.type))
+    basis = basis_of(project, item)
+    said = said_about(item, user)
+    ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
+    if any(revision.annotation.rater.user_id != user.pk for _, revision in said):
+        showing.showed(project, user, [item], [], labels=False, more=[Shown.UNNAMED_LABELS])
+    places = _differing(page, said)
+    decided = Decision.objects.in_force().filter(project=project, unit__in=ids, method=adjudicating.ADJUDICATED)
+    asked = {dimension.slug for dimension in page.type.asked_dimensions}
+    payload = pages.page_payload(page) | {
+        "assignment": str(item.uuid),
+        "basis": basis,
+        "optional_units": [unit for unit in page.unit_ids.values() if unit not in {unit for unit, _ in places}],
+        "differing": [{"unit": unit, "dimension": dimension} for unit, dimension in sorted(places)],
+        "said": [_said(letter, revision, ids) for letter, revision in said],
+        "skips": [
+            {"reason": reason, "is_flag": is_flag}
+            for reason, is_flag in item.assignments.filter(Q(is_flagged=True) | ~Q(skip_reason=""))
+            .order_by("pk")
+            .values_list("skip_reason", "is_flagged")
+        ],
+        "answers": [
+            {"unit": ids[one.unit_id], "dimension": one.dimension, "label": one.label, "spans": one.spans}
+            for one in decided
+            if one.dimension in asked
+        ],
+        "comment": "",
+        "suggestions": [],
+    }
+    return pages.template_context(page, payload) | {"is_desk": True, "reasons": Decision.Reason.choices}
+
+
+def _differing(page: pages.LabellingPage, said) -> set[tuple[str, str]]:
+    votes: dict[tuple[int, str], set[str]] = {}
+    for _, revision in said:
+        if not revision.annotation.is_surplus:
+            for one in revision.judgements.all():
+                votes.setdefault((one.unit_id, one.dimension), set()).add(one.label)
+    words = {dimension.slug for dimension in page.type.dimensions if dimension.takes_text}
+    ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
+    return {
+        (ids[unit], dimension)
+        for (unit, dimension), labels in votes.items()
+        if len(labels) > 1 and dimension not in words and unit in ids
+    }
+
+
+def _said(letter: str, revision: Revision, ids: dict[int, str]) -> dict:
+    return {
+        "letter": letter,
+        "is_late": revision.annotation.is_surplus,
+        "comment": revision.comment,
+        "words": (revision.metadata.get(pages.FREE_TEXT) or {}).get("answer", ""),
+        "judgements": [
+            {
+                "unit": ids[one.unit_id],
+                "dimension": one.dimension,
+                "label": one.label,
+                "spans": [
+                    {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+                    | ({"label": span.label} if span.label else {})
+                    for span in sorted(one.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
+                ],
+            }
+            for one in revision.judgements.all()
+            if one.unit_id in ids
+        ],
+    }
+
+
+def names(project: Project, user: User, item: Item) -> dict[str, str]:
+    """Who stands behind each letter, noted as shown."""
+    showing.showed(project, user, [item], [], labels=True)
+    return {letter: revision.annotation.rater.name for letter, revision in said_about(item, user)}
+
+
+def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
+    """What runs said about the item, noted as shown."""
+    page = pages.load_page(item.pk, desk_type(project.type))
+    ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
+    rows = list(Suggestion.objects.filter(run__project=project, unit__in=ids).select_related("run").order_by("pk"))
+    showing.showed(project, user, [item], {row.run for row in rows}, labels=False)
+    known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
+    return [
+        {
+            "unit": ids[row.unit_id],
+            "dimension": row.dimension,
+            "title": known[row.dimension].title_of(row.label),
+            "score": row.probability,
+            "checker": f"{row.run.checker} {row.run.version}",
+        }
+        for row in rows
+        if row.dimension in known
+    ]
+
+
+def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
+    """Store what the person decided of the item; what they saw to waits no longer. Returns what undoes it."""
+    reason, note, basis = (
+        _text(body, name, limit) for name, limit in (("reason", 20), ("note", MAX_NOTE), ("basis", 64))
+    )
+    if reason and reason not in Decision.Reason.values:
+        raise InvalidSubmission([FieldError("There is no such reason", field="reason")])
+    page = pages.load_page(item.pk, desk_type(project.type))
+    given = body.get("judgements")
+    about = [one.get("unit") for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    units = [unit for unit in page.unit_ids.values() if unit in about]
+    judgements = check(page.type, units, page.contents.texts, given)
+    more = {"reason": reason, "for_guidelines": bool(body.get("for_guidelines"))}
+    rows = {page.unit_ids[unit.key]: unit for unit in page.units}
+    with transaction.atomic():
+        adjudicating.changed(project)
+        cases.lock(project.pk, item.pk)
+        case = Case.objects.filter(pk=item.pk).first()
+        if basis != basis_of(project, item):
+            done = _done_before(project, user, rows, judgements)
+            if done is None:
+                raise Outdated(NEW_ANSWER)
+            return done
+        is_held = case is not None and case.holder_id not in (None, user.pk) and case.held_until > timezone.now()
+        if is_held:
+            raise Outdated(HELD)
+        if case is not None and case.undecided and not judgements:
+            raise InvalidSubmission([FieldError("Choose a label before you decide", field="judgements")])
+        done = []
+        for one in judgements:
+            spans = [
+                {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+                | ({"label": span.label} if span.label else {})
+                for span in one.spans
+            ]
+            row = adjudicating.decide(
+                project, user, rows[one.unit], one.dimension, one.label, note, item=item, spans=spans, **more
+            )
+            done.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
+        said = {(one.unit, one.dimension) for one in judgements}
+        for old in Decision.objects.in_force().filter(
+            project=project, unit__in=[rows[unit].pk for unit in units], method=adjudicating.ADJUDICATED
+        ):
+            unit = next(key for key, row in rows.items() if row.pk == old.unit_id)
+            if (unit, old.dimension) not in said:  # it is not asked after this decision
+                row = adjudicating.withdraw(project, user, rows[unit], old.dimension, item=item)
+                done.append({"unit": unit, "dimension": old.dimension, "number": row.number})
+        _see_to(item, Assignment.objects.filter(item=item, is_flagged=True).count(), _newest_revision(item))
+        cases.count(project, project.type, [item.pk])
+    return done
+
+
+def _done_before(project: Project, user: User, rows: dict, judgements) -> list[dict] | None:
+    """What a repeated request stored before; None where it says something else than what is in force."""
+    found = []
+    for one in judgements:
+        row = Decision.objects.in_force().filter(
+            project=project, unit=rows[one.unit], dimension=one.dimension, method=adjudicating.ADJUDICATED
+        )
+        row = row.filter(
+            label=one.label, decided_by__user=user, decided_at__gt=timezone.now() - timedelta(minutes=5)
+        ).first()
+        if row is None:
+            return None
+        found.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
+    return found or None
+
+
+def undo(project: Project, user: User, item: Item, done: object) -> None:
+    """Take back what `decide` stored: what was in force before is in force again. Outdated where somebody decided since."""
+    page = pages.load_page(item.pk, desk_type(project.type))
+    rows = {page.unit_ids[unit.key]: unit for unit in page.units}
+    rater = rater_of(project, user)
+    with transaction.atomic():
+        adjudicating.changed(project)
+        cases.lock(project.pk, item.pk)
+        for one in done if isinstance(done, list) else []:
+            unit = rows.get(one.get("unit")) if isinstance(one, dict) else None
+            of_place = Decision.objects.filter(
+                project=project,
+                unit=unit,
+                dimension=one.get("dimension") if unit else "",
+                method=adjudicating.ADJUDICATED,
+            ).order_by("number")
+            stored = list(of_place)
+            if not stored or stored[-1].number != one.get("number") or stored[-1].decided_by_id != rater.pk:
+                raise Outdated(NEW_ANSWER)
+            before = stored[-2] if len(stored) > 1 else None
+            adjudicating.take_back(project, user, item, stored[-1], before)
+        _see_to(item, 0, 0)
+        cases.count(project, project.type, [item.pk])
+
+
+def _newest_revision(item: Item) -> int:
+    return max(Revision.objects.filter(annotation__item=item, is_latest=True).values_list("pk", flat=True), default=0)
+
+
+def _see_to(item: Item, flags: int, revision: int) -> None:
+    Case.objects.filter(pk=item.pk).update(seen_flags=flags, seen_revision=revision, holder=None, held_until=None)
+
+
+def _text(body: dict, name: str, limit: int) -> str:
+    try:
+        return incoming.text(body.get(name) or "", limit).replace("\r\n", "\n")
+    except incoming.Refused as refused:
+        raise InvalidSubmission([FieldError(f"{name} {refused}", field=name)]) from refused

@@ -1,0 +1,206 @@
+"""The adjudicators' page and what its script asks for."""
+
+import json
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.paginator import Paginator
+from django.http import JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.urls import path
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import incoming
+from annotation.access import ADJUDICATOR, project_with_labels_for, roles_of
+from annotation.decisions import desk
+from annotation.models import Decision, Item, Project
+from annotation.projects.guidelines import render as render_markdown
+from annotation.work.answer_rules import InvalidSubmission
+from annotation.work.label_access import labels_served
+from annotation.work.queries import unit_words
+
+MAX_BEYOND = 1000
+
+
+def _project(request, slug) -> Project:
+    project = project_with_labels_for(request.user, slug)
+    if ADJUDICATOR not in roles_of(request.user, project):
+        raise PermissionDenied("This needs the role of adjudicator")
+    return project
+
+
+def _queue(values) -> desk.Queue:
+    which, order, beyond = values.get("which", ""), values.get("order", "distance"), values.get("beyond") or "0"
+    if which not in desk.WHICH or order not in desk.ORDERS:
+        raise BadRequest("There is no such queue")
+    try:
+        return desk.Queue(which, order, incoming.whole_in_words(beyond, 0, MAX_BEYOND))
+    except incoming.Refused as refused:
+        raise BadRequest(f"beyond {refused}") from refused
+
+
+def _body(request) -> dict:
+    try:
+        body = json.loads(request.body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("This is not JSON") from error
+    if not isinstance(body, dict):
+        raise BadRequest("This is no JSON object")
+    return body
+
+
+def _shown(request, project: Project, item: Item) -> dict:
+    labels_served(request, project, item=item)
+    context = desk.parts(project, request.user, item)
+    html = render_to_string("annotation/work/item.html", context)
+    return {"state": "item", "html": html, "payload": context["payload"]}
+
+
+def _next(request, project: Project, queue: desk.Queue, passed: list) -> dict:
+    item = desk.take(project, request.user, queue, passed)
+    waiting = desk.length(project, queue)
+    if item is None:
+        html = render_to_string("annotation/adjudication/empty.html", {"project": project, "waiting": waiting})
+        return {"state": "empty", "html": html, "waiting": waiting}
+    return _shown(request, project, item) | {"waiting": waiting}
+
+
+def _item(project: Project, uuid) -> Item:
+    return get_object_or_404(project.items, uuid=uuid)
+
+
+@login_required
+@require_safe
+def adjudication(request, slug):
+    project = _project(request, slug)
+    queue = _queue(request.GET)
+    guideline = project.guidelines.order_by("-version").first()
+    chosen = {"which": queue.which, "order": queue.order, "beyond": int(queue.beyond)}
+    context = {
+        "project": project,
+        "type": desk.desk_type(project.type),
+        "chosen": chosen,
+        "query": urlencode(chosen),
+        "which": desk.WHICH.items(),
+        "orders": desk.ORDERS.items(),
+        "item": request.GET.get("item", "")[:36],
+        "reasons": Decision.Reason.choices,
+        "guidelines": guideline
+        and {"version": guideline.version, "html": mark_safe(render_markdown(guideline.markdown))},
+        "waiting": desk.length(project, queue),
+        "max_counted": desk.MAX_COUNTED,
+    }
+    return render(request, "annotation/adjudication/page.html", context)
+
+
+@login_required
+@require_POST
+def adjudication_next(request, slug):
+    """The next item of the queue; those named in `passed` are for later."""
+    project, body = _project(request, slug), _body(request)
+    passed = body.get("passed") or []
+    try:
+        passed = [incoming.uuid_of(one) for one in passed[: desk.MAX_PASSED]] if isinstance(passed, list) else []
+    except incoming.Refused as refused:
+        raise BadRequest(f"passed {refused}") from refused
+    return JsonResponse(_next(request, project, _queue(request.GET), passed))
+
+
+@login_required
+@require_POST
+def adjudication_item(request, slug, uuid):
+    """This item, whether it waits or not."""
+    project = _project(request, slug)
+    item = _item(project, uuid)
+    notice = "" if desk.hold(project, request.user, item) else "Another adjudicator has this item now."
+    return JsonResponse(_shown(request, project, item) | {"notice": notice})
+
+
+@login_required
+@require_POST
+def adjudication_decide(request, slug, uuid):
+    project = _project(request, slug)
+    item, body = _item(project, uuid), _body(request)
+    try:
+        done = desk.decide(project, request.user, item, body)
+    except InvalidSubmission as invalid:
+        return JsonResponse({"message": str(invalid)}, status=422)
+    except desk.Outdated as outdated:
+        return JsonResponse({"message": str(outdated)} | _shown(request, project, item), status=409)
+    return JsonResponse({"done": done})
+
+
+@login_required
+@require_POST
+def adjudication_undo(request, slug, uuid):
+    project = _project(request, slug)
+    item, body = _item(project, uuid), _body(request)
+    try:
+        desk.undo(project, request.user, item, body.get("done"))
+    except desk.Outdated as outdated:
+        return JsonResponse({"message": str(outdated)}, status=409)
+    desk.hold(project, request.user, item)
+    return JsonResponse(_shown(request, project, item))
+
+
+@login_required
+@require_POST
+def adjudication_reveal(request, slug, uuid):
+    """Names, or what checkers said, for whoever asks; it is noted as shown before it leaves the server."""
+    project = _project(request, slug)
+    item, body = _item(project, uuid), _body(request)
+    if body.get("what") == "names":
+        labels_served(request, project, item=item)
+        return JsonResponse({"names": desk.names(project, request.user, item)})
+    if body.get("what") == "checkers":
+        return JsonResponse({"suggestions": desk.checkers_view(project, request.user, item)})
+    raise BadRequest("what must be names or checkers")
+
+
+@login_required
+@require_safe
+def guideline_examples(request, slug):
+    """What adjudicators said the guidelines need, with the example, for their author."""
+    project = project_with_labels_for(request.user, slug)
+    labels_served(request, project)
+    rows = Decision.objects.in_force().filter(project=project, for_guidelines=True).select_related("unit")
+    page = Paginator(rows.order_by("-pk"), 50).get_page(request.GET.get("page"))
+    words = unit_words.words_of(project.type.unit_kind, [row.unit_id for row in page.object_list])
+    of_unit = dict(
+        Item.objects.filter(
+            project=project, item_units__unit__in=[row.unit_id for row in page.object_list]
+        ).values_list("item_units__unit", "uuid")
+    )
+    found = [
+        {
+            "decision": row,
+            "words": words[row.unit_id][0],
+            "question": project.type.dimension(row.dimension).title,
+            "title": project.type.dimension(row.dimension).title_of(row.label),
+            "item": of_unit.get(row.unit_id),
+        }
+        for row in page.object_list
+    ]
+    return render(
+        request,
+        "annotation/adjudication/guidelines.html",
+        {"project": project, "rows": found, "page": page, "query": ""},
+    )
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/adjudication/", adjudication, name="adjudication"),
+    path("projects/<slug:slug>/adjudication/next/", adjudication_next, name="adjudication_next"),
+    path("projects/<slug:slug>/adjudication/guidelines/", guideline_examples, name="guideline_examples"),
+    path("projects/<slug:slug>/adjudication/items/<uuid:uuid>/", adjudication_item, name="adjudication_item"),
+    path(
+        "projects/<slug:slug>/adjudication/items/<uuid:uuid>/decide/", adjudication_decide, name="adjudication_decide"
+    ),
+    path("projects/<slug:slug>/adjudication/items/<uuid:uuid>/undo/", adjudication_undo, name="adjudication_undo"),
+    path(
+        "projects/<slug:slug>/adjudication/items/<uuid:uuid>/reveal/", adjudication_reveal, name="adjudication_reveal"
+    ),
+]

@@ -1,0 +1,195 @@
+"""What waits for adjudicators is stored with every answer, flag and decision, and is what a recount finds."""
+
+import json
+import uuid
+
+import pytest
+
+from annotation.access import assignment_for
+from annotation.decisions import desk
+from annotation.models import Case, Decision, Item, Membership, Shown
+from annotation.projects import cases
+from annotation.task_types import task_type
+from annotation.work import assigning
+from annotation.work.annotating import submit
+from tests import factories
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(db):
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 3)
+    people = [factories.make_user(name) for name in ("ann", "ben")]
+    project = factories.make_project(dataset, annotators=people, overlap=2, order="file")
+    for name in ("judge", "second"):
+        factories.join(project, factories.make_user(name), Membership.Role.ADJUDICATOR)
+    return project
+
+
+def member(project, name):
+    return project.memberships.get(user__username__startswith=name).user
+
+
+def answer(project, name, stance="supports", relevance="relevant", comment="", spans=()):
+    assignment = assigning.take(project, member(project, name))
+    key = assignment.item.key
+    said = [{"unit": key, "dimension": "relevance", "label": relevance}]
+    said += [{"unit": key, "dimension": "stance", "label": stance, "spans": list(spans)}] if stance else []
+    user = member(project, name)
+    submit(
+        assignment_for(user, assignment.uuid),
+        user,
+        {"client_id": str(uuid.uuid4()), "judgements": said, "comment": comment},
+    )
+    return assignment
+
+
+def disagree(project):
+    """On every item Ann says that it supports, and Ben that it refutes."""
+    for _ in range(3):
+        answer(project, "ann", "supports", spans=())
+        answer(project, "ben", "refutes")
+
+
+def post(project, name, way, body=None):
+    address = f"/projects/{project.slug}/adjudication/{way}"
+    return client_of(member(project, name)).post(address, json.dumps(body or {}), content_type="application/json")
+
+
+def decided(payload, label="supports", **more):
+    unit = payload["units"][0]
+    judgements = [
+        {"unit": unit, "dimension": "relevance", "label": "relevant"},
+        {"unit": unit, "dimension": "stance", "label": label},
+    ]
+    return {"basis": payload["basis"], "judgements": judgements} | more
+
+
+def test_answers_make_cases_and_a_recount_finds_no_difference(project):
+    answer(project, "ann", "supports")
+    assert not Case.objects.exists()
+    answer(project, "ben", "refutes")
+    case = Case.objects.get()
+    assert (case.undecided, case.entropy, case.is_commented) == (1, 1.0, False)
+    answer(project, "ann", comment="Which port?")
+    assert Case.objects.get(is_commented=True).undecided == 0
+    assignment = assigning.take(project, member(project, "ben"))
+    assigning.skip(assignment, assignment.rater.user, "odd", flag=True)
+    assert Case.objects.get(is_flagged=True).item == assignment.item
+    assert cases.differences(project) == []
+    Case.objects.filter(pk=case.pk).update(undecided=3)
+    assert [pk for pk, *_ in cases.differences(project)] == [case.pk]
+    cases.recount(project)
+    assert cases.differences(project) == [] and Case.objects.get(pk=case.pk).undecided == 1
+
+
+def test_distances_are_steps_of_the_scale():
+    kind = task_type("claim-evidence/six-way/1")
+    stance = kind.dimension("stance")
+    first, last = stance.values[0], stance.values[-1]
+    steps = len(stance.values) - 1
+    assert cases.distance(stance, {first, last}) == (steps if stance.level != "nominal" else 1)
+    assert cases.distance(stance, {first}) == 0
+    assert cases.entropy({"a": 2, "b": 1}) == pytest.approx(0.918296)
+
+
+def test_two_adjudicators_never_have_the_same_item(project):
+    disagree(project)
+    first = post(project, "judge", "next/").json()
+    second = post(project, "second", "next/").json()
+    assert first["payload"]["item"] != second["payload"]["item"] and first["waiting"] == 3
+    again = post(project, "judge", "next/").json()
+    assert again["payload"]["item"] == first["payload"]["item"]
+    other = post(project, "second", f"items/{first['payload']['item']}/decide/", decided(first["payload"]))
+    assert other.status_code == 409 and "Another adjudicator" in other.json()["message"]
+    assert not Decision.objects.exists()
+    Case.objects.update(held_until="2020-01-01T00:00:00Z")  # a lease that ran out keeps nobody from deciding
+    assert (
+        post(project, "second", f"items/{first['payload']['item']}/decide/", decided(first["payload"])).status_code
+        == 200
+    )
+
+
+def test_nothing_names_anybody_until_it_is_asked_for(project):
+    disagree(project)
+    reply = post(project, "judge", "next/")
+    payload = reply.json()["payload"]
+    assert b"ann" not in json.dumps(payload["said"]).encode() and payload["answers"] == []
+    assert sorted(one["letter"] for one in payload["said"]) == ["A", "B"]
+    assert set(Shown.objects.values_list("what", flat=True)) == {Shown.UNNAMED_LABELS}
+    assert post(project, "judge", "next/").json()["payload"]["said"] == payload["said"]  # letters stay
+    post(project, "judge", f"items/{payload['item']}/decide/", decided(payload))
+    assert {(row.seen["labels"], row.seen["names"]) for row in Decision.objects.all()} == {(True, False)}
+    names = post(project, "judge", f"items/{payload['item']}/reveal/", {"what": "names"}).json()["names"]
+    assert sorted(names) == ["A", "B"] and Shown.objects.filter(what=Shown.LABELS).count() == 1
+
+
+def test_a_decision_takes_the_item_off_the_queue_and_undo_brings_it_back(project):
+    disagree(project)
+    payload = post(project, "judge", "next/").json()["payload"]
+    body = decided(payload, reason="slip", note="Ben misread", for_guidelines=True)
+    way = f"items/{payload['item']}/"
+    done = post(project, "judge", f"{way}decide/", body).json()["done"]
+    stored = Decision.objects.in_force().get(dimension="stance")
+    assert (stored.label, stored.reason, stored.note, stored.for_guidelines) == (
+        "supports",
+        "slip",
+        "Ben misread",
+        True,
+    )
+    assert post(project, "judge", f"{way}decide/", body).json()["done"] == done  # a repeated request
+    assert Decision.objects.count() == 2 and desk.length(project) == 2 and cases.differences(project) == []
+    page = client_of(member(project, "judge")).get(f"/projects/{project.slug}/adjudication/guidelines/")
+    assert "Ben misread" in page.content.decode()
+    assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 200
+    assert not Decision.objects.in_force().exists() and desk.length(project) == 3
+    assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 409
+
+
+def test_an_answer_that_came_meanwhile_is_said_and_nothing_is_stored(project):
+    disagree(project)
+    payload = post(project, "judge", "next/").json()["payload"]
+    item = Item.objects.get(uuid=payload["item"])
+    assignment = item.assignments.filter(rater__user=member(project, "ben")).get()
+    said = [{"unit": item.key, "dimension": "relevance", "label": "not_relevant"}]
+    user = member(project, "ben")
+    submit(assignment_for(user, assignment.uuid), user, {"client_id": str(uuid.uuid4()), "judgements": said})
+    reply = post(project, "judge", f"items/{item.uuid}/decide/", decided(payload))
+    assert reply.status_code == 409 and not Decision.objects.exists()
+    fresh = reply.json()["payload"]
+    assert fresh["basis"] != payload["basis"] and fresh["differing"][0]["dimension"] == "relevance"
+    # What a decision says is not asked differs no longer.
+    unit = fresh["units"][0]
+    body = {"basis": fresh["basis"], "judgements": [{"unit": unit, "dimension": "relevance", "label": "not_relevant"}]}
+    assert post(project, "judge", f"items/{item.uuid}/decide/", body).status_code == 200
+    assert desk.length(project) == 2 and cases.differences(project) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {"judgements": None},
+        {"judgements": [{"unit": [], "dimension": "stance", "label": "supports"}]},
+        {"note": 3},
+        {"reason": "because", "judgements": []},
+        {"judgements": [], "note": "\x00"},
+        {"basis": {}, "judgements": []},
+    ],
+)
+def test_what_is_sent_wrong_is_refused(project, body):
+    disagree(project)
+    payload = post(project, "judge", "next/").json()["payload"]
+    address = f"/projects/{project.slug}/adjudication/items/{payload['item']}/decide/"
+    client = client_of(member(project, "judge"))
+    reply = client.post(address, json.dumps(body), content_type="application/json")
+    assert reply.status_code in (400, 422, 409) and not Decision.objects.exists()
+    assert (
+        client.post(
+            f"/projects/{project.slug}/adjudication/next/?beyond=-1", "{}", content_type="application/json"
+        ).status_code
+        == 400
+    )

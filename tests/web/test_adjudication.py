@@ -1,0 +1,97 @@
+"""Two annotators disagree, and an adjudicator works through the queue by keyboard."""
+
+import uuid
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.access import assignment_for
+from annotation.models import Decision, Membership
+from annotation.work import assigning
+from annotation.work.annotating import submit
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+TEXT = "The harbour of the old town stayed open all winter, the report says."
+
+
+@pytest.fixture
+def world(ann):
+    ben, judge = make_user("ben"), make_user("judge")
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 3, texts=[TEXT] * 3)
+    project = make_project(dataset, overlap=2, order="file", annotators=[ann, ben])
+    join(project, judge, Membership.Role.ADJUDICATOR)
+    for person, stance, start, end in ((ann, "supports", 4, 11), (ben, "refutes", 8, 24)):
+        while assignment := assigning.take(project, person):
+            key = assignment.item.key
+            span = {"field": "evidence", "start": start, "end": end, "quote": TEXT[start:end]}
+            said = [
+                {"unit": key, "dimension": "relevance", "label": "relevant"},
+                {"unit": key, "dimension": "stance", "label": stance, "spans": [span]},
+            ]
+            body = {"client_id": str(uuid.uuid4()), "judgements": said, "comment": f"says {person.username}"}
+            submit(assignment_for(person, assignment.uuid), person, body)
+    return project, judge
+
+
+def in_force(dimension="stance"):
+    return list(Decision.objects.in_force().filter(dimension=dimension).order_by("pk").values_list("label", flat=True))
+
+
+def open_desk(open_context, world, **options):
+    project, judge = world
+    page = open_context(judge, **options).new_page()
+    page.goto(f"/projects/{project.slug}/")
+    page.get_by_role("link", name="Adjudicate").click()
+    page.locator("[data-item]").wait_for()
+    return page
+
+
+def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world):
+    page = open_desk(open_context, world)
+    first = page.locator("[data-item]").get_attribute("data-item")
+    expect(page.locator("input:checked")).to_have_count(0)
+    expect(page.locator("[data-waiting]")).to_have_text("3")
+    expect(page.locator(".said li").first).to_contain_text("A")
+    assert page.locator("mark.said").count() >= 3  # both highlights and where they overlap
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-status]")).to_contain_text("Choose")
+    page.keyboard.press("Shift+A")
+    label = page.locator(".said li", has_text="A").last.inner_text()
+    page.keyboard.press("u")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-waiting]")).to_have_text("2")
+    taken = Decision.objects.in_force().get(dimension="stance")
+    assert taken.label in label.lower() and taken.for_guidelines and len(taken.spans) == 1
+    assert taken.spans[0]["quote"] == TEXT[taken.spans[0]["start"] : taken.spans[0]["end"]]
+    # Back to the item before by undo, and another decision by digits.
+    page.keyboard.press("z")
+    expect(page.locator(f'[data-item="{first}"]')).to_be_visible()
+    assert in_force() == []
+    page.keyboard.press("1")
+    page.keyboard.press("6")
+    page.keyboard.press("Enter")
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    for _ in range(2):
+        before = page.locator("[data-item]").get_attribute("data-item")
+        page.keyboard.press("n")
+        expect(page.locator(".said").first).to_contain_text("ben")
+        page.keyboard.press("Shift+B")
+        page.keyboard.press("Enter")
+        expect(page.locator(f'[data-item="{before}"]')).to_have_count(0)
+    expect(page.get_by_role("heading", name="Nothing waits for a decision")).to_be_visible()
+    assert len(in_force()) == 3
+    assert {row.seen["names"] for row in Decision.objects.in_force().order_by("pk")[2:]} == {True}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
+    page = open_desk(open_context, world, color_scheme=scheme)
+    picture(page, f"adjudication-{scheme}")
+    assert grave_problems(page) == []
+    resize(page, {"width": 390, "height": 800})
+    picture(page, f"adjudication-phone-{scheme}")
+    assert not scrolls_sideways(page)
