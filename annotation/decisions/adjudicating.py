@@ -28,7 +28,7 @@ def decide(
     **more,
 ) -> Decision:
     """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
-    person who was shown nothing else since, adds nothing. `more` has a reason, spans and whether the guidelines need it.
+    person who was shown nothing else since, adds nothing. `more` has a reason, spans, and whether guidelines need it.
     Whoever names the item has locked it and counts its case."""
     more = {"reason": "", "spans": [], "for_guidelines": False} | more
     with transaction.atomic():

@@ -1,8 +1,8 @@
 """The adjudicators' queue: which item is next and who holds it, what its page shows, and storing what was decided.
 
-Judgements come under letters. Names, and what checkers said, leave the server only when somebody asks for them, and that
-is noted (`Shown`). A decision carries what its page was made from: where an answer or a decision has come since, nothing
-is stored and the page is asked again.
+Judgements come under letters. Names, and what checkers said, leave the server only when somebody asks for them, and
+that is noted (`Shown`). A decision carries what its page was made from: where an answer or a decision has come since,
+nothing is stored and the page is asked again.
 """
 
 from __future__ import annotations
@@ -315,7 +315,8 @@ def _done_before(project: Project, user: User, rows: dict, judgements) -> list[d
 
 
 def undo(project: Project, user: User, item: Item, done: object) -> None:
-    """Take back what `decide` stored: what was in force before is in force again. Outdated where somebody decided since."""
+    """Take back what `decide` stored: what was in force before is in force again. Outdated where somebody
+    decided since."""
     page = pages.load_page(item.pk, desk_type(project.type))
     rows = {page.unit_ids[unit.key]: unit for unit in page.units}
     rater = rater_of(project, user)

@@ -1,8 +1,8 @@
-"""What waits for adjudicators, item by item (`Case`): counted anew from answers, flags and decisions in the transaction
-that stores one of these.
+"""What waits for adjudicators, item by item (`Case`): counted anew from answers, flags and decisions in the
+transaction that stores one of these.
 
-Whoever counts has locked the item, or the project where it is about many of its items: of two people who answer one item
-at the same moment the second sees what the first one said.
+Whoever counts has locked the item, or the project where it is about many of its items: of two people who answer one
+item at the same moment the second sees what the first one said.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SETTLING = ("adjudicated", "rule")  # methods whose decisions settle a disagreem
 
 
 @dataclass(frozen=True)
-class Standing:
+class CaseState:
     """What a case says about an item."""
 
     undecided: int = 0
@@ -39,7 +39,7 @@ class Standing:
         return bool(self.undecided or self.is_flagged or self.is_commented)
 
 
-FIELDS = tuple(Standing.__dataclass_fields__)
+FIELDS = tuple(CaseState.__dataclass_fields__)
 
 
 def lock(project_id: int, item_id: int | None = None) -> None:
@@ -112,7 +112,7 @@ def count(project, kind: TaskType, ids: list[int], model=None) -> None:
         cases.bulk_update(changed, FIELDS)
 
 
-def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping, model=None) -> dict[int, Standing]:
+def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping, model=None) -> dict[int, CaseState]:
     """What follows from what is stored about these items: five queries. `seen` has the flags and the newest revision
     that adjudicators have seen to, by item."""
     model = model or (lambda name: apps.get_model("annotation", name))
@@ -161,7 +161,7 @@ def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping, mo
     for item in ids:
         places = open_places.get(item, [])
         seen_flags, seen_revision = seen.get(item, (0, 0))
-        found[item] = Standing(
+        found[item] = CaseState(
             undecided=len(places),
             distance=max((far for far, _ in places), default=0.0),
             entropy=max((bits for _, bits in places), default=0.0),
@@ -180,8 +180,8 @@ def _is_settled(kind: TaskType, dimension: Dimension, unit: int, decided: Mappin
 
 
 def distance(dimension: Dimension, labels: Iterable[str]) -> float:
-    """How far the answers that lie farthest apart are: steps of an ordered scale or of a number's range, labels that one
-    answer of several has and another has not, and 1 where labels have no order."""
+    """How far the answers that lie farthest apart are: steps of an ordered scale or of a number's range, labels that
+    one answer of several has and another has not, and 1 where labels have no order."""
     answers = sorted(labels)
     if dimension.takes_number:
         step = (dimension.number.step if dimension.number else None) or 1
@@ -217,7 +217,7 @@ def differences(project: Project) -> list[tuple[int, dict, dict]]:
         seen = {pk: (case.seen_flags, case.seen_revision) for pk, case in stored.items()}
         for pk, standing in standings(project.pk, project.type, part, seen).items():
             case = stored.get(pk)
-            now = Standing(**{name: getattr(case, name) for name in FIELDS}) if case else Standing()
+            now = CaseState(**{name: getattr(case, name) for name in FIELDS}) if case else CaseState()
             if now != standing:
                 found.append((pk, vars(now), vars(standing)))
     return found

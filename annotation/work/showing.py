@@ -16,8 +16,8 @@ def showed(
     labels: bool,
     more: Iterable[str] = (),
 ) -> None:
-    """That a page shows this person suggestions of the runs on the items, others' `labels` with their names, and what `more` names. To be called before
-    the page is sent. Writes only what is new."""
+    """That a page shows this person suggestions of the runs on the items, others' `labels` with their names, and what
+    `more` names. To be called before the page is sent. Writes only what is new."""
     what = [*(str(run.uuid) for run in runs), *([Shown.LABELS] if labels else []), *more]
     ids = {item.pk for item in items}
     known = set(Shown.objects.filter(user=user, item__in=ids, what__in=what).values_list("item_id", "what"))

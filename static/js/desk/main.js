@@ -114,7 +114,7 @@ const nameOf = (made, letter) => (made.names[letter] ? `${letter} (${made.names[
 /** Beside each question who said what, and below them all comments, with a button that takes each answer over. */
 function showSaid(made) {
   const { payload, node } = made;
-  for (const old of node.querySelectorAll(".said")) old.remove();
+  for (const old of node.querySelectorAll("ul.said")) old.remove();
   for (const group of made.groups) {
     const line = make("ul", { className: "said" });
     payload.said.forEach(({ letter, judgements, is_late: isLate }, index) => {
