@@ -24,6 +24,7 @@ from annotation.bulk import bulk_insert, refresh_statistics
 from annotation.decisions.moments import Moment
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Decision, Item, ItemUnit, Job, Judgement, Project, Rater, Revision, RuleRun, Unit
+from annotation.projects import cases
 from annotation.task_types import Dimension, TaskType
 
 AT_ONCE = 20_000
@@ -205,13 +206,15 @@ def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> Ru
             created_by=user,
             created_at=now,
         )
-        counts = []
+        counts, reopened = [], []
         for one in found:
             changes = _changes(project, name, one)
             _write(run, one, changes)
             counts.append(_counted(one, changes))
+            reopened += [unit for unit, _ in changes.withdrawn]
         run.counts = {"questions": counts}
         run.save(update_fields=["counts"])
+        cases.recount(project, cases.touched_by(project, reopened))
     refresh_statistics(Decision)
     return run
 

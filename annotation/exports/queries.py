@@ -112,6 +112,7 @@ def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]
     about = Q(unit__in=items.values("unit")) | ~Q(unit__kind=judged)
     rows = Decision.objects.filter(about, project=project, pk__lte=moment.decision)
     columns = ("unit__key", "dimension", "label", "number", "decided_by__pseudonym", *DECISION_FIELDS)
+    columns += ("reason", "spans", "for_guidelines")
     columns += ("method", "rule", "rule_run__version", "outcome", "posterior", "unit__kind")
     found = [
         DecisionRecord(
@@ -121,15 +122,21 @@ def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]
             set_name(method, rule),
             number,
             rater or "",
-            *more,
+            note,
+            seen,
+            decided_at,
+            reason=reason,
+            spans=tuple(SpanRecord(**span) for span in spans),
+            for_guidelines=for_guidelines,
             version=version,
             outcome="" if outcome == Decision.Outcome.LABEL else outcome,
             posterior=posterior,
             unit_kind="" if kind == judged else kind,
         )
-        for unit, dimension, label, number, rater, *more, method, rule, version, outcome, posterior, kind in (
+        for unit, dimension, label, number, rater, note, seen, decided_at, reason, spans, for_guidelines, *of_rule in (
             rows.values_list(*columns).iterator(chunk_size=10_000)
         )
+        for method, rule, version, outcome, posterior, kind in (of_rule,)
     ]
     return sorted(found, key=decision_key)
 

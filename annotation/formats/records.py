@@ -199,6 +199,9 @@ class DecisionRecord:
     outcome: str = ""  # no-answer or dropped, where it is no label
     posterior: float | None = None
     unit_kind: str = ""  # where it is another than what the project judges
+    reason: str = ""  # why an adjudicator had to decide, as `Decision.Reason` has it
+    spans: tuple[SpanRecord, ...] = ()
+    for_guidelines: bool = False  # an example that the guidelines need
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.bulk import bulk_insert, reserve_ids
+from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
 from annotation.jobs.lifecycle import JobError
 from annotation.models import (
@@ -51,6 +52,7 @@ REVISION_FIELDS = (
 RULE_NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{RuleRun.NAME_CHARS - 1}}}")
 # What a decision says: label, rater, note, what they had seen, when, and what a rule says besides.
 DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at", "outcome", "posterior", "rule_run_id")
+DECISION_FIELDS += ("reason", "spans", "for_guidelines")
 Place = tuple[int, str, str, str]  # unit, dimension, method and rule of decisions
 
 
@@ -233,6 +235,7 @@ class _Labels:
             rater = self._rater(record.rater, "person") if record.rater else None
             outcome = record.outcome or Decision.Outcome.LABEL.value
             said = (record.label, rater, record.note, record.seen, record.decided_at, outcome, record.posterior, run)
+            said += (record.reason, [cells_of_span(span) for span in record.spans], record.for_guidelines)
             last = max(stored, default=0)
             if record.number is None:  # the file knows no history: it says what is in force
                 is_known = bool(last) and stored[last][0] == record.label

@@ -140,6 +140,8 @@ class LabelCheck:
             yield "dimension", record.dimension, "is none of the task type's dimensions"
         if len(record.rater) > RATER_CHARS:
             yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
+        if record.spans:
+            yield from self._of_spans(JudgementRecord(record.unit, record.dimension, record.label, record.spans))
 
     def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
         known = {each.slug: each for each in self.task_type.dimensions}
@@ -205,6 +207,9 @@ class LabelCheck:
             for judgement in record.judgements
             for span in judgement.spans
         ]
+        if self.task_type.unit_kind == self.task_type.anchor_kind:
+            decided = [record for record in records if isinstance(record, DecisionRecord)]
+            marked += [(record.unit, record.unit, span) for record in decided for span in record.spans]
         if self.texts is not None:
             yield from self._wrong_quotes_of_file([each for each in marked if self.texts.has(each[0])], dataset)
             marked = [each for each in marked if not self.texts.has(each[0])]

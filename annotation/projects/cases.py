@@ -73,6 +73,17 @@ def recount(project: Project, items: Iterable[int] | None = None) -> None:
             count(project, project.type, part)
 
 
+def touched_by(project: Project, reopened: list[int]) -> list[int]:
+    """Items whose case decisions on many units may have changed: those that have one, and those of units that a
+    decision was withdrawn from."""
+    known = set(apps.get_model("annotation", "Case").objects.filter(project=project).values_list("pk", flat=True))
+    of_units = apps.get_model("annotation", "ItemUnit").objects.filter(item__project=project)
+    for start in range(0, len(reopened), ITEMS_AT_ONCE):
+        part = reopened[start : start + ITEMS_AT_ONCE]
+        known.update(of_units.filter(unit__in=part).values_list("item", flat=True))
+    return sorted(known)
+
+
 def parts(project_id: int, ids: list[int] | None, model=None) -> Iterator[list[int]]:
     model = model or (lambda name: apps.get_model("annotation", name))
     if ids is None:

@@ -77,6 +77,9 @@ ELSEWHERE = {
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
     "webhook_ping", "webhook_remove", "delivery_repeat",
+    # tests/web/test_adjudication.py
+    "adjudication", "adjudication_next", "adjudication_item", "adjudication_decide", "adjudication_undo",
+    "adjudication_reveal", "guideline_examples",
 }  # fmt: skip
 
 

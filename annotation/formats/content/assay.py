@@ -37,6 +37,7 @@ CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
 DECISION_SIGN = "method"
 OUTCOMES = ("no-answer", "dropped")  # of decisions, beside a label
+REASONS = ("guideline-unclear", "slip", "ambiguous", "bad-item")  # why an adjudicator had to decide
 KINDS_ABOVE = ("claim", "response")  # of units that decisions about others were lifted to
 ANSWER_CHARS = 10_000
 KIND_TITLES = {str: "a text", bool: "true or false"}
@@ -184,6 +185,9 @@ def _decision(cells: dict, limit: int) -> DecisionRecord:
     kind = _take(cells, "unit_kind", str, "")
     if kind not in ("", *KINDS_ABOVE):
         raise BadCell("unit_kind", kind, f"is not one of {', '.join(KINDS_ABOVE)}")
+    reason = _take(cells, "reason", str, "")
+    if reason not in ("", *REASONS):
+        raise BadCell("reason", reason, f"is not one of {', '.join(REASONS)}")
     if seen is not None and not _is_seen(seen):
         raise BadCell("seen", seen, 'is not a JSON object with "runs", a list of objects with "run" and "checker"')
     return DecisionRecord(
@@ -200,6 +204,9 @@ def _decision(cells: dict, limit: int) -> DecisionRecord:
         outcome=outcome,
         posterior=posterior,
         unit_kind=kind,
+        reason=reason,
+        spans=_spans(cells, "spans"),
+        for_guidelines=_take(cells, "for_guidelines", bool, False),
     )
 
 
@@ -214,15 +221,19 @@ def _is_seen(seen: object) -> bool:
 def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
     if not isinstance(entry, dict):
         raise BadCell(path, entry, "is not a JSON object")
-    spans = entry.get("spans", [])
-    if not isinstance(spans, list):
-        raise BadCell(f"{path}.spans", spans, "is not a list")
     return JudgementRecord(
         to_key(entry.get("unit"), f"{path}.unit", limit),
         to_key(entry.get("dimension"), f"{path}.dimension", limit),
         _answer(entry.get("label"), f"{path}.label"),
-        tuple(_span(span, f"{path}.spans[{at}]") for at, span in enumerate(spans)),
+        _spans(entry, f"{path}.spans"),
     )
+
+
+def _spans(cells: dict, path: str) -> tuple[SpanRecord, ...]:
+    spans = cells.get("spans", [])
+    if not isinstance(spans, list):
+        raise BadCell(path, spans, "is not a list")
+    return tuple(_span(span, f"{path}[{at}]") for at, span in enumerate(spans))
 
 
 def _answer(value: object, path: str) -> str:
@@ -326,16 +337,17 @@ def line_of(annotation: AnnotationRecord) -> str:
                     "unit": judgement.unit,
                     "dimension": judgement.dimension,
                     "label": judgement.label,
-                    "spans": [
-                        {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-                        | ({"label": span.label} if span.label else {})  # lines of before have none
-                        for span in judgement.spans
-                    ],
+                    "spans": [cells_of_span(span) for span in judgement.spans],
                 }
                 for judgement in annotation.judgements
             ],
         }
     )
+
+
+def cells_of_span(span: SpanRecord) -> dict:
+    cells = {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
+    return cells | ({"label": span.label} if span.label else {})  # lines of before have none
 
 
 def line_of_decision(decision: DecisionRecord) -> str:
@@ -344,6 +356,8 @@ def line_of_decision(decision: DecisionRecord) -> str:
     more |= {"label": decision.label or None, "decided_at": instant_text(decision.decided_at)}
     more |= {"version": decision.version, "posterior": decision.posterior}
     more |= {"outcome": decision.outcome or None, "unit_kind": decision.unit_kind or None}
+    more |= {"reason": decision.reason or None, "for_guidelines": decision.for_guidelines or None}
+    more |= {"spans": [cells_of_span(span) for span in decision.spans] or None}
     return _ENCODE(
         {"unit": decision.unit, "dimension": decision.dimension, "method": decision.method, "number": decision.number}
         | {name: value for name, value in more.items() if value is not None}

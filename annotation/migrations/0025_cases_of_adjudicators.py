@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0022_webhooks'),
+        ('annotation', '0024_rules_that_settle'),
     ]
 
     operations = [

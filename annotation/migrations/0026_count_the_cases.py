@@ -23,6 +23,6 @@ def _kind(model, project):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0023_cases_of_adjudicators")]
+    dependencies = [("annotation", "0025_cases_of_adjudicators")]
 
     operations = [migrations.RunPython(fill, migrations.RunPython.noop, elidable=True)]
