@@ -319,19 +319,19 @@ def undo(project: Project, user: User, item: Item, done: object) -> None:
     decided since."""
     page = pages.load_page(item.pk, desk_type(project.type))
     rows = {page.unit_ids[unit.key]: unit for unit in page.units}
-    rater = rater_of(project, user)
+    rater, asked = rater_of(project, user), {dimension.slug for dimension in page.type.dimensions}
     with transaction.atomic():
         adjudicating.changed(project)
         cases.lock(project.pk, item.pk)
         for one in done if isinstance(done, list) else []:
-            unit = rows.get(one.get("unit")) if isinstance(one, dict) else None
+            one = one if isinstance(one, dict) else {}
+            unit, dimension = rows.get(str(one.get("unit"))), str(one.get("dimension"))
+            if dimension not in asked:
+                raise InvalidSubmission([FieldError("There is no such question", field="done")])
             of_place = Decision.objects.filter(
-                project=project,
-                unit=unit,
-                dimension=one.get("dimension") if unit else "",
-                method=adjudicating.ADJUDICATED,
-            ).order_by("number")
-            stored = list(of_place)
+                project=project, unit=unit, dimension=dimension, method=adjudicating.ADJUDICATED
+            )
+            stored = list(of_place.order_by("number"))
             if not stored or stored[-1].number != one.get("number") or stored[-1].decided_by_id != rater.pk:
                 raise Outdated(NEW_ANSWER)
             before = stored[-2] if len(stored) > 1 else None

@@ -140,6 +140,8 @@ def adjudication_undo(request, slug, uuid):
     item, body = _item(project, uuid), _body(request)
     try:
         desk.undo(project, request.user, item, body.get("done"))
+    except InvalidSubmission as invalid:
+        return JsonResponse({"message": str(invalid)}, status=422)
     except desk.Outdated as outdated:
         return JsonResponse({"message": str(outdated)}, status=409)
     desk.hold(project, request.user, item)

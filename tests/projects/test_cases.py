@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from analysis.rules.running import run_rule
 from annotation.access import assignment_for
 from annotation.decisions import desk
 from annotation.models import Case, Decision, Item, Membership, Shown
@@ -147,6 +148,19 @@ def test_a_decision_takes_the_item_off_the_queue_and_undo_brings_it_back(project
     assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 200
     assert not Decision.objects.in_force().exists() and desk.length(project) == 3
     assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 409
+
+
+@pytest.mark.parametrize("done", [[1], [{"unit": ["x"], "dimension": {}}], [{"unit": None, "dimension": "\x00"}]])
+def test_an_undo_of_nothing_that_was_decided_is_refused(project, done):
+    disagree(project)
+    payload = post(project, "judge", "next/").json()["payload"]
+    assert post(project, "judge", f"items/{payload['item']}/undo/", {"done": done}).status_code == 422
+
+
+def test_a_rules_run_settles_what_differs(project):
+    disagree(project)
+    run_rule(project, None, "most", "majority", {"ties": "first"})
+    assert desk.length(project) == 0 and cases.differences(project) == []
 
 
 def test_an_answer_that_came_meanwhile_is_said_and_nothing_is_stored(project):

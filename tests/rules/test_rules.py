@@ -188,14 +188,22 @@ def test_an_export_says_which_rule_decided_and_comes_back(study, tmp_path):
     run_rule(project, None, "firm", "weighted", {"question": "stance", "minimum": "0.6"})
     run_rule(project, None, "verdicts", "lift", {"decisions": "firm", "undecided": "ignore"} | {
         "table": "supports: any supports, no refutes\nrefutes: any refutes\nopen: otherwise"})  # fmt: skip
+    unit = Unit.objects.filter(kind="evidence").order_by("pk").first()
+    span = {"field": "evidence", "start": 0, "end": 4, "quote": unit.evidence.text[:4]}
+    more = {"reason": "ambiguous", "spans": [span], "for_guidelines": True}
+    judge = factories.join(project, factories.make_user("judge"), "adjudicator")
+    adjudicating.decide(project, judge, unit, "stance", "supports", "Both read it so", **more)
     call_command("release", project.slug, tmp_path / "one", verbosity=0)
     lines = [json.loads(line) for line in (tmp_path / "one" / "decisions.jsonl").read_text().splitlines()]
+    [person] = [one for one in lines if one["method"] == "adjudicated"]
+    assert {name: person[name] for name in more} == more
+    lines.remove(person)
     assert {(one["method"], one["version"]) for one in lines} == {("rule:firm", 1), ("rule:verdicts", 1)}
     assert all(one["posterior"] == round(one["posterior"], 3) for one in lines if one["method"] == "rule:firm")
     assert {one["unit_kind"] for one in lines if one["method"] == "rule:verdicts"} == {"claim"}
     factories.make_user(is_superuser=True)
     by_card = {one.method for one in settled(DatabaseSource(project)).values()}
-    assert by_card == {"", "majority", "rule:firm"}
+    assert by_card == {"", "adjudicated", "majority", "rule:firm"}
     slug = project.slug
     Project.objects.filter(pk=project.pk).update(slug="before")
     zipped(tmp_path / "one", tmp_path / "one.zip")
