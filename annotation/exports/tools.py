@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -48,24 +48,31 @@ TOOLS: dict[str, ToolExport] = {
 }
 
 
-def lost_in(project: Project, tool: str) -> list[tuple[str, int | None]]:
-    """What the tool's files do not hold of this project: in words, and how many there are, where that counts."""
-    export = TOOLS[tool]
+SUGGESTIONS = "Suggestions of checkers"
+
+
+def held_in(project: Project) -> dict[str, int]:
+    """What tools' files may not hold, in words, and how many of it the project has."""
     revisions = Revision.objects.filter(annotation__item__project=project)
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
-    decisions = Decision.objects.filter(project=project).in_force()
     suggestions = Suggestion.objects.filter(run__project=project)
-    counts = (
-        ("Earlier revisions of annotations", revisions.filter(is_latest=False)),
-        ("Comments and free texts", revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={}))),
-        ("Highlights without labels", highlights.filter(label="")),
-        ("Decisions", decisions),
-        ("Scores of checkers", Score.objects.filter(run__project=project)),
-        *(() if export.has_suggestions else (("Suggestions of checkers", suggestions),)),
-        ("Suggestions with highlights, which come without them", suggestions.exclude(spans=[])),
-    )
-    found = [(what, rows.count()) for what, rows in counts]
-    told = [(what, number) for what, number in found if number]
+    counts = {
+        "Earlier revisions of annotations": revisions.filter(is_latest=False),
+        "Comments and free texts": revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={})),
+        "Highlights without labels": highlights.filter(label=""),
+        "Decisions": Decision.objects.filter(project=project).in_force(),
+        "Scores of checkers": Score.objects.filter(run__project=project),
+        SUGGESTIONS: suggestions,
+        "Suggestions with highlights, which come without them": suggestions.exclude(spans=[]),
+    }
+    return {what: rows.count() for what, rows in counts.items()}
+
+
+def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) -> list[tuple[str, int | None]]:
+    """What the tool's files do not hold of this project (`held_in`): in words, and how many there are, where that
+    counts."""
+    export, held = TOOLS[tool], held_in(project) if held is None else held
+    told = [(what, n) for what, n in held.items() if n and not (what == SUGGESTIONS and export.has_suggestions)]
     what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
     return [*told, (what_people_saw, None), *((what, None) for what in import_module(export.module).LOSES)]
 

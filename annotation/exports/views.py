@@ -12,7 +12,7 @@ from annotation import incoming
 from annotation.access import project_with_labels_for
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
-from annotation.exports.tools import TOOLS, lost_in
+from annotation.exports.tools import TOOLS, held_in, lost_in
 from annotation.jobs.queries import progress_of
 from annotation.models import Artifact, Job
 from annotation.work import showing
@@ -36,7 +36,8 @@ def project_exports(request, slug):
         .order_by("-created_at")[:SHOWN]
     )
     rows = [{"job": job, "progress": None if job.is_finished else progress_of(job)} for job in jobs]
-    losses = [(tool.title, lost_in(project, name)) for name, tool in TOOLS.items()]
+    held = held_in(project)
+    losses = [(tool.title, lost_in(project, name, held)) for name, tool in TOOLS.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses}
     return render(request, "annotation/exports/list.html", context)
 

@@ -41,14 +41,17 @@ AS_THEY_STAND = {IDENTICAL: "places"}
 
 
 def guessed_roles(path: Path) -> SaidMapping | None:
-    """What the columns of a table most likely are; None where they hold no labels that one can tell."""
+    """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
+    nothing that gave any: any column of few values could be labels then."""
     try:
         seen = preview(SourceFile(path), n=200)
         roles = guess_roles(seen.columns, seen.rows)
         check_roles(roles)
     except FormatError:
         return None
-    return SaidMapping(RATINGS, roles) if any(role.partition("/")[0] == "label" for role in roles) else None
+    kinds = {role.partition("/")[0] for role in roles}
+    says_who = kinds & {"rater", "score", "prediction"} or any(role.count("/") == 2 for role in roles)
+    return SaidMapping(RATINGS, roles) if "label" in kinds and says_who else None
 
 
 class RatedTableSource(LongTableSource):
