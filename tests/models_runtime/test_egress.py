@@ -2,45 +2,11 @@
 
 import ipaddress
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from models_runtime import egress
-
-
-@pytest.fixture
-def receiver():
-    """A server on loopback that keeps what it is sent; `answer` is what it says."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            server.got.append((self.path, dict(self.headers), body))
-            status, headers, text = server.answer
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            for part in text:
-                self.wfile.write(part)
-                self.wfile.flush()
-                time.sleep(0.05 if len(text) > 1 else 0)
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.got, server.answer = [], (200, {}, [b"thanks"])
-    server.host = f"127.0.0.1:{server.server_port}"
-    server.url = f"http://{server.host}/hook?a=b"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
 
 PRIVATE = (
     *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"),

@@ -18,7 +18,6 @@ from annotation.webhooks import delivering, events
 from models_runtime import egress
 from tests.api.programs import EXAMPLES, Program, problem_of
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
-from tests.models_runtime.test_egress import receiver  # noqa: F401 (a fixture)
 from tests.world import client_of, label_one
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +37,7 @@ def program(project):
 
 
 @pytest.fixture
-def webhook(project, receiver, settings):  # noqa: F811
+def webhook(project, receiver, settings):
     settings.WEBHOOK_HOSTS = frozenset([receiver.host])
     return delivering.make_webhook(project, project.created_by, receiver.url, [*events.EVENTS])
 
@@ -50,7 +49,7 @@ def deliver_all(later: timedelta = timedelta()) -> None:
         tasks.deliver(delivery.pk)
 
 
-def test_what_happens_is_told_in_its_order_and_signed(project, webhook, receiver):  # noqa: F811
+def test_what_happens_is_told_in_its_order_and_signed(project, webhook, receiver):
     managing.pause_project(project)
     managing.pause_project(project)  # nothing happened
     managing.open_project(project)
@@ -79,7 +78,7 @@ def test_what_happens_is_told_in_its_order_and_signed(project, webhook, receiver
     assert len(receiver.got) == 3
 
 
-def test_jobs_and_releases_tell_how_they_ended_and_nothing_that_people_said(project, webhook, receiver):  # noqa: F811
+def test_jobs_and_releases_tell_how_they_ended_and_nothing_that_people_said(project, webhook, receiver):
     label_one(project, project.memberships.get(role="annotator").user)
     release = start_freezing(project, project.created_by, "a secret note")
     lifecycle.run_here(release.job)
@@ -114,7 +113,7 @@ def test_only_what_was_chosen_is_told_and_what_is_taken_back_is_told_to_nobody(p
     assert WebhookDelivery.objects.get().event == "project.closed"
 
 
-def test_it_is_tried_again_after_growing_waits_until_it_has_failed(webhook, receiver):  # noqa: F811
+def test_it_is_tried_again_after_growing_waits_until_it_has_failed(webhook, receiver):
     receiver.answer = (500, {}, [b"oh"])
     delivery = events.send(webhook, events.PING, {})
     waits = []
@@ -147,7 +146,7 @@ def test_the_sweep_wakes_workers_for_what_is_due(webhook, monkeypatch):
     assert woken == [due[1].pk]
 
 
-def test_a_redirect_and_a_private_address_are_refused(webhook, receiver, settings):  # noqa: F811
+def test_a_redirect_and_a_private_address_are_refused(webhook, receiver, settings):
     receiver.answer = (302, {"Location": "http://169.254.169.254/"}, [b""])
     delivery = events.send(webhook, events.PING, {})
     deliver_all()

@@ -40,7 +40,12 @@ def types() -> TypeSystem:
 def cas(text: str = TEXT, *, tone: str = "", spans=((*ADA, "PER"), (*PLACE, "LOC")), more: bool = False) -> Cas:
     made = Cas(typesystem=types())
     made.sofa_string, made.sofa_mime = text, "text/plain"
-    add = lambda name, **features: made.add(found := made.typesystem.get_type(name)(**features)) or found  # noqa: E731
+
+    def add(name: str, **features):
+        found = made.typesystem.get_type(name)(**features)
+        made.add(found)
+        return found
+
     add(TOKEN, begin=0, end=3)
     for start, end, label in spans:
         add(NER, begin=start, end=end, value=label)
