@@ -5,10 +5,11 @@ from django.urls import path
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
-from analysis.models import Release, StoredReport
+from analysis.models import StoredReport
 from analysis.pages.asked import Asked
+from analysis.pages.releases.own import VERSION, release_for
 from analysis.pages.stored import figures_served
-from analysis.releases.kept import start_freezing
+from analysis.releases.kept import VersionTaken, comparison_job, start_comparing, start_freezing, withdraw
 from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import KINDS
@@ -20,7 +21,7 @@ from annotation.api.routes import Listing, Route
 from annotation.api.shapes import Choice, Shape
 from annotation.exports.views import file_response
 from annotation.models import Job
-from annotation.work.label_access import API
+from annotation.work.label_access import API, labels_served
 
 FRESH, COMPUTING, STALE, FAILED = STATES = ("fresh", "computing", "stale", "failed")
 
@@ -72,7 +73,11 @@ class ReportShape(Shape):
 
 
 class ReleaseShape(Shape):
+    """`withdrawal` says why a withdrawn release must not be used any more; `withdrawn_at` is null of others."""
+
+    uuid = s.UUIDField()
     number = s.IntegerField()
+    version = s.CharField(allow_blank=True)
     note = s.CharField(allow_blank=True)
     state = Choice(Job.State.choices, source="job.state")
     message = s.CharField(source="job.message", allow_blank=True)
@@ -81,6 +86,8 @@ class ReleaseShape(Shape):
     labels_sha256 = s.CharField(allow_blank=True)
     moment = s.DateTimeField(allow_null=True)
     created_at = s.DateTimeField()
+    withdrawn_at = s.DateTimeField(allow_null=True)
+    withdrawal = s.CharField(allow_blank=True)
 
 
 class ReleaseDetailShape(ReleaseShape):
@@ -89,6 +96,21 @@ class ReleaseDetailShape(ReleaseShape):
 
 class NewRelease(Shape):
     note = s.CharField(max_length=2000, allow_blank=True, default="")
+    version = s.RegexField(VERSION, max_length=40, allow_blank=True, default="")
+
+
+class Withdrawal(Shape):
+    reason = s.CharField(max_length=2000)
+
+
+class ChangesShape(Shape):
+    """`result` is what `manage.py release --compare BEFORE AFTER --json` prints, its lists cut to 100; empty before the
+    job is done."""
+
+    state = Choice(Job.State.choices)
+    message = s.CharField(allow_blank=True)
+    job = s.UUIDField(source="uuid")
+    result = s.DictField()
 
 
 class ReportsRoute(Route):
@@ -183,16 +205,12 @@ class ReleasesRoute(Listing):
     def post(self, request, slug):
         """Freeze the project's labels, when a worker comes to it."""
         project = project_with_labels_for(request.user, slug)
-        release = start_freezing(project, request.user, self.taken(request)["note"])
+        said = self.taken(request)
+        try:
+            release = start_freezing(project, request.user, said["note"], said["version"])
+        except VersionTaken as error:
+            raise Problem(409, str(error)) from None
         return self.given(release, Location=f"{request.path}{release.number}/")
-
-
-def _release_for(user, slug: str, number: int) -> Release:
-    project = project_with_labels_for(user, slug)
-    release = project.releases.select_related("job").filter(number=number).first()
-    if release is None:
-        raise Http404("There is no such release")
-    return release
 
 
 class ReleaseDetailRoute(Route):
@@ -201,7 +219,53 @@ class ReleaseDetailRoute(Route):
     shape = ReleaseDetailShape
 
     def get(self, request, slug, number):
-        return Response(self.shape(_release_for(request.user, slug, number)).data)
+        return Response(self.shape(release_for(request.user, slug, number)).data)
+
+
+class ReleaseWithdrawRoute(Route):
+    """Say that a release is not to be used any more. Its files stay, and the first reason stands."""
+
+    shape, takes = ReleaseDetailShape, Withdrawal
+
+    def post(self, request, slug, number):
+        release = release_for(request.user, slug, number, as_researcher=True)
+        reason = self.taken(request)["reason"]
+        if not release.is_ready:
+            raise Problem(409, "The release is not frozen; cancel its job")
+        withdraw(release, request.user, reason)
+        return Response(self.shape(release).data)
+
+
+class ReleaseChangesRoute(Route):
+    """What changed between two releases of the project: texts, units, labels, agreement."""
+
+    shape, status = ChangesShape, 202
+
+    def get(self, request, slug, number, before):
+        """As far as the comparison is; 404 where nobody asked for it."""
+        job = comparison_job(*self._two(request, slug, number, before))
+        if job is None:
+            raise Problem(404, "The two were not compared yet; POST to this address does")
+        return self._shown(request, job)
+
+    def post(self, request, slug, number, before):
+        """Have the two compared: 202 while that takes, 200 where it is done."""
+        project, earlier, after = self._two(request, slug, number, before)
+        job = start_comparing(project, request.user, earlier, after)
+        return self._shown(request, job, 200 if job.state == Job.State.DONE else 202)
+
+    def _two(self, request, slug, number, before):
+        after, earlier = (release_for(request.user, slug, one) for one in (number, before))
+        if not (after.is_ready and earlier.is_ready) or after == earlier:
+            raise Problem(409, "Name two releases that are frozen")
+        return after.project, earlier, after
+
+    def _shown(self, request, job: Job, status: int = 200) -> Response:
+        if job.state == Job.State.DONE:
+            labels_served(request, job.project, API)
+        else:
+            job.result = {}
+        return Response(self.shape(job).data, status=status)
 
 
 class ReleaseFileRoute(Route):
@@ -210,7 +274,7 @@ class ReleaseFileRoute(Route):
     answers_with = "application/zip"
 
     def get(self, request, slug, number):
-        release = _release_for(request.user, slug, number)
+        release = release_for(request.user, slug, number)
         archive = release.job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()
         if archive is None:
             raise Problem(409, f"The release is {release.job.state}: it has no files")
@@ -222,5 +286,15 @@ urlpatterns = [
     path("projects/<slug:slug>/reports/<slug:name>/", ReportDetailRoute.as_view(), name="api_report"),
     path("projects/<slug:slug>/releases/", ReleasesRoute.as_view(), name="api_releases"),
     path("projects/<slug:slug>/releases/<int:number>/", ReleaseDetailRoute.as_view(), name="api_release"),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/withdraw/",
+        ReleaseWithdrawRoute.as_view(),
+        name="api_release_withdraw",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/changes/<int:before>/",
+        ReleaseChangesRoute.as_view(),
+        name="api_release_changes",
+    ),
     path("projects/<slug:slug>/releases/<int:number>/file/", ReleaseFileRoute.as_view(), name="api_release_file"),
 ]

@@ -23,8 +23,21 @@ class Release(models.Model):
     labels_sha256 = models.CharField(max_length=64, blank=True)  # of content, annotations and decisions alone
     manifest = models.JSONField(default=dict)
     moment = models.DateTimeField(null=True)  # everything acknowledged before it is in
+    # What was chosen of the labels: conditions of `analysis.sources.selection`; empty: all of them.
+    filters = models.JSONField(default=dict)
+    # Whose decisions settle units: a set's name; empty: the usual order of an export.
+    decisions = models.CharField(max_length=60, blank=True)
+    # Further projects on the data set, whose labels are frozen with it.
+    others = models.ManyToManyField(Project, related_name="shared_releases")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    # A release is never changed or deleted; who must not use it any more is told why.
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    withdrawal = models.TextField(blank=True)
+    # Whose page anybody may read; its job makes the files that stand there.
+    public_job = models.OneToOneField(Job, on_delete=models.PROTECT, null=True, related_name="public_release")
+    public_since = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -40,6 +53,45 @@ class Release(models.Model):
     @property
     def is_ready(self) -> bool:
         return bool(self.sha256)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.withdrawn_at is not None
+
+    @property
+    def name(self) -> str:
+        return f"release {self.number}" + (f", version {self.version}" if self.version else "")
+
+
+class HubToken(models.Model):
+    """A person's token of a hub, encrypted, where they want it kept."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="hub_token")
+    secret = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"Hub token of {self.user}"
+
+
+class HubPublication(models.Model):
+    """A release on its way to a repository of a hub, or there."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="publications")
+    job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="publication")
+    repository = models.CharField(max_length=200)
+    is_private = models.BooleanField(default=True)
+    is_update = models.BooleanField(default=False)  # a new version in a repository that is there already
+    is_created = models.BooleanField(default=False)  # the repository, by this publication
+    with_comments = models.BooleanField(default=False)
+    secret = models.TextField(blank=True)  # the token, encrypted, until the job has ended
+    address = models.URLField(max_length=500, blank=True)  # of the commit, once it is done
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.release} at {self.repository}"
 
 
 class StoredReport(models.Model):

@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from analysis.pages import files, pictures, releases, reports
+from analysis.pages import files, pictures, reports
 from analysis.pages import item_views as behind
+from analysis.pages.releases import changes, own
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", reports.project_report, {"name": "agreement"}, name="project_agreement"),
@@ -19,8 +20,18 @@ urlpatterns = [
     path("projects/<slug:slug>/prevalence/", reports.project_report, {"name": "prevalence"}, name="project_prevalence"),
     path("projects/<slug:slug>/rates/", reports.project_report, {"name": "rates"}, name="project_rates"),
     path("projects/<slug:slug>/coverage/", reports.project_report, {"name": "coverage"}, name="project_coverage"),
-    path("projects/<slug:slug>/releases/", releases.project_releases, name="project_releases"),
-    path("projects/<slug:slug>/releases/<int:number>/", releases.project_release, name="project_release"),
+    path("projects/<slug:slug>/releases/", own.project_releases, name="project_releases"),
+    path("projects/<slug:slug>/releases/<int:number>/", own.project_release, name="project_release"),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/withdraw/",
+        own.project_release_withdraw,
+        name="project_release_withdraw",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/changes/<int:before>/",
+        changes.project_release_changes,
+        name="project_release_changes",
+    ),
     path("projects/<slug:slug>/reports/", reports.project_reports, name="project_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", reports.project_report, name="project_report"),
     path("projects/<slug:slug>/tables/<slug:name>/", files.project_report_tables, name="project_report_tables"),

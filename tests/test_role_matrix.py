@@ -54,6 +54,7 @@ PLACES = (
     ("", "slug:picture", lambda world: "per-label-stance"),
     ("", "slug:form", lambda world: "svg"),
     ("", "int:number", lambda world: 1),
+    ("", "int:before", lambda world: 1),
 )
 # Patterns that are regular expressions -> an address that fits them.
 EXAMPLES = {
@@ -423,6 +424,14 @@ TABLE = {
     "api/v1/projects/<slug:slug>/releases/<int:number>/": (
         (401, 404, 403, 404, 404, 404, 404),
         (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/projects/<slug:slug>/releases/<int:number>/withdraw/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 404, 404, 404),
+    ),
+    "api/v1/projects/<slug:slug>/releases/<int:number>/changes/<int:before>/": (
+        (401, 404, 403, 404, 404, 404, 404),
+        (401, 404, 403, 404, 404, 404, 404),
     ),
     "api/v1/projects/<slug:slug>/releases/<int:number>/file/": (
         (401, 404, 403, 404, 404, 404, 404),
@@ -817,6 +826,14 @@ TABLE = {
     "projects/<slug:slug>/releases/<int:number>/": (
         (302, 404, 403, 404, 404, 404, 404),
         (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/releases/<int:number>/withdraw/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 404, 404, 404),
+    ),
+    "projects/<slug:slug>/releases/<int:number>/changes/<int:before>/": (
+        (302, 404, 403, 404, 404, 404, 404),
+        (302, 404, 403, 404, 404, 404, 404),
     ),
     "projects/<slug:slug>/reports/": (
         (302, 404, 403, 200, 200, 404, 200),

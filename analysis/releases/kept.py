@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
 
 from analysis.models import Release
 from analysis.releases.files import ReleaseError
@@ -52,3 +53,43 @@ def archive_path(release: Release) -> Path:
     if path is None or not path.is_file():
         raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
     return path
+
+
+def path_for(release: Release, project: Project) -> Path:
+    """Where the files of one project of the release lie, as `Files` opens them."""
+    path = archive_path(release)
+    parts = {part["project"]: part["folder"] for part in release.manifest.get("parts", ())}
+    return path / parts[project.slug] if parts else path
+
+
+def releases_of(project: Project) -> QuerySet[Release]:
+    """Those that hold the project's labels, also together with another's."""
+    return Release.objects.filter(Q(project=project) | Q(others=project)).distinct()
+
+
+def comparison_job(project: Project, before: Release, after: Release) -> Job | None:
+    """The newest job that compares the two, whatever became of it."""
+    jobs = project.jobs.filter(kind=Job.Kind.CHANGES, parameters=_compared(before, after))
+    return jobs.order_by("-pk").first()
+
+
+def start_comparing(project: Project, user, before: Release, after: Release) -> Job:
+    """A job that compares the two; the one that is done or under way where there is one. What is frozen does not
+    change, and nor does the result."""
+    known = comparison_job(project, before, after)
+    if known is not None and known.state not in (Job.State.FAILED, Job.State.CANCELLED):
+        return known
+    said = _compared(before, after)
+    return create_job(Job.Kind.CHANGES, user, chunks=[({}, 0)], project=project, parameters=said)
+
+
+def _compared(before: Release, after: Release) -> dict[str, str]:
+    return {"before": str(before.uuid), "after": str(after.uuid)}
+
+
+def withdraw(release: Release, user, reason: str) -> None:
+    """Say that the release is not to be used any more, and why. Its files stay: whoever cited it can still be checked.
+    The first reason stands."""
+    rows = Release.objects.filter(pk=release.pk, withdrawn_at=None)
+    rows.update(withdrawn_at=timezone.now(), withdrawn_by=user, withdrawal=reason)
+    release.refresh_from_db()

@@ -62,11 +62,22 @@ def file_response(request, artifact: Artifact) -> HttpResponse:
         showing.handed_out(request.user, artifact)
     response = _part(request, location, artifact) or FileResponse(location.open("rb"))
     response["Content-Type"] = artifact.media_type
-    response["Content-Disposition"] = f'attachment; filename="{artifact.file_name}"'
+    name = artifact.file_name
+    if is_withdrawn(artifact):
+        stem, dot, end = name.rpartition(".")
+        name = f"{stem}-WITHDRAWN{dot}{end}"
+        response["Assay-Withdrawn"] = "true"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
     response["Accept-Ranges"] = "bytes"
     response["ETag"] = f'"{artifact.sha256}"'
     return response
+
+
+def is_withdrawn(artifact: Artifact) -> bool:
+    """Whether it is a file of a release that must not be used any more."""
+    release = getattr(artifact.job, "release", None) or getattr(artifact.job, "public_release", None)
+    return release is not None and release.is_withdrawn
 
 
 def _part(request, location: Path, artifact: Artifact) -> HttpResponse | None:

@@ -57,6 +57,7 @@ HANDLERS = {
     Job.Kind.REPORT: "analysis.reports.handler.HANDLER",
     Job.Kind.RULE: "analysis.rules.running.HANDLER",
     Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
+    Job.Kind.CHANGES: "analysis.releases.comparing.HANDLER",
 }
 
 MAX_ATTEMPTS = 4
@@ -86,6 +87,8 @@ TOLD_BY_PARAMETERS = frozenset(
         Job.Kind.PASSAGES,
         Job.Kind.EXPORT,
         Job.Kind.RULE,
+        Job.Kind.CHANGES,
+        Job.Kind.PUBLIC,
     }
 )
 

@@ -25,6 +25,9 @@ class Job(models.Model):
         EXPORT = "export"
         RULE = "rule"  # a preview of a rule's decisions, or the decisions
         RELEASE = "release"  # a frozen export with what figures need
+        CHANGES = "changes"  # between two releases
+        PUBLIC = "public"  # the files of a release's public page
+        HUB = "hub"  # a release to a repository of a hub
 
     class State(models.TextChoices):
         QUEUED = "queued"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.releases.cards.writing import figures_again
+from analysis.releases.comparing import SHOWN, as_lines, compare
 from analysis.releases.files import Files, zipped
 from analysis.releases.freezing import write_release
+from analysis.sources.release import ReleaseSource
 from annotation.models import Project
 
 
@@ -24,9 +27,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--figures", type=Path, metavar="FILES", help="compute the figures of the card again, from a folder or zip"
         )
+        parser.add_argument(
+            "--compare",
+            nargs=2,
+            type=Path,
+            metavar=("BEFORE", "AFTER"),
+            help="what changed between the files of two releases: texts, labels, agreement",
+        )
+        parser.add_argument("--json", action="store_true", help="with --compare: every single change")
         parser.add_argument("--check", type=Path, metavar="FILES", help="compare a folder or zip with its hashes")
 
     def handle(self, *args, project, target, note, check, figures, release_version, **options):
+        if options["compare"] is not None:
+            self.show_changes(*options["compare"], options["json"])
+            return
         if figures is not None:
             self.compute_again(figures)
             return
@@ -55,6 +69,16 @@ class Command(BaseCommand):
             self.stdout.write(figures_again(path), ending="")
         except ValueError as error:
             raise CommandError(str(error)) from None
+
+    def show_changes(self, before: Path, after: Path, as_json: bool) -> None:
+        try:
+            found = compare(ReleaseSource(before), ReleaseSource(after), None if as_json else SHOWN)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        if as_json:
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(as_lines(found)))
 
     def check_files(self, path: Path) -> None:
         try:

@@ -152,7 +152,10 @@ class Command(BaseCommand):
         if project is None:
             hint = "; for files, add --from-files" if Path(subject).exists() else ""
             raise CommandError(f"There is no project {slug!r}{hint}")
-        return scoped(project, scope_of(project, conditions | ({"release": release} if release else {})))
+        scope = scope_of(project, conditions | ({"release": release} if release else {}))
+        if why := project.releases.filter(uuid=scope.get("release")).values_list("withdrawal", flat=True).first():
+            self.stderr.write(f"release {release} of {slug} is withdrawn and must not be used any more: {why}")
+        return scoped(project, scope)
 
 
 def shape_of(columns: str, raters: str, models: str) -> TableShape:

@@ -38,7 +38,7 @@ def facts_of(source: Source, found: dict[tuple[int, str], Settled]) -> dict:
         "undecided": sum(_undecided(source, found, one)[0] for one in source.type.asked_dimensions),
         "questions": [_question(source, one, units["unit"].tolist(), found) for one in source.type.asked_dimensions],
         "not_answered": unanswered(source.type, labels),
-        "agreement": _agreement(source),
+        "agreement": agreement_of(source),
         "checkers": [
             {"checker": run.checker, "version": run.version} for run in sorted(runs, key=lambda run: run.uuid)
         ],
@@ -110,7 +110,7 @@ def _question(source: Source, dimension: Dimension, units: list[int], found: dic
     }
 
 
-def _agreement(source: Source) -> list[dict]:
+def agreement_of(source: Source) -> list[dict]:
     """Coefficients with intervals, per question; none where the task has no labels that they are for."""
     report = get_report("agreement")
     if report.fits(source.type):

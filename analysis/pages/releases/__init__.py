@@ -1,0 +1,1 @@
+"""Pages of releases: those of a project, what changed between two, and what anybody may read."""
