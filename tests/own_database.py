@@ -1,11 +1,14 @@
-"""SQLite databases with tables and nothing in them, for processes that have one of their own."""
+"""Databases with tables and nothing in them: of a process of its own, and after a test that committed something."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from django.apps import apps
 from django.conf import settings
+from django.db import connection, transaction
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,3 +28,21 @@ def empty_database() -> Path:
             subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
             making.rename(path)
     return path
+
+
+def tables_of_tests() -> Iterator[tuple[str, list[str]]]:
+    """Each table that is empty before any test, with its columns."""
+    for model in apps.get_models(include_auto_created=True):
+        if model._meta.app_label not in ("contenttypes", "sites") and model._meta.model_name != "permission":
+            quote = connection.ops.quote_name
+            yield quote(model._meta.db_table), [quote(field.column) for field in model._meta.local_concrete_fields]
+
+
+def empty_tables() -> None:
+    """What Django's `flush` does after a test that commits, for the few tables that have rows. Making all permissions
+    and content types anew, which takes it a tenth of a second, is not needed: they stay."""
+    tables = [table for table, _ in tables_of_tests()]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {name})" for name in tables))
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {table}")

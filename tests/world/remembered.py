@@ -4,11 +4,11 @@ import functools
 import pickle
 from collections.abc import Callable, Iterator
 
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 
 from annotation.models import Dataset
+from tests.own_database import tables_of_tests
 
 
 def remembered(build: Callable) -> Callable:
@@ -37,11 +37,7 @@ def remembered(build: Callable) -> Callable:
 def _inserts() -> Iterator[str]:
     """The rows as SQLite itself writes them, which no conversion touches."""
     with connection.cursor() as cursor:
-        for model in apps.get_models(include_auto_created=True):
-            if model._meta.app_label in ("contenttypes", "sites") or model._meta.model_name == "permission":
-                continue  # there before any test
-            table = connection.ops.quote_name(model._meta.db_table)
-            columns = [connection.ops.quote_name(field.column) for field in model._meta.local_concrete_fields]
+        for table, columns in tables_of_tests():
             written = " || ',' || ".join(f"quote({column})" for column in columns)
             rows = [row for (row,) in cursor.execute(f"SELECT {written} FROM {table}").fetchall()]
             if rows:
