@@ -206,15 +206,14 @@ def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> Ru
             created_by=user,
             created_at=now,
         )
-        counts, reopened = [], []
+        counts = []
         for one in found:
             changes = _changes(project, name, one)
             _write(run, one, changes)
             counts.append(_counted(one, changes))
-            reopened += [unit for unit, _ in changes.withdrawn]
         run.counts = {"questions": counts}
         run.save(update_fields=["counts"])
-        cases.recount(project, cases.touched_by(project, reopened))
+        cases.decided(project)
     refresh_statistics(Decision)
     return run
 

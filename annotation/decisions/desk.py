@@ -54,13 +54,11 @@ class Queue:
     beyond: float = 0.0  # answers that lie at most so many steps apart are left out
 
     def cases(self, project: Project) -> QuerySet[Case]:
-        found = Case.objects.filter(project=project)
+        found = Case.objects.filter(cases.WAITING, project=project)
         if self.beyond or self.which == "differing":
             found = found.filter(undecided__gt=0, distance__gt=self.beyond)
         elif self.which:
             found = found.filter(**{f"is_{self.which}": True})
-        else:
-            found = found.filter(cases.WAITING)
         order = {"distance": ("-distance", "item"), "entropy": ("-entropy", "item"), "age": ("since", "item")}
         return found.order_by(*order[self.order])
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.models import (
     Annotation,
@@ -46,43 +46,12 @@ FILTERS = {
     "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
     "empty": ("Nothing to judge", lambda items: items.filter(unit_count=0)),
 }
-# These tell something about labels, and are only for those who may see them.
+# These tell something about labels, and are only for those who may see them. Where several people wrote words, they do
+# not disagree.
 LABEL_FILTERS = {
-    "disagreed": ("Disagreements", lambda items, words: items.filter(pk__in=_disagreeing(items, words))),
-    "undecided": (
-        "Disagreements without a decision",
-        lambda items, words: items.filter(pk__in=_disagreeing(items, words, decided=False)),
-    ),
+    "disagreed": ("Disagreements", {"differing__gt": 0}),
+    "undecided": ("Disagreements without a decision", {"differing__gt": 0, "undecided__gt": 0}),
 }
-
-
-def _disagreeing(items: QuerySet, words: list[str], *, decided: bool = True) -> QuerySet:
-    """Items where two answers in force differ on one unit and dimension, those of `words` apart: nobody writes what
-    another one does."""
-    differing = (
-        Judgement.objects.filter(
-            revision__is_latest=True,
-            revision__annotation__is_surplus=False,
-            revision__annotation__item__in=items.values("pk"),
-        )
-        .exclude(dimension__in=words)
-        .order_by()
-        .values("revision__annotation__item", "revision__annotation__item__project", "unit", "dimension")
-        .annotate(least=Min("label"), most=Max("label"))
-        .filter(least__lt=F("most"))
-    )
-    if not decided:
-        differing = differing.exclude(
-            Exists(
-                Decision.objects.in_force().filter(
-                    project=OuterRef("revision__annotation__item__project"),
-                    unit=OuterRef("unit"),
-                    dimension=OuterRef("dimension"),
-                    method=Decision.Method.ADJUDICATED,
-                )
-            )
-        )
-    return differing.values("revision__annotation__item")
 
 
 def find_items(project: Project, *, filter: str = "", search: str = "", searches_keys: bool = True) -> QuerySet[Item]:
@@ -90,13 +59,15 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
 
     `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
     """
-    items = project.items.order_by("position")
+    if filter in LABEL_FILTERS:  # through the index of cases, which are few beside items
+        narrow = {f"case__{name}": value for name, value in LABEL_FILTERS[filter][1].items()}
+        items = Item.objects.filter(case__project=project, **narrow).order_by("case__position")
+    else:
+        items = FILTERS[filter][1](project.items.order_by("position"))
     if search:
         in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
         items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
-    if filter in LABEL_FILTERS:
-        return LABEL_FILTERS[filter][1](items, [one.slug for one in project.type.dimensions if one.takes_text])
-    return FILTERS[filter][1](items)
+    return items
 
 
 @dataclass
@@ -306,9 +277,9 @@ def _as_answer(
 
 def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item | None, Item | None]:
     """The items before and after this one in the list with the filter."""
-    items = find_items(project, filter=filter)
-    before = items.filter(position__lt=item.position).order_by("-position").first()
-    return before, items.filter(position__gt=item.position).first()
+    items, position = find_items(project, filter=filter), "case__position" if filter in LABEL_FILTERS else "position"
+    before = items.filter(**{f"{position}__lt": item.position}).order_by(f"-{position}").first()
+    return before, items.filter(**{f"{position}__gt": item.position}).first()
 
 
 # Names of texts on an item's page that need another word than their own.

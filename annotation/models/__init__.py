@@ -20,7 +20,7 @@ from .content import (
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
-from .judgements import Annotation, Case, Decision, Judgement, Revision, RuleRun, Shown, Span, set_name
+from .judgements import Annotation, Case, Decision, Disagreement, Judgement, Revision, RuleRun, Shown, Span, set_name
 from .people import Invitation, User
 from .projects import (
     Guideline,
@@ -57,6 +57,7 @@ __all__ = [
     "Dataset",
     "DatasetGrant",
     "Decision",
+    "Disagreement",
     "Draft",
     "Evidence",
     "ExtractedSource",

@@ -200,6 +200,11 @@ class Decision(models.Model):
             ),
             models.CheckConstraint(condition=Q(rule="") | Q(method="rule"), name="only_rules_have_names"),
         ]
+        indexes = [
+            models.Index(
+                fields=["project", "id"], name="guideline_examples", condition=Q(for_guidelines=True, is_latest=True)
+            )
+        ]
 
     def __str__(self) -> str:
         said = "withdrawn" if self.is_withdrawn else self.label or self.outcome
@@ -244,15 +249,28 @@ class Shown(models.Model):
 class Case(models.Model):
     """An item that adjudicators have something to see to: answers differ, or somebody flagged it or wrote a comment.
     It follows from answers, flags and decisions (`annotation.projects.cases`), and is stored with each of these so that
-    nobody has to look through all judgements for the next one."""
+    nobody has to look through all judgements for the next one. It adds up the item's disagreements, and stays when all
+    of them are decided."""
 
     item = models.OneToOneField(Item, on_delete=models.CASCADE, primary_key=True, related_name="case")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="cases")
-    undecided = models.PositiveIntegerField(default=0)  # units and dimensions that differ and nobody decided
+    position = models.BigIntegerField(default=0)  # the item's, repeated here for the index of the list
+    differing = models.PositiveIntegerField(default=0)  # units and dimensions that differ
+    undecided = models.PositiveIntegerField(default=0)  # those of them that nobody decided
     distance = models.FloatField(default=0)  # how far the answers to one of these lie apart, in steps of the scale
     entropy = models.FloatField(default=0)  # of the answers to one of these, in bits
     is_flagged = models.BooleanField(default=False)
     is_commented = models.BooleanField(default=False)
+    is_waiting = models.GeneratedField(
+        expression=Q(undecided__gt=0) | Q(is_flagged=True) | Q(is_commented=True),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
+    # Of the newest snapshot, taken by a job: the lowest posterior that a model of raters gives a label of the item, and
+    # the greatest entropy of a checker's probabilities, in bits. Null: not known.
+    posterior = models.FloatField(null=True)
+    uncertainty = models.FloatField(null=True)
+    snapshot_at = models.DateTimeField(null=True)
     # What an adjudicator has seen to: flags and comments up to these wait no longer.
     seen_flags = models.PositiveIntegerField(default=0)
     seen_revision = models.PositiveBigIntegerField(default=0)
@@ -261,15 +279,73 @@ class Case(models.Model):
     held_until = models.DateTimeField(null=True)
 
     class Meta:
+        # Each order of the queue, with what it can be narrowed to: only the index is read until the first one is found.
         indexes = [
             models.Index(
-                "project", F("distance").desc(), "item", name="cases_by_distance", condition=Q(undecided__gt=0)
+                "project",
+                F("distance").desc(),
+                "item",
+                "is_flagged",
+                "is_commented",
+                name="cases_by_distance",
+                condition=Q(is_waiting=True),
             ),
-            models.Index("project", F("entropy").desc(), "item", name="cases_by_entropy", condition=Q(undecided__gt=0)),
-            models.Index(fields=["project", "since", "item"], name="cases_by_age"),
-            models.Index(fields=["project", "item"], name="flagged_cases", condition=Q(is_flagged=True)),
-            models.Index(fields=["project", "item"], name="commented_cases", condition=Q(is_commented=True)),
+            models.Index(
+                "project",
+                F("entropy").desc(),
+                "item",
+                "distance",
+                "is_flagged",
+                "is_commented",
+                name="cases_by_entropy",
+                condition=Q(is_waiting=True),
+            ),
+            models.Index(
+                fields=["project", "since", "item", "distance", "is_flagged", "is_commented"],
+                name="cases_by_age",
+                condition=Q(is_waiting=True),
+            ),
+            models.Index(
+                fields=["project", "posterior", "item"], name="cases_by_posterior", condition=Q(posterior__isnull=False)
+            ),
+            models.Index(
+                "project",
+                F("uncertainty").desc(),
+                "item",
+                name="cases_by_uncertainty",
+                condition=Q(uncertainty__isnull=False),
+            ),
+            models.Index(
+                fields=["project", "position", "undecided"], name="differing_cases", condition=Q(differing__gt=0)
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.item_id}: {self.undecided} undecided"
+
+
+class Disagreement(models.Model):
+    """A unit and dimension of a case on which answers in force differ. Where there is no row, they agree or there is
+    one answer at most."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="disagreements", db_index=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="+")
+    dimension = models.CharField(max_length=40)
+    distance = models.FloatField()
+    entropy = models.FloatField()
+    is_tied = models.BooleanField()  # several labels are the most frequent
+    # By a person or a rule, or because a decision says that it is not asked; and by anything, imported ones included.
+    is_settled = models.BooleanField()
+    has_decision = models.BooleanField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["case", "unit", "dimension"], name="disagreement_once")]
+        indexes = [
+            models.Index(
+                fields=["project", "dimension"], name="open_ties", condition=Q(is_tied=True, has_decision=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dimension} of {self.unit_id}"

@@ -1,45 +1,77 @@
-"""What waits for adjudicators, item by item (`Case`): counted anew from answers, flags and decisions in the
-transaction that stores one of these.
+"""What waits for adjudicators, item by item (`Case`), and on which units and dimensions answers differ
+(`Disagreement`): counted from answers, flags and decisions in the transaction that stores one of these.
 
 Whoever counts has locked the item, or the project where it is about many of its items: of two people who answer one
-item at the same moment the second sees what the first one said.
+item at the same moment the second sees what the first one said. Rows are written in the order of items and units.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from django.apps import apps
 from django.db import connection, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.utils import timezone
 
-from annotation.models import Project
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Case,
+    Decision,
+    Disagreement,
+    Item,
+    Judgement,
+    Project,
+    Revision,
+)
 from annotation.task_types import Dimension, TaskType
 
 ITEMS_AT_ONCE = 1000
+ROWS_AT_ONCE = 1000
 PROJECTS, ITEMS = 1601, 1602  # spaces of advisory locks
 SETTLING = ("adjudicated", "rule")  # methods whose decisions settle a disagreement
+WAITING = Q(is_waiting=True)
+MAX_COUNTED = 10_000
+
+Place = tuple[int, str]  # a unit and a dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is stored of a place where answers differ."""
+
+    distance: float
+    entropy: float
+    is_tied: bool
+    is_settled: bool
+    has_decision: bool
 
 
 @dataclass(frozen=True)
 class CaseState:
     """What a case says about an item."""
 
-    undecided: int = 0
-    distance: float = 0.0
-    entropy: float = 0.0
+    differences: Mapping[Place, Difference] = field(default_factory=dict)
     is_flagged: bool = False
     is_commented: bool = False
 
     @property
     def is_open(self) -> bool:
-        return bool(self.undecided or self.is_flagged or self.is_commented)
+        return bool(self.differences or self.is_flagged or self.is_commented)
+
+    def numbers(self) -> tuple[int, int, float, float]:
+        """Differing, undecided, and how far and how evenly the undecided ones lie apart."""
+        left = [one for one in self.differences.values() if not one.is_settled]
+        far, bits = ([getattr(one, name) for one in left] for name in ("distance", "entropy"))
+        return len(self.differences), len(left), max(far, default=0.0), max(bits, default=0.0)
 
 
-FIELDS = tuple(CaseState.__dataclass_fields__)
+NUMBERS = ("differing", "undecided", "distance", "entropy")
+MARKS = ("is_flagged", "is_commented")
+DIFFERENCE = tuple(Difference.__dataclass_fields__)
 
 
 def lock(project_id: int, item_id: int | None = None) -> None:
@@ -50,18 +82,85 @@ def lock(project_id: int, item_id: int | None = None) -> None:
         if item_id is None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [PROJECTS, project_id % 2**31])
         else:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock_shared(%s, %s), pg_advisory_xact_lock(%s, %s)",
-                [PROJECTS, project_id % 2**31, ITEMS, item_id % 2**31],
-            )
+            cursor.execute(f"SELECT {LOCKED_ITEM}", locked_item(project_id, item_id))
 
 
-def answered(project: Project, item_id: int, *, is_alone: bool) -> None:
-    """After an answer was stored. `is_alone`: a first answer without a comment, which matters only beside others."""
-    lock(project.pk, item_id)
-    if is_alone and apps.get_model("annotation", "Annotation").objects.filter(item=item_id).count() < 2:
+# The same as an expression, for a statement that comes first in its transaction anyway.
+LOCKED_ITEM = "pg_advisory_xact_lock_shared(%s, %s), pg_advisory_xact_lock(%s, %s)"
+
+
+def locked_item(project_id: int, item_id: int) -> list[int]:
+    return [PROJECTS, project_id % 2**31, ITEMS, item_id % 2**31]
+
+
+# What others have said of an item, as it is now: the page that an answer came from may be older.
+_OTHERS = """
+SELECT item.state, item.position, (SELECT options_version FROM annotation_project WHERE id = item.project_id),
+judgement.unit_id, judgement.dimension, judgement.label
+FROM annotation_annotation AS said
+JOIN annotation_item AS item ON item.id = said.item_id
+JOIN annotation_revision AS latest ON latest.annotation_id = said.id AND latest.is_latest
+JOIN annotation_judgement AS judgement ON judgement.revision_id = latest.id
+WHERE said.item_id = %s AND said.rater_id <> %s AND NOT said.is_surplus
+"""
+_DECIDED = """
+SELECT unit_id, dimension, method, label FROM annotation_decision
+WHERE project_id = %s AND unit_id IN ({}) AND is_latest AND NOT is_withdrawn ORDER BY method DESC
+"""
+
+
+def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[int, str, str]]) -> None:
+    """After somebody's first answer to an item, without a comment, was stored: `own` has unit, dimension and label. What
+    it adds is read from others' answers alone, since this comes with every answer. The item is locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHERS, [item_id, rater_id])
+        others = cursor.fetchall()
+    if not others or others[0][0] == Item.State.RETIRED:
         return
-    count(project, project.type, [item_id])
+    if others[0][2] != project.options_version:
+        project = Project.objects.get(pk=project.pk)
+    votes: dict[Place, Counter] = {(unit, dimension): Counter((label,)) for unit, dimension, label in own}
+    for *_, unit, dimension, label in others:
+        votes.setdefault((unit, dimension), Counter())[label] += 1
+    differing = _differing(project.type, votes)
+    if differing:
+        differences = _differences(project.pk, project.type, differing)
+        _write(project.pk, {item_id: CaseState(differences)}, {item_id: others[0][1]}, NUMBERS)
+
+
+def _differing(kind: TaskType, votes: Mapping[tuple, Counter]) -> dict[tuple, Counter]:
+    """Nobody writes what another one does, so words are never compared."""
+    found = {place: labels for place, labels in votes.items() if len(labels) > 1}
+    if not found:
+        return found
+    compared = {one.slug for one in kind.asked_dimensions if not one.takes_text}
+    return {place: found[place] for place in sorted(found) if place[-1] in compared}
+
+
+def _differences(project_id: int, kind: TaskType, differing: Mapping[tuple, Counter]) -> dict[tuple, Difference]:
+    """By the same places: the unit and the dimension, after the item where it is about several."""
+    units = sorted({unit for *_, unit, _ in differing})
+    settled, decided = {}, set()
+    for start in range(0, len(units), ROWS_AT_ONCE):
+        part = units[start : start + ROWS_AT_ONCE]
+        with connection.cursor() as cursor:
+            cursor.execute(_DECIDED.format(", ".join(["%s"] * len(part))), [project_id, *part])
+            for unit, dimension, method, label in cursor.fetchall():
+                decided.add((unit, dimension))
+                if method in SETTLING:
+                    settled[unit, dimension] = label  # an adjudicator's comes last
+    found = {}
+    for (*item, unit, slug), labels in differing.items():
+        dimension = kind.dimension(slug)
+        counts = sorted(labels.values())
+        found[*item, unit, slug] = Difference(
+            distance(dimension, labels),
+            entropy(labels),
+            counts[-1] == counts[-2],
+            _is_settled(kind, dimension, unit, settled),
+            (unit, slug) in decided,
+        )
+    return found
 
 
 def recount(project: Project, items: Iterable[int] | None = None) -> None:
@@ -73,111 +172,147 @@ def recount(project: Project, items: Iterable[int] | None = None) -> None:
             count(project, project.type, part)
 
 
-def touched_by(project: Project, reopened: list[int]) -> list[int]:
-    """Items whose case decisions on many units may have changed: those that have one, and those of units that a
-    decision was withdrawn from."""
-    known = set(apps.get_model("annotation", "Case").objects.filter(project=project).values_list("pk", flat=True))
-    of_units = apps.get_model("annotation", "ItemUnit").objects.filter(item__project=project)
-    for start in range(0, len(reopened), ITEMS_AT_ONCE):
-        part = reopened[start : start + ITEMS_AT_ONCE]
-        known.update(of_units.filter(unit__in=part).values_list("item", flat=True))
-    return sorted(known)
+def decided(project: Project) -> None:
+    """After decisions on many units, as of a rule's run: whether what differs is settled, for all items of the project
+    in a few statements."""
+    lock(project.pk)
+    kind, in_force = project.type, Decision.objects.in_force().filter(project=project)
+    for dimension in kind.asked_dimensions:
+        rows = Disagreement.objects.filter(project=project, dimension=dimension.slug)
+        here = in_force.filter(unit=OuterRef("unit"), dimension=dimension.slug)
+        settled = Q(Exists(here.filter(method__in=SETTLING)))
+        on = dimension.asked_when and dimension.asked_when.dimension
+        if on:
+            before = in_force.filter(dimension=on, method__in=SETTLING)
+            labels = before.order_by().values_list("label", flat=True).distinct()
+            unasked = [label for label in labels if not kind.is_asked(dimension, {on: label})]
+            of_unit = before.filter(unit=OuterRef("unit")).order_by("method", "rule").values("label")[:1]
+            rows = rows.annotate(before=Subquery(of_unit))
+            settled |= Q(before__in=unasked)
+        for name, holds in (("is_settled", settled), ("has_decision", Q(Exists(here)))):
+            true, false = (rows.filter(**{name: value}) for value in (True, False))
+            false.filter(holds).update(**{name: True})
+            true.exclude(holds).update(**{name: False})
+    with connection.cursor() as cursor:
+        cursor.execute(_ROLL_UP, [project.pk])
+
+
+_ROLL_UP = """
+UPDATE annotation_case SET undecided = of_case.undecided, distance = of_case.distance, entropy = of_case.entropy
+FROM (
+    SELECT case_id, COUNT(*) FILTER (WHERE NOT is_settled) AS undecided,
+    COALESCE(MAX(distance) FILTER (WHERE NOT is_settled), 0) AS distance,
+    COALESCE(MAX(entropy) FILTER (WHERE NOT is_settled), 0) AS entropy
+    FROM annotation_disagreement WHERE project_id = %s GROUP BY case_id
+) AS of_case
+WHERE annotation_case.item_id = of_case.case_id AND (annotation_case.undecided <> of_case.undecided
+OR annotation_case.distance <> of_case.distance OR annotation_case.entropy <> of_case.entropy)
+"""
 
 
 def parts(project_id: int, ids: list[int] | None, model=None) -> Iterator[list[int]]:
-    model = model or (lambda name: apps.get_model("annotation", name))
+    if model is not None:
+        return  # a migration that is older than the tables of today: a later one counts everything
     if ids is None:
-        said = model("Annotation").objects.filter(item__project=project_id).order_by().values("item")
+        said = Annotation.objects.filter(item__project=project_id).order_by().values("item")
         several = said.annotate(n=Count("pk")).filter(n__gt=1).values_list("item", flat=True)
-        commented = (
-            model("Revision")
-            .objects.filter(annotation__item__project=project_id, is_latest=True)
-            .exclude(comment="")
-            .values_list("annotation__item", flat=True)
-        )
-        flagged = model("Assignment").objects.filter(project=project_id, is_flagged=True).values_list("item", flat=True)
-        known = model("Case").objects.filter(project=project_id).values_list("pk", flat=True)
-        ids = sorted({*several, *commented, *flagged, *known})
+        commented = Revision.objects.filter(annotation__item__project=project_id, is_latest=True).exclude(comment="")
+        flagged = Assignment.objects.filter(project=project_id, is_flagged=True).values_list("item", flat=True)
+        known = Case.objects.filter(project=project_id).values_list("pk", flat=True)
+        ids = sorted({*several, *commented.values_list("annotation__item", flat=True), *flagged, *known})
     for start in range(0, len(ids), ITEMS_AT_ONCE):
         yield ids[start : start + ITEMS_AT_ONCE]
 
 
-def count(project, kind: TaskType, ids: list[int], model=None) -> None:
-    """Store the cases of these items. `model` names tables as they were, for migrations."""
-    model = model or (lambda name: apps.get_model("annotation", name))
-    cases = model("Case").objects
-    known = {case.pk: case for case in cases.filter(pk__in=ids)}
-    seen = {pk: (case.seen_flags, case.seen_revision) for pk, case in known.items()}
-    changed, new = [], []
-    for pk, standing in standings(project.pk, kind, ids, seen, model).items():
-        case = known.get(pk)
-        if case is None and standing.is_open:
-            new.append(model("Case")(item_id=pk, project_id=project.pk, **vars(standing)))
-        elif case is not None and any(getattr(case, name) != getattr(standing, name) for name in FIELDS):
-            for name in FIELDS:
-                setattr(case, name, getattr(standing, name))
-            changed.append(case)
-    if new:
-        cases.bulk_create(new)
-    if changed:
-        cases.bulk_update(changed, FIELDS)
+def count(project, kind: TaskType, ids: list[int]) -> None:
+    """Store the cases of these items, where they are not as they should be."""
+    changed = {pk: (before, state) for pk, before, state in _compared(project.pk, kind, ids)}
+    for pk, (before, state) in sorted(changed.items()):
+        for unit, dimension in sorted(before.differences.keys() - state.differences.keys()):
+            Disagreement.objects.filter(case=pk, unit=unit, dimension=dimension).delete()
+    positions = dict(Item.objects.filter(pk__in=changed).values_list("pk", "position"))
+    states = {pk: state for pk, (_, state) in sorted(changed.items())}
+    _write(project.pk, states, positions, ("position", *NUMBERS, *MARKS))
 
 
-def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping, model=None) -> dict[int, CaseState]:
+def _compared(project_id: int, kind: TaskType, ids: list[int]) -> Iterator[tuple[int, CaseState, CaseState]]:
+    """Items whose case is not what follows from what is stored: item, stored, recomputed. The two are alike where only
+    the sums, or the item's position, are wrong."""
+    differences: dict[int, dict[Place, Difference]] = defaultdict(dict)
+    rows = Disagreement.objects.filter(case__in=ids).order_by()
+    for case, unit, dimension, *said in rows.values_list("case", "unit", "dimension", *DIFFERENCE):
+        differences[case][unit, dimension] = Difference(*said)
+    before, seen, wrong = {}, {}, set()
+    cases = Case.objects.filter(pk__in=ids).order_by()
+    for pk, flags, revision, is_flagged, is_commented, position, right, *numbers in cases.values_list(
+        "pk", "seen_flags", "seen_revision", *MARKS, "position", "item__position", *NUMBERS
+    ):
+        before[pk] = CaseState(differences[pk], is_flagged, is_commented)
+        seen[pk] = flags, revision
+        if position != right or before[pk].numbers() != tuple(numbers):
+            wrong.add(pk)
+    for pk, state in standings(project_id, kind, ids, seen).items():
+        if pk in wrong or before.get(pk, CaseState()) != state:
+            yield pk, before.get(pk, CaseState()), state
+
+
+def _write(project_id: int, states: Mapping[int, CaseState], positions: Mapping, changing: Sequence[str]) -> None:
+    """Store these states; of cases that there are, only the columns that are `changing`."""
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    cases = [
+        (pk, project_id, positions[pk], *state.numbers(), state.is_flagged, state.is_commented, 0, 0, now)
+        for pk, state in states.items()
+    ]
+    columns = ("item_id", "project_id", "position", *NUMBERS, *MARKS, "seen_flags", "seen_revision", "since")
+    _upsert("annotation_case", columns, 1, cases, changing)
+    rows = [
+        (pk, *place, project_id, one.distance, one.entropy, one.is_tied, one.is_settled, one.has_decision)
+        for pk, state in states.items()
+        for place, one in state.differences.items()
+    ]
+    columns = ("case_id", "unit_id", "dimension", "project_id", *DIFFERENCE)
+    _upsert("annotation_disagreement", columns, 3, rows, DIFFERENCE)
+
+
+def _upsert(table: str, columns: Sequence[str], keys: int, rows: list[tuple], changing: Sequence[str]) -> None:
+    """Insert rows; of those whose first `keys` columns are there, change the columns that are `changing`. By hand, since
+    it comes with answers."""
+    row = f"({', '.join(['%s'] * len(columns))})"
+    key, change = ", ".join(columns[:keys]), ", ".join(f"{name} = excluded.{name}" for name in changing)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(part))} "
+                f"ON CONFLICT ({key}) DO UPDATE SET {change}",
+                [value for one in part for value in one],
+            )
+
+
+def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) -> dict[int, CaseState]:
     """What follows from what is stored about these items: five queries. `seen` has the flags and the newest revision
     that adjudicators have seen to, by item."""
-    model = model or (lambda name: apps.get_model("annotation", name))
-    live = set(model("Item").objects.filter(pk__in=ids).exclude(state="retired").values_list("pk", flat=True))
-    dimensions = {one.slug: one for one in kind.asked_dimensions if not one.takes_text}
-    judgements = model("Judgement").objects.filter(
+    live = set(Item.objects.filter(pk__in=ids).exclude(state=Item.State.RETIRED).values_list("pk", flat=True))
+    judgements = Judgement.objects.filter(
         revision__is_latest=True, revision__annotation__is_surplus=False, revision__annotation__item__in=live
     )
-    votes: dict[tuple, Counter] = defaultdict(Counter)
-    for item, unit, dimension, label in judgements.values_list(
-        "revision__annotation__item", "unit", "dimension", "label"
-    ):
-        if dimension in dimensions:
-            votes[item, unit, dimension][label] += 1
-    differing = {place: labels for place, labels in votes.items() if len(labels) > 1}
-    decided = {}
-    if differing:
-        rows = model("Decision").objects.filter(
-            project=project_id, unit__in={unit for _, unit, _ in differing}, is_latest=True, is_withdrawn=False
-        )
-        for unit, dimension, label in (
-            rows.filter(method__in=SETTLING).order_by("-method").values_list("unit", "dimension", "label")
-        ):
-            decided[unit, dimension] = label  # an adjudicator's comes last
-    open_places = defaultdict(list)
-    for (item, unit, dimension), labels in differing.items():
-        if not _is_settled(kind, dimensions[dimension], unit, decided):
-            open_places[item].append((distance(dimensions[dimension], labels), entropy(labels)))
-    newest = (
-        model("Revision")
-        .objects.filter(annotation__item__in=live, is_latest=True)
-        .exclude(comment="")
-        .values_list("annotation__item", "pk")
-    )
+    votes: dict[tuple[int, int, str], Counter] = defaultdict(Counter)
+    for *place, label in judgements.values_list("revision__annotation__item", "unit", "dimension", "label"):
+        votes[tuple(place)][label] += 1
+    differences: dict[int, dict[Place, Difference]] = defaultdict(dict)
+    for (item, *place), one in _differences(project_id, kind, _differing(kind, votes)).items():
+        differences[item][tuple(place)] = one
+    newest = Revision.objects.filter(annotation__item__in=live, is_latest=True).exclude(comment="")
     comments: dict[int, int] = {}
-    for item, revision in newest:
+    for item, revision in newest.values_list("annotation__item", "pk"):
         comments[item] = max(revision, comments.get(item, 0))
-    flags = dict(
-        model("Assignment")
-        .objects.filter(item__in=live, is_flagged=True)
-        .order_by()
-        .values_list("item")
-        .annotate(n=Count("pk"))
-    )
+    flagged = Assignment.objects.filter(item__in=live, is_flagged=True).order_by().values_list("item")
+    flags = dict(flagged.annotate(n=Count("pk")))
     found = {}
     for item in ids:
-        places = open_places.get(item, [])
         seen_flags, seen_revision = seen.get(item, (0, 0))
         found[item] = CaseState(
-            undecided=len(places),
-            distance=max((far for far, _ in places), default=0.0),
-            entropy=max((bits for _, bits in places), default=0.0),
-            is_flagged=flags.get(item, 0) > seen_flags,
-            is_commented=comments.get(item, 0) > seen_revision,
+            differences.get(item, {}), flags.get(item, 0) > seen_flags, comments.get(item, 0) > seen_revision
         )
     return found
 
@@ -219,27 +354,18 @@ def entropy(labels: Mapping[str, int]) -> float:
     return round(-sum(n / total * math.log2(n / total) for n in labels.values()) + 0.0, 6)
 
 
-def differences(project: Project) -> list[tuple[int, dict, dict]]:
-    """Items whose case is not what follows from what is stored: item, stored, recomputed."""
-    found = []
-    cases = apps.get_model("annotation", "Case").objects.filter(project=project)
+def mismatches(project: Project) -> Iterator[tuple[int, CaseState, CaseState]]:
+    """Items of the project whose case is not what follows from what is stored: item, stored, recomputed. People may go
+    on meanwhile: what seems to differ is looked at again under a lock."""
     for part in parts(project.pk, None):
-        stored = {case.pk: case for case in cases.filter(pk__in=part)}
-        seen = {pk: (case.seen_flags, case.seen_revision) for pk, case in stored.items()}
-        for pk, standing in standings(project.pk, project.type, part, seen).items():
-            case = stored.get(pk)
-            now = CaseState(**{name: getattr(case, name) for name in FIELDS}) if case else CaseState()
-            if now != standing:
-                found.append((pk, vars(now), vars(standing)))
-    return found
-
-
-WAITING = Q(undecided__gt=0) | Q(is_flagged=True) | Q(is_commented=True)
-
-MAX_COUNTED = 10_000
+        suspects = [pk for pk, *_ in _compared(project.pk, project.type, part)]
+        if suspects:
+            with transaction.atomic():
+                lock(project.pk)
+                found = list(_compared(project.pk, project.type, suspects))
+            yield from found
 
 
 def waiting(project: Project) -> int:
     """How many items wait for an adjudicator, counted as far as MAX_COUNTED + 1."""
-    found = apps.get_model("annotation", "Case").objects.filter(WAITING, project=project)
-    return found.order_by()[: MAX_COUNTED + 1].count()
+    return Case.objects.filter(WAITING, project=project).order_by()[: MAX_COUNTED + 1].count()

@@ -16,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 
 from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
 from annotation.models import Annotation, Assignment, Case, Item, ItemUnit, Project, Unit
+from annotation.projects import cases
 from annotation.task_types import TaskType
 
 BATCH = 2000
@@ -225,6 +226,9 @@ def retire_items_of(unit_ids: Iterable[int]) -> int:
                 .union(Item.objects.filter(anchor__in=touched))
                 .values_list("id", flat=True)
             )
+            # An answer that is being stored counts its item's case first, or finds the item retired.
+            for project in sorted(set(Item.objects.filter(pk__in=items).values_list("project", flat=True))):
+                cases.lock(project)
             live = Item.objects.filter(pk__in=items).exclude(state=Item.State.RETIRED)
             refreshed = _refresh_units(live)
             going = live.exclude(pk__in=refreshed)

@@ -124,7 +124,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                rater_id, labels_seen = _locked_rater(project, user)
+                rater_id, labels_seen = _locked_rater(project, user, assignment.item_id)
                 answer = replace(answer, labels_seen=labels_seen)
                 first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
                 return first or _store_any(assignment, rater_id, answer, timezone.now())
@@ -229,18 +229,23 @@ def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _locked_rater(project: Project, user) -> tuple[int, bool]:
+def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
-    the other, and always rater before assignment, as in taking. The rater's number, and whether this person has been
-    served others' labels of the project: what was served before the answer came is committed by now."""
+    the other, and always rater before assignment, as in taking. Then the item is locked for its case, before anything
+    is read of what others said. The rater's number, and whether this person has been served others' labels of the
+    project: what was served before the answer came is committed by now."""
     statement = (
         "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
         "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
         "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id)"
     )
+    parameters = [project.pk, user.pk]
+    if connection.vendor == "postgresql":  # SQLite has one writer
+        statement += f", {cases.LOCKED_ITEM}"
+        parameters += cases.locked_item(project.pk, item_id)
     with connection.cursor() as cursor:
         for _ in range(2):
-            cursor.execute(statement, [project.pk, user.pk])
+            cursor.execute(statement, parameters)
             found = cursor.fetchone()
             if found is not None:
                 return found[0], bool(found[1])
@@ -266,7 +271,12 @@ def _store_first(
     _store_revision(annotation, 1, answer, was_shown)
     if answer.page.item.state == Item.State.STUCK:
         assigning.settle_stuck(answer.page.item)
-    cases.answered(assignment.project, assignment.item_id, is_alone=not answer.submission.comment)
+    if answer.submission.comment:
+        cases.count(assignment.project, assignment.project.type, [assignment.item_id])
+    else:
+        units = {answer.page.unit_ids[unit.key]: unit.pk for unit in answer.page.units}
+        own = [(units[one.unit], one.dimension, one.label) for one in answer.judgements]
+        cases.answered(assignment.project, assignment.item_id, rater_id, own)
     return SubmitResult(1, False, suggestions)
 
 
@@ -309,7 +319,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         if answer.page.item.state == Item.State.STUCK:
             assigning.settle_stuck(answer.page.item)
     _store_revision(annotation, number, answer, was_shown)
-    cases.answered(project, assignment.item_id, is_alone=False)
+    cases.count(project, project.type, [assignment.item_id])
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
 

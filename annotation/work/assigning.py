@@ -17,7 +17,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Subquery
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater
+from annotation.models import Annotation, Assignment, Case, Item, Membership, Project, Rater
 from annotation.projects import cases
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.raters import rater_of
@@ -270,6 +270,8 @@ def is_skipped(assignment: Assignment, user) -> bool:
 def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     rater = _locked_rater(assignment.project, user)
     item_id = assignment.item_id
+    if flag:
+        cases.lock(assignment.project_id, item_id)  # after the rater and before assignments, as answers do
     if Annotation.objects.filter(item=item_id, rater=rater).exists():
         return False
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
@@ -289,7 +291,7 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     row.skip_reason, row.is_flagged = reason, flag
     row.save()
     if flag:
-        cases.recount(assignment.project, [item_id])
+        cases.count(assignment.project, assignment.project.type, [item_id])
     if replaces:
         is_stuck = _is_out_of_reach(row.item_id, rater.project_id)
         # A row that nobody can take must not lie in everybody's way; who joins later finds it in the queue.
@@ -354,7 +356,8 @@ def set_priority(project: Project, items: Iterable[Item], priority: int) -> None
                 for item in chosen:
                     _move_to_free_position(item, priority)
             position = Item.objects.filter(pk=OuterRef("item")).values("position")
-            Assignment.objects.filter(item__in=chosen).update(position=Subquery(position))
+            for rows in (Assignment, Case):
+                rows.objects.filter(item__in=chosen).update(position=Subquery(position))
     Project.objects.filter(pk=project.pk).update(queue_epoch=F("queue_epoch") + 1)
 
 

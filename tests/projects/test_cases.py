@@ -1,14 +1,17 @@
 """What waits for adjudicators is stored with every answer, flag and decision, and is what a recount finds."""
 
+import io
 import json
+import random
 import uuid
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from analysis.rules.running import run_rule
 from annotation.access import assignment_for
-from annotation.decisions import desk
-from annotation.models import Case, Decision, Item, Membership, Shown
+from annotation.decisions import adjudicating, desk
+from annotation.models import Case, Decision, Disagreement, Item, Membership, Shown
 from annotation.projects import cases
 from annotation.task_types import task_type
 from annotation.work import assigning
@@ -80,11 +83,51 @@ def test_answers_make_cases_and_a_recount_finds_no_difference(project):
     assignment = assigning.take(project, member(project, "ben"))
     assigning.skip(assignment, assignment.rater.user, "odd", flag=True)
     assert Case.objects.get(is_flagged=True).item == assignment.item
-    assert cases.differences(project) == []
-    Case.objects.filter(pk=case.pk).update(undecided=3)
-    assert [pk for pk, *_ in cases.differences(project)] == [case.pk]
-    cases.recount(project)
-    assert cases.differences(project) == [] and Case.objects.get(pk=case.pk).undecided == 1
+    assert list(cases.mismatches(project)) == []
+
+    Case.objects.filter(pk=case.pk).update(undecided=3)  # a sum that is wrong, and a row that should not be
+    other = Case.objects.get(is_flagged=True)
+    place = {"unit": other.item.anchor, "dimension": "stance", "distance": 1, "entropy": 1}
+    marks = {"is_tied": False, "is_settled": False, "has_decision": False}
+    Disagreement.objects.create(case=other, project=project, **place, **marks)
+    with pytest.raises(CommandError, match="--mend"):
+        call_command("check_cases", stdout=(said := io.StringIO()))
+    assert "2 of 2 cases differ" in said.getvalue() and "its sums" in said.getvalue()
+    assert "stored 1 of 1 undecided, distance 1, entropy 1, flagged, commented; counted 0 of 0" in said.getvalue()
+    call_command("check_cases", project.slug, "--mend", stdout=(said := io.StringIO()))
+    assert "mended" in said.getvalue() and list(cases.mismatches(project)) == []
+    assert Case.objects.get(pk=case.pk).undecided == 1 and Disagreement.objects.get().case == case
+    with pytest.raises(CommandError, match="no project 'nowhere'"):
+        call_command("check_cases", "nowhere")
+
+
+def test_each_answer_skip_edit_and_decision_adds_to_what_a_recount_would_find(project):
+    """Twenty-odd changes in an order of chance; after each the stored rows are those that a recount makes."""
+    chance, users = random.Random(3), {name: member(project, name) for name in ("ann", "ben")}
+    adjudicator, held = member(project, "judge"), []
+    for _ in range(24):
+        name = chance.choice(["ann", "ben"])
+        assignment = assigning.take(project, users[name])
+        if assignment is not None and (not held or chance.random() < 0.7):
+            held.append((name, assignment.uuid))
+            if chance.random() < 0.1:
+                assigning.skip(assignment, users[name], "odd", flag=True)
+                continue
+        name, uuid_ = held[-1] if chance.random() < 0.5 else chance.choice(held)
+        held_by = assignment_for(users[name], uuid_)
+        unit, relevance = held_by.item.key, chance.choice(["relevant", "not_relevant"])
+        said = [{"unit": unit, "dimension": "relevance", "label": relevance}]
+        if relevance == "relevant":
+            said.append({"unit": unit, "dimension": "stance", "label": chance.choice(["supports", "refutes"])})
+        comment = "Which port?" if chance.random() < 0.2 else ""
+        submit(held_by, users[name], {"client_id": str(uuid.uuid4()), "judgements": said, "comment": comment})
+        if chance.random() < 0.3:
+            run_rule(project, None, "most", "majority", {"ties": chance.choice(["first", "undecided"])})
+        if chance.random() < 0.2:
+            label = chance.choice(["relevant", "not_relevant"])
+            adjudicating.decide(project, adjudicator, held_by.item.anchor, "relevance", label)
+        assert list(cases.mismatches(project)) == []
+    assert Disagreement.objects.filter(is_settled=True).exists() and Case.objects.filter(is_waiting=True).exists()
 
 
 def test_distances_are_steps_of_the_scale():
@@ -142,7 +185,7 @@ def test_a_decision_takes_the_item_off_the_queue_and_undo_brings_it_back(project
         True,
     )
     assert post(project, "judge", f"{way}decide/", body).json()["done"] == done  # a repeated request
-    assert Decision.objects.count() == 2 and desk.length(project) == 2 and cases.differences(project) == []
+    assert Decision.objects.count() == 2 and desk.length(project) == 2 and list(cases.mismatches(project)) == []
     page = client_of(member(project, "judge")).get(f"/projects/{project.slug}/adjudication/guidelines/")
     assert "Ben misread" in page.content.decode()
     assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 200
@@ -160,7 +203,7 @@ def test_an_undo_of_nothing_that_was_decided_is_refused(project, done):
 def test_a_rules_run_settles_what_differs(project):
     disagree(project)
     run_rule(project, None, "most", "majority", {"ties": "first"})
-    assert desk.length(project) == 0 and cases.differences(project) == []
+    assert desk.length(project) == 0 and list(cases.mismatches(project)) == []
 
 
 def test_an_answer_that_came_meanwhile_is_said_and_nothing_is_stored(project):
@@ -179,7 +222,7 @@ def test_an_answer_that_came_meanwhile_is_said_and_nothing_is_stored(project):
     unit = fresh["units"][0]
     body = {"basis": fresh["basis"], "judgements": [{"unit": unit, "dimension": "relevance", "label": "not_relevant"}]}
     assert post(project, "judge", f"items/{item.uuid}/decide/", body).status_code == 200
-    assert desk.length(project) == 2 and cases.differences(project) == []
+    assert desk.length(project) == 2 and list(cases.mismatches(project)) == []
 
 
 @pytest.mark.parametrize(

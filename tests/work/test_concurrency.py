@@ -3,6 +3,8 @@
 Runs on whatever DATABASE_URL names; .ci/run has it on SQLite and on PostgreSQL.
 """
 
+import contextlib
+import io
 import random
 import threading
 import time
@@ -11,11 +13,14 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connections
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Item, Revision
+from analysis.rules.kinds import RuleError
+from analysis.rules.running import run_rule
+from annotation.models import Annotation, Assignment, Case, Item, Revision
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator, answers_to
 
@@ -59,7 +64,7 @@ class Worker(threading.Thread):
             payload = given["payload"]
             chance = self.random.random()
             if chance < 0.08:
-                status = self.person.skip(payload, "no").status_code
+                status = self.person.skip(payload, "no", flag=chance < 0.03).status_code
                 # A late answer to an item that came back to the same person takes it from under them.
                 assert status == 200 or (status == 409 and payload["item"] in self.answered)
             elif chance < 0.16:
@@ -78,6 +83,7 @@ class Worker(threading.Thread):
 
     def send(self, payload, **body):
         client_id = str(uuid.uuid4())
+        body |= {"comment": "Which port?"} if self.random.random() < 0.05 else {}
         judgements = answers_to(payload, choice=self.random.randrange(2))
         times = 2 if self.random.random() < 0.2 else 1
         for _ in range(times):
@@ -102,8 +108,11 @@ def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
     workers = [Worker(number, user, project, barrier) for number, user in enumerate(people)]
     for worker in workers:
         worker.start()
-    for worker in workers:
-        worker.join()
+    while any(worker.is_alive() for worker in workers):
+        with contextlib.suppress(RuleError):  # nobody has answered yet
+            run_rule(project, None, "most", "majority", {"ties": "first"})
+        for worker in workers:
+            worker.join(timeout=0.3)
     assert [worker.failures for worker in workers if worker.failures] == []
 
     states = Counter(Assignment.objects.values_list("state", flat=True))
@@ -120,3 +129,9 @@ def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
     stored = {str(client): number for client, number in Revision.objects.values_list("client_id", "number")}
     assert stored == acknowledged
     assert Annotation.objects.filter(is_surplus=True).count() == sum(worker.surplus for worker in workers) > 0
+
+    # What waits for adjudicators was stored with each of these, and with the rule's runs in between.
+    call_command("check_cases", project.slug, stdout=(said := io.StringIO()))
+    assert said.getvalue().startswith(f"{project.slug}: 0 of ")
+    marks = Q(is_flagged=True), Q(is_commented=True), Q(differing__gt=0), Q(undecided__gt=0)
+    assert all(Case.objects.filter(one).exists() for one in marks)

@@ -1,0 +1,46 @@
+"""`manage.py check_cases [PROJECT ...]`: count anew what waits for adjudicators; `--mend` stores what differs."""
+
+from __future__ import annotations
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Item, Project
+from annotation.projects import cases
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Compare what is stored of items that wait for adjudicators with what follows from answers and decisions"
+
+    def add_arguments(self, parser):
+        parser.add_argument("project", nargs="*", help="slugs of projects; all, if none is named")
+        parser.add_argument("--mend", action="store_true", help="store what was counted where it differs")
+
+    def handle(self, *args, project, mend, **options):
+        projects = Project.objects.order_by("slug")
+        missing = set(project) - set(projects.values_list("slug", flat=True))
+        if missing:
+            raise CommandError(f"There is no project {sorted(missing)[0]!r}")
+        found = 0
+        for one in projects.filter(slug__in=project) if project else projects:
+            wrong = list(cases.mismatches(one))
+            found += len(wrong)
+            self.stdout.write(f"{one.slug}: {len(wrong):,} of {one.cases.count():,} cases differ")
+            keys = dict(Item.objects.filter(pk__in=[pk for pk, *_ in wrong[:SHOWN]]).values_list("pk", "key"))
+            for pk, stored, counted in wrong[:SHOWN]:
+                said = f"stored {_words(stored)}; counted {_words(counted)}"
+                self.stdout.write(f"  {keys[pk]}: {'its sums or its position' if stored == counted else said}")
+            if len(wrong) > SHOWN:
+                self.stdout.write(f"  and {len(wrong) - SHOWN:,} more")
+            if mend and wrong:
+                cases.recount(one, [pk for pk, *_ in wrong])
+                self.stdout.write("  mended")
+        if found and not mend:
+            raise CommandError("Stored cases differ; --mend stores what was counted")
+
+
+def _words(state: cases.CaseState) -> str:
+    differing, undecided, distance, entropy = state.numbers()
+    marks = [name for name, is_marked in (("flagged", state.is_flagged), ("commented", state.is_commented)) if is_marked]
+    return ", ".join([f"{undecided} of {differing} undecided, distance {distance:g}, entropy {entropy:g}", *marks])
