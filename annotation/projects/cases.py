@@ -96,6 +96,8 @@ def locked_item(project_id: int, item_id: int) -> list[int]:
 # What others have said of an item, as it is now: the page that an answer came from may be older.
 _OTHERS = """
 SELECT item.state, item.position, (SELECT options_version FROM annotation_project WHERE id = item.project_id),
+EXISTS (SELECT 1 FROM annotation_decision AS decision
+    WHERE decision.project_id = item.project_id AND decision.unit_id = judgement.unit_id),
 judgement.unit_id, judgement.dimension, judgement.label
 FROM annotation_annotation AS said
 JOIN annotation_item AS item ON item.id = said.item_id
@@ -124,7 +126,7 @@ def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[
         votes.setdefault((unit, dimension), Counter())[label] += 1
     differing = _differing(project.type, votes)
     if differing:
-        differences = _differences(project.pk, project.type, differing)
+        differences = _differences(project.pk, project.type, differing, any(row[3] for row in others))
         _write(project.pk, {item_id: CaseState(differences)}, {item_id: others[0][1]}, NUMBERS)
 
 
@@ -137,9 +139,12 @@ def _differing(kind: TaskType, votes: Mapping[tuple, Counter]) -> dict[tuple, Co
     return {place: found[place] for place in sorted(found) if place[-1] in compared}
 
 
-def _differences(project_id: int, kind: TaskType, differing: Mapping[tuple, Counter]) -> dict[tuple, Difference]:
-    """By the same places: the unit and the dimension, after the item where it is about several."""
-    units = sorted({unit for *_, unit, _ in differing})
+def _differences(
+    project_id: int, kind: TaskType, differing: Mapping[tuple, Counter], are_decided: bool = True
+) -> dict[tuple, Difference]:
+    """By the same places: the unit and the dimension, after the item where it is about several. Unless there may be
+    decisions, none are looked for."""
+    units = sorted({unit for *_, unit, _ in differing}) if are_decided else []
     settled, decided = {}, set()
     for start in range(0, len(units), ROWS_AT_ONCE):
         part = units[start : start + ROWS_AT_ONCE]
