@@ -15,6 +15,6 @@ def fill(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0027_disagreements")]
+    dependencies = [("annotation", "0028_disagreements")]
 
     operations = [migrations.RunPython(fill, migrations.RunPython.noop, elidable=True)]

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0026_count_the_cases'),
+        ('annotation', '0027_release_jobs'),
     ]
 
     operations = [
