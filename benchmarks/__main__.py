@@ -18,6 +18,9 @@ from benchmarks.shared.processes import ROOT
 MODULES = (
     "files.importing",
     "labelling.submit",
+    "labelling.waiting",
+    "decisions.adjudicating",
+    "decisions.majority",
     "api.uploads",
     "api.lists",
     "api.answers",
@@ -25,6 +28,7 @@ MODULES = (
     "coefficients.alpha",
     "coefficients.packages",
     "files.export",
+    "files.freezing",
     "coverage",
     "results.reports",
     "results.first_report",

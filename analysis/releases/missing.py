@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.core.cache import cache
+from django.db.models import Count
 from django.urls import reverse
 
-from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater
+from annotation.models import Annotation, Decision, Disagreement, Item, ItemUnit, Project, Rater
 from annotation.projects.cards import missing_in
+from annotation.work.queries.work import label_version
+
+LONG_SECONDS, KEPT_SECONDS = 0.1, 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +26,24 @@ class Lack:
 
 
 def contents(project: Project) -> dict[str, int]:
-    """Counts of what would be frozen now."""
+    """Counts of what would be frozen now; those of many labels are kept until a label changes."""
+    name = f"release-contents:{project.pk}:{label_version(project)}"
+    found = cache.get(name)
+    if found is None:
+        started = time.perf_counter()
+        found = _counted(project)
+        if time.perf_counter() - started > LONG_SECONDS:
+            cache.set(name, found, KEPT_SECONDS)
+    return found
+
+
+def _counted(project: Project) -> dict[str, int]:
     items = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
     answers = Annotation.objects.filter(item__project=project, is_surplus=False).exclude(item__state=Item.State.RETIRED)
+    n_items = items.count()
     return {
-        "items": items.count(),
+        "items": n_items,
+        "silent": n_items - answers.order_by().values("item").distinct().count(),
         "units": ItemUnit.objects.filter(item__in=items).count(),
         "answers": answers.count(),
         "labellers": answers.exclude(rater__kind=Rater.Kind.SLOT).values("rater").distinct().count(),
@@ -37,11 +55,8 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
     """What is missing, the labels first."""
     items = reverse("project_items", args=[project.slug])
     found = []
-    few = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
-    few = few.annotate(n=Count("annotations", filter=Q(annotations__is_surplus=False)))
-    silent = few.filter(n=0).count()
-    if silent:
-        found.append(Lack(f"{silent:,} items have no answer", items, "Items"))
+    if counts["silent"]:
+        found.append(Lack(f"{counts['silent']:,} items have no answer", items, "Items"))
     for title, n in undecided(project):
         found.append(Lack(f"{title}: {n:,} units are divided and nobody decided", items, "Items"))
     slots = project.raters.filter(kind=Rater.Kind.SLOT, annotations__isnull=False).exists()
@@ -58,22 +73,6 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
 
 def undecided(project: Project) -> list[tuple[str, int]]:
     """By question, units whose latest answers have two most frequent labels, and no decision."""
-    found = []
-    rows = Judgement.objects.filter(
-        revision__is_latest=True,
-        revision__annotation__item__project=project,
-        revision__annotation__is_surplus=False,
-    ).exclude(revision__annotation__item__state=Item.State.RETIRED)
-    for dimension in project.type.asked_dimensions:
-        votes = rows.filter(dimension=dimension.slug).order_by().values_list("unit", "label").annotate(n=Count("pk"))
-        best: dict[int, tuple[int, int]] = {}
-        for unit, _, n in votes.iterator(chunk_size=10_000):
-            most, ties = best.get(unit, (0, 0))
-            best[unit] = (n, 1) if n > most else (most, ties + (n == most))
-        divided = {unit for unit, (_, ties) in best.items() if ties > 1}
-        if divided:
-            decided = Decision.objects.in_force().filter(project=project, dimension=dimension.slug)
-            divided -= set(decided.values_list("unit", flat=True))
-        if divided:
-            found.append((dimension.title, len(divided)))
-    return found
+    ties = Disagreement.objects.filter(project=project, is_tied=True, has_decision=False).order_by()
+    counts = dict(ties.values_list("dimension").annotate(n=Count("pk")))
+    return [(one.title, counts[one.slug]) for one in project.type.asked_dimensions if one.slug in counts]

@@ -112,8 +112,8 @@ WHERE project_id = %s AND unit_id IN ({}) AND is_latest AND NOT is_withdrawn ORD
 
 
 def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[int, str, str]]) -> None:
-    """After somebody's first answer to an item, without a comment, was stored: `own` has unit, dimension and label. What
-    it adds is read from others' answers alone, since this comes with every answer. The item is locked."""
+    """After somebody's first answer to an item, without a comment, was stored: `own` has units, dimensions and labels.
+    What it adds follows from others' answers: this comes with every answer, and reads no more. The item is locked."""
     with connection.cursor() as cursor:
         cursor.execute(_OTHERS, [item_id, rater_id])
         others = cursor.fetchall()
@@ -280,7 +280,7 @@ def _write(project_id: int, states: Mapping[int, CaseState], positions: Mapping,
 
 
 def _upsert(table: str, columns: Sequence[str], keys: int, rows: list[tuple], changing: Sequence[str]) -> None:
-    """Insert rows; of those whose first `keys` columns are there, change the columns that are `changing`. By hand, since
+    """Insert rows; of those whose first `keys` columns are there, change the columns that are `changing`. By hand, for
     it comes with answers."""
     row = f"({', '.join(['%s'] * len(columns))})"
     key, change = ", ".join(columns[:keys]), ", ".join(f"{name} = excluded.{name}" for name in changing)

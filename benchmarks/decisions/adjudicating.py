@@ -14,28 +14,12 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks.labelling.submit import SLUG
 from benchmarks.shared.large import add_options, databases
-from benchmarks.shared.processes import run
+from benchmarks.shared.processes import Processor, run
 
 AIM_MS = 150
-
-
-class Processor:
-    """Seconds that this process and, on PostgreSQL, the one at the other end of its connection have run."""
-
-    def __init__(self, connection):
-        self.backend = None
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                self.backend = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
-
-    def seconds(self) -> float:
-        here = time.process_time()
-        return here + (int(self.backend.read_text().split()[0]) / 1e9 if self.backend else 0.0)
 
 
 def requests(client, project, items: list) -> dict[str, Callable]:
@@ -63,7 +47,7 @@ def requests(client, project, items: list) -> dict[str, Callable]:
         said = [("relevance", "relevant"), ("stance", "supports")]
         judgements = [{"unit": unit, "dimension": dimension, "label": label} for dimension, label in said]
         body = {"basis": payload["basis"], "judgements": judgements, "for_guidelines": number % 2 == 0}
-        return lambda: post(f"items/{items[number]}/decide/", body)
+        return post(f"items/{items[number]}/decide/", body)
 
     found = {"home": lambda _: client.get("/"), "project": lambda _: client.get(f"/projects/{SLUG}/")}
     queues = [f"which={which}&order={order}" for which in ("", "flagged") for order in ("distance", "entropy", "age")]
@@ -73,7 +57,7 @@ def requests(client, project, items: list) -> dict[str, Callable]:
     found["desk: an item"] = lambda number: post(f"items/{items[number]}/")
     found["desk: names"] = lambda number: post(f"items/{items[number]}/reveal/", {"what": "names"})
     found["desk: checkers"] = lambda number: post(f"items/{items[number]}/reveal/", {"what": "checkers"})
-    found["desk: decide"] = decide
+    found["desk: an item, and decide"] = decide
     found["examples for the guidelines"] = lambda _: client.get(f"{desk}guidelines/")
     for name in ("", "disagreed", "undecided", "flagged", "open", "judged", "stuck", "retired"):
         found[f"items {name or 'all'}"] = lambda number, name=name: client.get(
@@ -108,10 +92,9 @@ def measure(title: str, session: str, times: int) -> None:
     for name, ask in requests(client, project, items).items():
         spent = []
         for number in range(times):
-            ready = ask if name != "desk: decide" else (lambda _, go=ask(number): go())
             with CaptureQueriesContext(connection) as queries:
                 clock, used = time.perf_counter(), processor.seconds()
-                reply = ready(number)
+                reply = ask(number)
                 spent.append((processor.seconds() - used, time.perf_counter() - clock, len(queries)))
             assert reply.status_code == 200, (name, reply.status_code, reply.content[:500])
         used, clock, queries = (sorted(values) for values in zip(*spent[1:], strict=True))

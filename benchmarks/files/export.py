@@ -32,7 +32,7 @@ def main() -> None:
         for number, (title, kinds) in enumerate(KINDS.items()):
             out = folder / f"out-{number}"
             chosen = [part for kind in kinds for part in ("--format", kind)]
-            seconds, whole, peak = measured(env, "export_dataset", SLUG, str(out), *chosen)
+            seconds, whole, peak, _ = measured(env, "export_dataset", SLUG, str(out), *chosen)
             size = sum(path.stat().st_size for path in out.iterdir()) / 1e6
             print(
                 f"{title:<16} {seconds:>8.2f} {whole:>8.2f} {pairs / seconds:>8,.0f} {peak:>8.0f} {size:>7.0f}",

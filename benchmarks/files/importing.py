@@ -28,7 +28,7 @@ def measure(label: str, database: str, folder: Path, file: Path, pairs: int) -> 
     run(env, "manage.py", "shell", "-v0", "-c", MAKE_USER)
     common = (str(file), "--format", "druid", "--dataset", "bench")
     for what, more in (("dry run", ("--dry-run",)), ("import", ()), ("same file again", ())):
-        seconds, whole, peak = measured(env, "import_dataset", *common, *more)
+        seconds, whole, peak, _ = measured(env, "import_dataset", *common, *more)
         print(f"{label:<12} {what:<16} {seconds:>7.2f} {whole:>9.2f} {pairs / seconds:>9,.0f} {peak:>8.0f}", flush=True)
 
 

@@ -63,7 +63,7 @@ def main() -> None:
         }
         total = 0.0
         for title, command in steps.items():
-            seconds, whole, peak = measured(env, *command)
+            seconds, whole, peak, _ = measured(env, *command)
             total += whole
             print(f"{title:<24} {seconds:>8.1f} {whole:>8.1f} {peak:>8.0f}", flush=True)
         print(f"{'all':<24} {'':>8} {total:>8.1f}")

@@ -2,10 +2,10 @@
 
     python -m benchmarks.labelling.waiting [--answers 400] [--units 1,20] [--postgresql URL] [--no-sqlite] [--quick]
 
-Answers as the labelling page sends them, next item included, through the whole of Django in one process. Every item gets
-two; of every other item the case is stored, of the rest nothing is counted: `with` and `without`, by turns in the same
-run. Time is of the processor in the web process, and by the clock, which includes the database; medians. `counting` is the
-processor's time of the counting alone, inside the same requests: what it says is less noisy than a difference.
+Answers as the labelling page sends them, next item included, through the whole of Django in one process. Every item
+gets two; of every other four items the case is stored, of the rest nothing is counted: `with` and `without`, by turns
+in the same run. Time is of the processor in the web process, and by the clock, which includes the database; medians.
+`counting` is the processor's time of the counting alone, in the same requests: less noisy than a difference.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""A project of 1,000,000 items and 1,000 annotators, made by statements of the database itself, for other benchmarks.
+"""A project of 1,000,000 items and 1,000 annotators, made by statements of the database, for other benchmarks.
 
-Every second item has the answers of two people, who differ on three of five; one answer of a hundred has a comment, and
-one item of a hundred is flagged. Two runs of a checker have said something of every unit. What is built once is used
-again: a folder with a file of SQLite, or a database of PostgreSQL, whose name says how many items it has.
+Every item has one answer and every second item two, which differ on three of five; one answer of a hundred has a
+comment, and one item of a hundred is flagged. Two runs of a checker have said something of every unit. What is built
+once is used again: a folder with a file of SQLite, or a database of PostgreSQL, named by how many items it has.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 import tempfile
@@ -171,18 +170,35 @@ def _insert(cursor, model, columns: dict[str, str], rest: str) -> None:
 
 
 def _numbers(count: int) -> str:
-    return f"(WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < {count}) SELECT n FROM counted) AS counted"
+    counted = f"WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < {count})"
+    return f"({counted} SELECT n FROM counted) AS counted"
 
 
 def _fill(cursor, project, owner, items: int, people: int) -> None:
     import random
 
+    from django.utils import timezone
+
     from annotation.bulk import bulk_insert
     from annotation.models import (
-        Annotation, Assignment, CheckerRun, Claim, ContentBatch, Evidence, Item, ItemUnit, Job, Judgement, Membership,
-        Rater, Revision, Score, Suggestion, Unit, User,
+        Annotation,
+        Assignment,
+        CheckerRun,
+        Claim,
+        ContentBatch,
+        Evidence,
+        Item,
+        ItemUnit,
+        Job,
+        Judgement,
+        Membership,
+        Rater,
+        Revision,
+        Score,
+        Suggestion,
+        Unit,
+        User,
     )  # fmt: skip
-    from django.utils import timezone
 
     dataset = project.dataset_id
     batch = ContentBatch.objects.create(dataset_id=dataset, state="published", published_at=timezone.now()).pk
@@ -256,14 +272,15 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
     first_rater = Rater.objects.get(name="Annotator 0").pk
     assert Rater.objects.get(name=f"Annotator {people - 1}").pk == first_rater + people - 1
 
-    # Two places each: the odd numbers are the first ones. Items with an even number have been answered.
+    # Two places each: the odd numbers are the first ones. Items with an even number have been answered twice.
     for place in (0, 1):
         rater = f"{first_rater} + (id / 2 + {place} * (1 + id / {people} %% {people - 1})) %% {people}"
         said = {"id": f"2 * id - 1 + {place}", "item_id": "id", "position": "position", "project_id": str(project.pk)}
         stamp = f"'{now.isoformat()}'" + ("::timestamptz" if "psycopg" in type(cursor.db.connection).__module__ else "")
         done = {"state": "'done'", "rater_id": rater, "done_at": stamp, "shown_at": stamp}
-        _insert(cursor, Assignment, said | done, "FROM annotation_item WHERE id %% 2 = 0")
-        _insert(cursor, Assignment, said, "FROM annotation_item WHERE id %% 2 = 1")
+        is_done = "id %% 2 = 0" if place else "TRUE"
+        _insert(cursor, Assignment, said | done, f"FROM annotation_item WHERE {is_done}")
+        _insert(cursor, Assignment, said, f"FROM annotation_item WHERE NOT ({is_done})")
     cursor.execute("UPDATE annotation_assignment SET is_flagged = %s WHERE state = 'done' AND id %% 400 = 3", [True])
     _insert(
         cursor,
@@ -290,7 +307,7 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
         {"revision_id": "said.id", "unit_id": "item.anchor_id", "dimension": "'relevance'", "label": "'relevant'"},
         whole,
     )
-    stance = f"item.id / 2 %% 6 + CASE WHEN said.id %% 2 = 0 AND item.id / 2 %% 5 < 3 THEN 1 + item.id %% 5 ELSE 0 END"
+    stance = "item.id / 2 %% 6 + CASE WHEN said.id %% 2 = 0 AND item.id / 2 %% 5 < 3 THEN 1 + item.id %% 5 ELSE 0 END"
     cases = " ".join(f"WHEN {number} THEN '{value}'" for number, value in enumerate(STANCES))
     _insert(
         cursor,
@@ -317,9 +334,8 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
         _insert(cursor, Score, of_run | {"name": "'bench'", "value": "0.5"}, "FROM annotation_itemunit")
     if "psycopg" in type(cursor.db.connection).__module__:
         for model in (Claim, Evidence, Unit, Item, Assignment, Annotation, Revision):
-            cursor.execute(
-                f"SELECT setval(pg_get_serial_sequence('{model._meta.db_table}', 'id'), (SELECT max(id) FROM {model._meta.db_table}))"
-            )
+            table = model._meta.db_table
+            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
     print("runs", file=sys.stderr)
 
 

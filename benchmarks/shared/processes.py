@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,9 +25,10 @@ import resource, sys, time
 import django
 django.setup()
 from django.core.management import call_command
-started = time.perf_counter()
+started, used = time.perf_counter(), time.process_time()
 call_command(*sys.argv[1:])
 print("seconds", time.perf_counter() - started)
+print("processor", time.process_time() - used)
 print("peak_kb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
@@ -50,15 +52,38 @@ def run(env: dict[str, str], *arguments: str) -> None:
     subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, check=True)
 
 
-def measured(env: dict[str, str], *command: str) -> tuple[float, float, float]:
-    """Seconds of the management command, seconds of its whole process, peak in MB."""
+class Processor:
+    """Seconds that this process and, on PostgreSQL, the one at the other end of its connection have run."""
+
+    def __init__(self, connection):
+        self.backend = None
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                self.backend = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
+
+    def seconds(self) -> float:
+        here = time.process_time()
+        return here + (int(self.backend.read_text().split()[0]) / 1e9 if self.backend else 0.0)
+
+
+class Measured(NamedTuple):
+    seconds: float  # of the management command
+    whole: float  # of its process
+    peak: float  # MB
+    processor: float  # seconds of the command, whatever else the machine does
+
+
+def measured(env: dict[str, str], *command: str) -> Measured:
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *command], cwd=ROOT, env=env, check=True, capture_output=True, text=True
     )
     whole = time.perf_counter() - started
-    seconds, peak = (float(re.search(rf"^{name} (.+)$", done.stdout, re.M)[1]) for name in ("seconds", "peak_kb"))
-    return seconds, whole, peak / 1024
+    seconds, processor, peak = (
+        float(re.search(rf"^{name} (.+)$", done.stdout, re.M)[1]) for name in ("seconds", "processor", "peak_kb")
+    )
+    return Measured(seconds, whole, peak / 1024, processor)
 
 
 @contextlib.contextmanager

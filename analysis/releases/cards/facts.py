@@ -9,6 +9,7 @@ from analysis.reports.agreement.agreement.result import Agreement
 from analysis.reports.metrics import get_report
 from analysis.sources.base import Source, unanswered
 from analysis.sources.outline import SLOT
+from analysis.sources.scoped import as_source
 from annotation.task_types import Dimension
 
 
@@ -115,7 +116,8 @@ def agreement_of(source: Source) -> list[dict]:
     report = get_report("agreement")
     if report.fits(source.type):
         return []
-    result = report.read(report.compute(source, **report.values(source, {})))
+    source = as_source(source)
+    result, _ = report.load().compute(source, **report.values(source, {}), overall=True)
     assert isinstance(result, Agreement)
     return [
         {

@@ -42,5 +42,5 @@ class Command(BaseCommand):
 
 def _words(state: cases.CaseState) -> str:
     differing, undecided, distance, entropy = state.numbers()
-    marks = [name for name, is_marked in (("flagged", state.is_flagged), ("commented", state.is_commented)) if is_marked]
-    return ", ".join([f"{undecided} of {differing} undecided, distance {distance:g}, entropy {entropy:g}", *marks])
+    said = [f"{undecided} of {differing} undecided, distance {distance:g}, entropy {entropy:g}"]
+    return ", ".join(said + ["flagged"] * state.is_flagged + ["commented"] * state.is_commented)

@@ -60,8 +60,11 @@ from annotation.task_types import Dimension, Metric, TaskType
 MOST_ANSWERS = 2000
 
 
-def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tuple[Agreement, Items]:
-    """The agreement report. `raters` is a key of GROUPS."""
+def compute(
+    source: Source, raters: str = "all", *, quick: bool = False, overall: bool = False
+) -> tuple[Agreement, Items]:
+    """The agreement report. `raters` is a key of GROUPS. `overall`: the figures of each question, without those of
+    its parts."""
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
@@ -76,11 +79,14 @@ def compute(source: Source, raters: str = "all", *, quick: bool = False) -> tupl
     }
     chances = chances_of_units(source, units)
     # Versions need every revision's moment, which takes long to read: first figures come without them.
-    labels = labels if quick and chances is None else source.with_moments(labels)
+    labels = labels if overall or (quick and chances is None) else source.with_moments(labels)
     items = new_items(units, parts=("arm", "group", "version"))
     _add_judgements(items, kind, labels)
     found = []
     for dimension in dimensions_to_show(kind, labels):
+        if overall:
+            found.append(_overall(dimension, units, labels, items, origins, sets.get(dimension.slug)))
+            continue
         unasked = [metric for metric in kind.metrics if measured_by(metric) == dimension.slug and metric.missing_as]
         found.append(
             _question(
@@ -163,7 +169,7 @@ def _question(
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     if dimension.takes_number:
-        return _of_numbers(dimension, mine, coded, side, quick=quick)
+        return _alone(dimension, {}, mine, side, number_figures(coded, level, quick=quick))
     of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
@@ -211,21 +217,34 @@ def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]
     return _named(found, quick)
 
 
-def _of_numbers(
-    dimension: Dimension, mine: pd.DataFrame, coded: Labels, side: np.ndarray, *, quick: bool
+def _overall(
+    dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame, items: Items, origins: dict[str, str], sets
 ) -> QuestionAgreement:
-    """Alpha at the level of the numbers, over everybody: parts of the labels are compared by labels."""
-    level = dimension.level
+    mine = labels[labels["dimension"] == dimension.slug]
+    coded, level = _coded(mine, units, dimension.values), dimension.level
+    side = _sides(coded)
+    items.add(dimension.slug, dimension.title, side, SIDES)
+    if dimension.takes_number:
+        figures = number_figures(coded, level, quick=False)
+    else:
+        figures = coefficients(coded, level, quick=False) if sets is None else set_figures(coded, sets, quick=False)
+    return replace(_alone(dimension, origins, mine, side, figures), takes_several=sets is not None)
+
+
+def _alone(
+    dimension: Dimension, origins: dict[str, str], mine: pd.DataFrame, side: np.ndarray, figures: list[Coefficient]
+) -> QuestionAgreement:
+    """Over everybody, without parts. Of numbers it is all that there is: parts of the labels are compared by labels."""
     return QuestionAgreement(
-        **fields_of_question(dimension, {}),
-        level=level,
+        **fields_of_question(dimension, origins),
+        level=dimension.level,
         takes_several=False,
-        takes_number=True,
+        takes_number=dimension.takes_number,
         labels=[],
         n_labels=len(mine),
         n_paired=int((side < 2).sum()),
-        figures=number_figures(coded, level, quick=quick),
-        chance=not_tested(level),
+        figures=figures,
+        chance=not_tested(dimension.level),
         per_label=[],
         pairs=[],
         n_pairs_not_listed=0,
