@@ -275,7 +275,9 @@ class Case(models.Model):
     seen_flags = models.PositiveIntegerField(default=0)
     seen_revision = models.PositiveBigIntegerField(default=0)
     since = models.DateTimeField(auto_now_add=True)
-    holder = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    holder = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
     held_until = models.DateTimeField(null=True)
 
     class Meta:
@@ -315,6 +317,7 @@ class Case(models.Model):
                 name="cases_by_uncertainty",
                 condition=Q(uncertainty__isnull=False),
             ),
+            models.Index(fields=["holder", "project"], name="held_cases", condition=Q(holder__isnull=False)),
             models.Index(
                 fields=["project", "position", "undecided"], name="differing_cases", condition=Q(differing__gt=0)
             ),

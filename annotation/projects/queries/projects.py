@@ -1,8 +1,10 @@
 """Reads about projects: progress of one person and of the team, who is in."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.core.cache import cache
 from django.db.models import Count, Max, Q
 
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER
@@ -11,6 +13,8 @@ from annotation.projects import cases, options
 from annotation.projects.queries.outlook import Outlook, outlooks
 from annotation.task_types import TaskType
 
+# Counts that take so long are kept, for so long that counting takes this share of the time.
+LONG_SECONDS, COUNTING_SHARE = 0.1, 0.005
 COUNTED = (Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE)
 
 
@@ -32,6 +36,19 @@ class ProjectRow:
         return self.outlook.link(self.mine_done) if self.outlook else ""
 
 
+def _team(ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """By project the judgements that are planned and done: one query. What took long to count is kept for a while."""
+    kept = cache.get_many([f"judgements:{pk}" for pk in ids])
+    found = {pk: kept[f"judgements:{pk}"] for pk in ids if f"judgements:{pk}" in kept}
+    counted = Assignment.objects.filter(project__in=[pk for pk in ids if pk not in found], state__in=COUNTED)
+    started = time.perf_counter()
+    done = Count("pk", filter=Q(state=Assignment.State.DONE))
+    new = {pk: (total, n) for pk, total, n in counted.order_by().values_list("project_id").annotate(Count("pk"), done)}
+    if (spent := time.perf_counter() - started) > LONG_SECONDS:
+        cache.set_many({f"judgements:{pk}": counts for pk, counts in new.items()}, min(900, spent / COUNTING_SHARE))
+    return found | new
+
+
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     """One row per project, with seven queries however many there are."""
     rows = {project.pk: ProjectRow(project, project.type) for project in projects}
@@ -41,10 +58,7 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     if user.is_superuser:
         for row in rows.values():
             row.roles = sorted({*row.roles, RESEARCHER})
-    team = Assignment.objects.filter(project__in=rows, state__in=COUNTED).order_by().values_list("project_id")
-    for project_id, total, done in team.annotate(
-        total=Count("pk"), done=Count("pk", filter=Q(state=Assignment.State.DONE))
-    ):
+    for project_id, (total, done) in _team(rows).items():
         rows[project_id].team_total, rows[project_id].team_done = total, done
     mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
     for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
