@@ -55,8 +55,10 @@ class Queue:
 
     def cases(self, project: Project) -> QuerySet[Case]:
         found = Case.objects.filter(cases.WAITING, project=project)
-        if self.beyond or self.which == "differing":
-            found = found.filter(undecided__gt=0, distance__gt=self.beyond)
+        if self.beyond:
+            found = found.filter(distance__gt=self.beyond)  # it is 0 where nothing is undecided
+        elif self.which == "differing":
+            found = found.filter(undecided__gt=0)
         elif self.which:
             found = found.filter(**{f"is_{self.which}": True})
         order = {"distance": ("-distance", "item"), "entropy": ("-entropy", "item"), "age": ("since", "item")}

@@ -3,11 +3,14 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils.functional import cached_property
 
 from annotation.models import (
     Annotation,
     Assignment,
+    Case,
     Decision,
     Item,
     Judgement,
@@ -68,6 +71,21 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
         in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
         items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
     return items
+
+
+class ItemPages(Paginator):
+    """What `find_items` finds with a filter and no search, counted where that takes no join."""
+
+    def __init__(self, project: Project, items: QuerySet[Item], filter: str, search: str):
+        super().__init__(items, 50)
+        self.cases = None if search or filter not in LABEL_FILTERS else LABEL_FILTERS[filter][1]
+        self.project = project
+
+    @cached_property
+    def count(self) -> int:
+        if self.cases is None:
+            return self.object_list.count()
+        return Case.objects.filter(project=self.project, **self.cases).count()
 
 
 @dataclass

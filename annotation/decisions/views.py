@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
@@ -58,7 +57,7 @@ def project_items(request, slug):
     labels = sees_labels(request.user, project)
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
     chosen, search, found = _chosen_items(request, project, request.GET)
-    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    page = queries.ItemPages(project, found, chosen, search).get_page(request.GET.get("page"))
     context = {
         "project": project,
         "filters": [(name, title) for name, (title, _) in filters.items()],

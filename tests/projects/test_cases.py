@@ -122,7 +122,8 @@ def test_each_answer_skip_edit_and_decision_adds_to_what_a_recount_would_find(pr
         comment = "Which port?" if chance.random() < 0.2 else ""
         submit(held_by, users[name], {"client_id": str(uuid.uuid4()), "judgements": said, "comment": comment})
         if chance.random() < 0.3:
-            run_rule(project, None, "most", "majority", {"ties": chance.choice(["first", "undecided"])})
+            ties = chance.choice(["first", "undecided"])
+            run_rule(project, None, f"most-{ties}", "majority", {"ties": ties})
         if chance.random() < 0.2:
             label = chance.choice(["relevant", "not_relevant"])
             adjudicating.decide(project, adjudicator, held_by.item.anchor, "relevance", label)

@@ -228,17 +228,22 @@ def _overall(
         figures = number_figures(coded, level, quick=False)
     else:
         figures = coefficients(coded, level, quick=False) if sets is None else set_figures(coded, sets, quick=False)
-    return replace(_alone(dimension, origins, mine, side, figures), takes_several=sets is not None)
+    return _alone(dimension, origins, mine, side, figures, takes_several=sets is not None)
 
 
 def _alone(
-    dimension: Dimension, origins: dict[str, str], mine: pd.DataFrame, side: np.ndarray, figures: list[Coefficient]
+    dimension: Dimension,
+    origins: dict[str, str],
+    mine: pd.DataFrame,
+    side: np.ndarray,
+    figures: list[Coefficient],
+    takes_several: bool = False,
 ) -> QuestionAgreement:
     """Over everybody, without parts. Of numbers it is all that there is: parts of the labels are compared by labels."""
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
         level=dimension.level,
-        takes_several=False,
+        takes_several=takes_several,
         takes_number=dimension.takes_number,
         labels=[],
         n_labels=len(mine),
