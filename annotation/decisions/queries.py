@@ -29,7 +29,7 @@ def _with(state: str):
 
 
 def _flagged(items):
-    return items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"), is_flagged=True)))
+    return items.filter(pk__in=Assignment.objects.filter(is_flagged=True).values("item"))
 
 
 def _judged(items):
@@ -74,7 +74,9 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
 
 
 class ItemPages(Paginator):
-    """What `find_items` finds with a filter and no search, counted where that takes no join."""
+    """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone."""
+
+    MAX_LISTED = 10_000
 
     def __init__(self, project: Project, items: QuerySet[Item], filter: str, search: str):
         super().__init__(items, 50)
@@ -82,10 +84,17 @@ class ItemPages(Paginator):
         self.project = project
 
     @cached_property
+    def _counted(self) -> int:
+        rows = self.object_list if self.cases is None else Case.objects.filter(project=self.project, **self.cases)
+        return rows.order_by()[: self.MAX_LISTED + 1].count()
+
+    @property
     def count(self) -> int:
-        if self.cases is None:
-            return self.object_list.count()
-        return Case.objects.filter(project=self.project, **self.cases).count()
+        return min(self._counted, self.MAX_LISTED)
+
+    @property
+    def is_cut(self) -> bool:
+        return self._counted > self.MAX_LISTED
 
 
 @dataclass

@@ -135,4 +135,20 @@ class Migration(migrations.Migration):
             model_name='disagreement',
             constraint=models.UniqueConstraint(fields=('case', 'unit', 'dimension'), name='disagreement_once'),
         ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('is_flagged', True)), fields=['project', 'item'], name='flagged_work'),
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(condition=models.Q(('state', 'stuck')), fields=['project', 'position'], name='stuck_items'),
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(condition=models.Q(('state', 'retired')), fields=['project', 'position'], name='retired_items'),
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(condition=models.Q(('unit_count', 0)), fields=['project', 'position'], name='empty_items'),
+        ),
     ]

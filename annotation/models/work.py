@@ -37,7 +37,13 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["project", "anchor"], name="one_item_per_anchor"),
             models.UniqueConstraint(fields=["project", "position"], name="one_item_per_position"),
         ]
-        indexes = [models.Index(fields=["project", "key"], name="item_by_key")]
+        indexes = [
+            models.Index(fields=["project", "key"], name="item_by_key"),
+            # What the list is narrowed to that few items are.
+            models.Index(fields=["project", "position"], name="stuck_items", condition=Q(state="stuck")),
+            models.Index(fields=["project", "position"], name="retired_items", condition=Q(state="retired")),
+            models.Index(fields=["project", "position"], name="empty_items", condition=Q(unit_count=0)),
+        ]
 
     def __str__(self) -> str:
         return self.key
@@ -108,6 +114,7 @@ class Assignment(models.Model):
             ),
             models.Index(fields=["project", "lease_expires_at"], condition=Q(state="leased"), name="leases"),
             models.Index(fields=["rater", "state", "done_at"], name="work_of_a_rater"),
+            models.Index(fields=["project", "item"], condition=Q(is_flagged=True), name="flagged_work"),
         ]
 
     def __str__(self) -> str:
