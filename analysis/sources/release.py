@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 
 import pandas as pd
 
@@ -21,6 +22,8 @@ from annotation.task_types import LabelSetError, configured, learn, task_type
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
+# What lines say about an answer, beside its judgements. There may be very many.
+OF_ANSWERS = ("active_ms", "shown_at", "submitted_at", "guideline_version", "suggestion_shown")
 # What a canonical line has where its author had been served others' labels.
 MARKED = re.compile('"labels_seen":true')
 
@@ -106,30 +109,31 @@ class ReleaseSource(Source):
         labels: list[tuple] = []
         spans: list[tuple] = []
         revisions: list[tuple] = []
-        latest: dict[tuple[str, str], tuple[int, dict]] = {}
+        latest: dict[tuple[str, str], tuple] = {}
         numbers: dict[tuple[str, str], int] = {}
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
             if line["surplus"]:
                 continue
-            item, rater, revision = line["item"], line["annotator"], line["revision"]
+            item, rater, revision = line["item"], intern(line["annotator"]), line["revision"]
             annotation = numbers.setdefault((item, rater), len(numbers))
-            latest[item, rater] = (annotation, line)  # lines of one answer stand in the order of revisions
+            # Lines of one answer stand in the order of revisions.
+            latest[item, rater] = (annotation, revision, *(line[name] for name in OF_ANSWERS))
             revisions.append((annotation, revision, instant(line["submitted_at"]), line["guideline_version"]))
             for judgement in line["judgements"]:
                 unit, dimension, label = (
                     self._unit_numbers[judgement["unit"]],
-                    judgement["dimension"],
-                    judgement["label"],
+                    intern(judgement["dimension"]),
+                    intern(judgement["label"]),
                 )
                 labels.append(
                     (unit, dimension, label, annotation, revision, False)
                     + (line["suggestion_shown"], rater, kinds[rater])
                 )
                 for span in judgement["spans"]:
-                    where = (span["field"], span["start"], span["end"], span.get("label", ""))
+                    where = (intern(span["field"]), span["start"], span["end"], span.get("label", ""))
                     spans.append((annotation, revision, (unit, rater, dimension, label, *where)))
-        newest = {annotation: line["revision"] for annotation, line in latest.values()}
+        newest = {annotation: revision for annotation, revision, *_ in latest.values()}
         rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
         return _Said(
@@ -140,7 +144,7 @@ class ReleaseSource(Source):
             annotators,
         )
 
-    def _answers_of(self, latest: dict[tuple[str, str], tuple[int, dict]]) -> pd.DataFrame:
+    def _answers_of(self, latest: dict[tuple[str, str], tuple]) -> pd.DataFrame:
         arms = {(row["item"], row["rater"]): row.get("arm") for row in self.files.rows("frames/answers.jsonl")}
         planned = dict(zip(self._items["item_key"].tolist(), self._items["n_planned"].tolist(), strict=True))
         rows = [
@@ -149,14 +153,22 @@ class ReleaseSource(Source):
                 self._item_numbers[item],
                 rater,
                 arms.get((item, rater)),
-                line["active_ms"] / 1000 if line["active_ms"] is not None else None,
-                instant(line["shown_at"]),
-                instant(line["submitted_at"]),
-                line["guideline_version"],
-                line["suggestion_shown"],
+                active_ms / 1000 if active_ms is not None else None,
+                instant(shown_at),
+                instant(submitted_at),
+                guideline_version,
+                suggestion_shown,
                 planned[item],
             )
-            for (item, rater), (annotation, line) in sorted(latest.items())
+            for (item, rater), (
+                annotation,
+                _,
+                active_ms,
+                shown_at,
+                submitted_at,
+                guideline_version,
+                suggestion_shown,
+            ) in sorted(latest.items(), key=lambda one: one[0])
         ]
         return _table(rows, base.ANSWER_COLUMNS).astype({"seconds": float})
 

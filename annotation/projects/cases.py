@@ -40,7 +40,7 @@ Place = tuple[int, str]  # a unit and a dimension
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PlaceState:
     """What is stored of a place where answers differ."""
 
     distance: float
@@ -54,7 +54,7 @@ class Difference:
 class CaseState:
     """What a case says about an item."""
 
-    differences: Mapping[Place, Difference] = field(default_factory=dict)
+    differences: Mapping[Place, PlaceState] = field(default_factory=dict)
     is_flagged: bool = False
     is_commented: bool = False
 
@@ -71,7 +71,7 @@ class CaseState:
 
 NUMBERS = ("differing", "undecided", "distance", "entropy")
 MARKS = ("is_flagged", "is_commented")
-DIFFERENCE = tuple(Difference.__dataclass_fields__)
+DIFFERENCE = tuple(PlaceState.__dataclass_fields__)
 
 
 def lock(project_id: int, item_id: int | None = None) -> None:
@@ -141,7 +141,7 @@ def _differing(kind: TaskType, votes: Mapping[tuple, Counter]) -> dict[tuple, Co
 
 def _differences(
     project_id: int, kind: TaskType, differing: Mapping[tuple, Counter], are_decided: bool = True
-) -> dict[tuple, Difference]:
+) -> dict[tuple, PlaceState]:
     """By the same places: the unit and the dimension, after the item where it is about several. Unless there may be
     decisions, none are looked for."""
     units = sorted({unit for *_, unit, _ in differing}) if are_decided else []
@@ -158,7 +158,7 @@ def _differences(
     for (*item, unit, slug), labels in differing.items():
         dimension = kind.dimension(slug)
         counts = sorted(labels.values())
-        found[*item, unit, slug] = Difference(
+        found[*item, unit, slug] = PlaceState(
             distance(dimension, labels),
             entropy(labels),
             counts[-1] == counts[-2],
@@ -243,10 +243,10 @@ def count(project, kind: TaskType, ids: list[int]) -> None:
 def _compared(project_id: int, kind: TaskType, ids: list[int]) -> Iterator[tuple[int, CaseState, CaseState]]:
     """Items whose case is not what follows from what is stored: item, stored, recomputed. The two are alike where only
     the sums, or the item's position, are wrong."""
-    differences: dict[int, dict[Place, Difference]] = defaultdict(dict)
+    differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)
     rows = Disagreement.objects.filter(case__in=ids).order_by()
     for case, unit, dimension, *said in rows.values_list("case", "unit", "dimension", *DIFFERENCE):
-        differences[case][unit, dimension] = Difference(*said)
+        differences[case][unit, dimension] = PlaceState(*said)
     before, seen, wrong = {}, {}, set()
     cases = Case.objects.filter(pk__in=ids).order_by()
     for pk, flags, revision, is_flagged, is_commented, position, right, *numbers in cases.values_list(
@@ -304,7 +304,7 @@ def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) ->
     votes: dict[tuple[int, int, str], Counter] = defaultdict(Counter)
     for *place, label in judgements.values_list("revision__annotation__item", "unit", "dimension", "label"):
         votes[tuple(place)][label] += 1
-    differences: dict[int, dict[Place, Difference]] = defaultdict(dict)
+    differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)
     for (item, *place), one in _differences(project_id, kind, _differing(kind, votes)).items():
         differences[item][tuple(place)] = one
     newest = Revision.objects.filter(annotation__item__in=live, is_latest=True).exclude(comment="")

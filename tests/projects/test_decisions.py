@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.decisions import adjudicating, queries
 from annotation.models import Decision, Item, Membership, Rater
+from annotation.projects import cases
 from tests import factories
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, say
@@ -24,6 +25,7 @@ def project(db):
         rater = make_rater(project, name)
         for item in items_of(project):
             say(item, rater, "relevant", stance)
+    cases.recount(project)
     for name in ("judge", "second"):
         factories.join(project, factories.make_user(name), Membership.Role.ADJUDICATOR)
     return project

@@ -42,8 +42,9 @@ def _team(ids: Iterable[int]) -> dict[int, tuple[int, int]]:
     found = {pk: kept[f"judgements:{pk}"] for pk in ids if f"judgements:{pk}" in kept}
     counted = Assignment.objects.filter(project__in=[pk for pk in ids if pk not in found], state__in=COUNTED)
     started = time.perf_counter()
-    done = Count("pk", filter=Q(state=Assignment.State.DONE))
-    new = {pk: (total, n) for pk, total, n in counted.order_by().values_list("project_id").annotate(Count("pk"), done)}
+    of_project = counted.order_by().values_list("project_id")
+    counts = of_project.annotate(n=Count("pk"), done=Count("pk", filter=Q(state=Assignment.State.DONE)))
+    new = {pk: (total, done) for pk, total, done in counts}
     if (spent := time.perf_counter() - started) > LONG_SECONDS:
         cache.set_many({f"judgements:{pk}": counts for pk, counts in new.items()}, min(900, spent / COUNTING_SHARE))
     return found | new
