@@ -1,20 +1,34 @@
 """The part of the API that gives figures: reports as they are stored, and releases."""
 
 from django.http import Http404
-from django.urls import path
+from django.urls import path, reverse
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
-from analysis.pages.releases.own import VERSION, release_for
+from analysis.pages.releases.forms import FILTERS, VERSION
+from analysis.pages.releases.own import projects_beside, release_for
 from analysis.pages.stored import figures_served
-from analysis.releases.kept import VersionTaken, comparison_job, start_comparing, start_freezing, withdraw
+from analysis.releases.hub.asking import HubError, check_repository, files_to_send, start_publishing
+from analysis.releases.kept import (
+    VersionTaken,
+    archive_of,
+    close_public_page,
+    comparison_job,
+    public_jobs,
+    start_comparing,
+    start_freezing,
+    start_public_page,
+    withdraw,
+)
 from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import KINDS
 from analysis.reports.tabular import named
+from analysis.scopes import scope_of
 from analysis.sources.project import ProjectOutline
+from analysis.sources.wrong import WrongChoice
 from annotation.access import project_with_labels_for
 from annotation.api.problems import Problem
 from annotation.api.routes import Listing, Route
@@ -98,9 +112,62 @@ class NewRelease(Shape):
     note = s.CharField(max_length=2000, allow_blank=True, default="")
     version = s.RegexField(VERSION, max_length=40, allow_blank=True, default="")
 
+    projects = s.ListField(child=s.SlugField(), default=list, max_length=50)
+    filters = s.DictField(child=s.CharField(max_length=300), default=dict)
+
 
 class Withdrawal(Shape):
     reason = s.CharField(max_length=2000)
+
+
+class NewPublicPage(Shape):
+    """`is_public` false closes the page; `with_comments` puts comments, notes and reasons into its download."""
+
+    is_public = s.BooleanField(default=True)
+    with_comments = s.BooleanField(default=False)
+
+
+class PublicPageShape(Shape):
+    """`address` is where anybody reads the release, empty while nobody does; `job` makes the files of the page."""
+
+    address = s.CharField(allow_blank=True)
+    state = Choice(Job.State.choices, source="job.state", allow_null=True, default=None)
+    message = s.CharField(source="job.message", allow_blank=True, default="")
+    job = s.UUIDField(source="job.uuid", allow_null=True, default=None)
+
+
+class HubRequest(Shape):
+    """`token` is the hub's; without one, that which its sender keeps here. With `is_dry_run` nothing is sent."""
+
+    repository = s.CharField(max_length=200)
+    token = s.CharField(max_length=200, allow_blank=True, default="", write_only=True)
+    is_private = s.BooleanField(default=True)
+    is_update = s.BooleanField(default=False)
+    with_comments = s.BooleanField(default=False)
+    is_dry_run = s.BooleanField(default=False)
+
+
+class SentFileShape(Shape):
+    """`bytes` is null of what is written on the way; `without`: comments, notes and reasons are left out of it."""
+
+    name = s.CharField()
+    bytes = s.IntegerField(allow_null=True)
+    without = s.BooleanField()
+
+
+class HubPublicationShape(Shape):
+    """`address` is the hub's of what was sent; `files` those of a dry run."""
+
+    repository = s.CharField()
+    state = Choice(Job.State.choices, source="job.state", allow_null=True, default=None)
+    message = s.CharField(source="job.message", allow_blank=True, default="")
+    job = s.UUIDField(source="job.uuid", allow_null=True, default=None)
+    address = s.CharField(allow_blank=True, default="")
+    files = SentFileShape(many=True, default=list)
+
+
+class HubPublicationsShape(Shape):
+    results = HubPublicationShape(many=True)
 
 
 class ChangesShape(Shape):
@@ -207,10 +274,26 @@ class ReleasesRoute(Listing):
         project = project_with_labels_for(request.user, slug)
         said = self.taken(request)
         try:
-            release = start_freezing(project, request.user, said["note"], said["version"])
+            beside = projects_beside(request.user, project).filter(slug__in=said["projects"])
+            others = [project_with_labels_for(request.user, one.slug) for one in beside]
+            if unknown := sorted({*said["projects"]} - {one.slug for one in others}):
+                words = f"there is no other project {', '.join(unknown)} on the data set whose labels you see"
+                raise Problem(422, words, errors=[{"field": "projects", "message": words}])
+            filters = self._filters(project, said["filters"])
+            release = start_freezing(project, request.user, said["note"], said["version"], others, filters)
         except VersionTaken as error:
             raise Problem(409, str(error)) from None
         return self.given(release, Location=f"{request.path}{release.number}/")
+
+    def _filters(self, project, given: dict[str, str]) -> dict[str, str]:
+        """Conditions as reports have them, by the same names."""
+        if unknown := sorted({*given} - {*FILTERS}):
+            words = f"there is no filter {', '.join(unknown)}; there are {', '.join(FILTERS)}"
+            raise Problem(422, words, errors=[{"field": "filters", "message": words}])
+        try:
+            return scope_of(project, given).get("selection", {})
+        except WrongChoice as error:
+            raise Problem(422, str(error), errors=[{"field": "filters", "message": str(error)}]) from None
 
 
 class ReleaseDetailRoute(Route):
@@ -234,6 +317,60 @@ class ReleaseWithdrawRoute(Route):
             raise Problem(409, "The release is not frozen; cancel its job")
         withdraw(release, request.user, reason)
         return Response(self.shape(release).data)
+
+
+class ReleasePublicRoute(Route):
+    """Whether anybody may read the release without an account."""
+
+    shape, takes, status = PublicPageShape, NewPublicPage, 202
+
+    def get(self, request, slug, number):
+        return Response(self._shown(request, release_for(request.user, slug, number)))
+
+    def post(self, request, slug, number):
+        """Open the page, once a worker has made its files, or close it."""
+        release = release_for(request.user, slug, number, as_researcher=True)
+        said = self.taken(request)
+        if not said["is_public"]:
+            close_public_page(release)
+            release.refresh_from_db()
+            return Response(self._shown(request, release), status=200)
+        if not release.is_ready:
+            raise Problem(409, "The release is not frozen")
+        start_public_page(release, request.user, said["with_comments"])
+        return Response(self._shown(request, release), status=202)
+
+    def _shown(self, request, release) -> dict:
+        page = request.build_absolute_uri(reverse("public_release", args=[release.uuid]))
+        found = {"address": page if release.is_public else "", "job": public_jobs(release).first()}
+        return self.shape({name: value for name, value in found.items() if value is not None}).data
+
+
+class ReleaseHubRoute(Route):
+    """The release in repositories of a hub, and sending it there."""
+
+    shape, takes, gives, status = HubPublicationsShape, HubRequest, HubPublicationShape, 202
+    keeps_answers = False  # the body holds a secret
+
+    def get(self, request, slug, number):
+        release = release_for(request.user, slug, number, as_researcher=True)
+        return Response(self.shape({"results": release.publications.select_related("job").order_by("-pk")[:100]}).data)
+
+    def post(self, request, slug, number):
+        """Send it, when a worker comes to it; 200 with the files for a dry run."""
+        release = release_for(request.user, slug, number, as_researcher=True)
+        said = self.taken(request)
+        names = ("is_private", "is_update", "with_comments")
+        try:
+            if said["is_dry_run"]:
+                repository = check_repository(said["repository"])
+                found = {"repository": repository, "files": files_to_send(release, said["with_comments"])}
+                return Response(self.gives(found).data, status=200)
+            chosen = {name: said[name] for name in names}
+            return self.given(start_publishing(release, request.user, said["repository"], said["token"], **chosen))
+        except HubError as error:
+            errors = [{"field": error.field, "message": str(error)}] if error.field else []
+            raise Problem(422 if error.field else 409, str(error), errors=errors) from None
 
 
 class ReleaseChangesRoute(Route):
@@ -275,7 +412,7 @@ class ReleaseFileRoute(Route):
 
     def get(self, request, slug, number):
         release = release_for(request.user, slug, number)
-        archive = release.job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()
+        archive = archive_of(release.job)
         if archive is None:
             raise Problem(409, f"The release is {release.job.state}: it has no files")
         return file_response(request, archive)
@@ -291,6 +428,12 @@ urlpatterns = [
         ReleaseWithdrawRoute.as_view(),
         name="api_release_withdraw",
     ),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/public/",
+        ReleasePublicRoute.as_view(),
+        name="api_release_public",
+    ),
+    path("projects/<slug:slug>/releases/<int:number>/hub/", ReleaseHubRoute.as_view(), name="api_release_hub"),
     path(
         "projects/<slug:slug>/releases/<int:number>/changes/<int:before>/",
         ReleaseChangesRoute.as_view(),

@@ -59,6 +59,10 @@ class Release(models.Model):
         return self.withdrawn_at is not None
 
     @property
+    def is_public(self) -> bool:
+        return self.public_since is not None
+
+    @property
     def name(self) -> str:
         return f"release {self.number}" + (f", version {self.version}" if self.version else "")
 

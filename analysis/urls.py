@@ -4,7 +4,7 @@ from django.urls import path
 
 from analysis.pages import files, pictures, reports
 from analysis.pages import item_views as behind
-from analysis.pages.releases import changes, own
+from analysis.pages.releases import changes, hub, own, public
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", reports.project_report, {"name": "agreement"}, name="project_agreement"),
@@ -32,6 +32,14 @@ urlpatterns = [
         changes.project_release_changes,
         name="project_release_changes",
     ),
+    path(
+        "projects/<slug:slug>/releases/<int:number>/public/",
+        public.project_release_public,
+        name="project_release_public",
+    ),
+    path("projects/<slug:slug>/releases/<int:number>/hub/", hub.project_release_hub, name="project_release_hub"),
+    path("releases/<uuid:uuid>/", public.public_release, name="public_release"),
+    path("releases/<uuid:uuid>/file/", public.public_release_file, name="public_release_file"),
     path("projects/<slug:slug>/reports/", reports.project_reports, name="project_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", reports.project_report, name="project_report"),
     path("projects/<slug:slug>/tables/<slug:name>/", files.project_report_tables, name="project_report_tables"),

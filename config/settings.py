@@ -299,6 +299,9 @@ SERVER_WAIT_SECONDS = 60 * env.integer("ASSAY_SERVER_WAIT_MINUTES", 1440, minimu
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Hosts that webhooks may reach although their addresses are private: `host` or `host:port`.
 WEBHOOK_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_WEBHOOK_HOSTS"))
+# The hub that releases are published to, and hosts that this may reach although their addresses are private.
+HUB = env.text("ASSAY_HUB", "https://huggingface.co").rstrip("/")
+HUB_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_HUB_HOSTS"))
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
 # Checkers from outside; their modules are imported here, so that a slip in one is told at start.

@@ -70,7 +70,7 @@ def post(
 ) -> Reply:
     """The answer, whatever its status. `allowed` are hosts (`host` or `host:port`) that may have private addresses."""
     parts = parse_url(url, allowed)
-    connection = _Pinned(parts, _resolved(parts, allowed), seconds)
+    connection = _Pinned(parts, resolve(parts, allowed), seconds)
     path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     watch = threading.Timer(seconds, connection.cut)
     watch.daemon = True
@@ -94,7 +94,7 @@ def _port(parts: SplitResult) -> int:
     return parts.port or PORTS[parts.scheme]
 
 
-def _resolved(parts: SplitResult, allowed: Collection[str]) -> str:
+def resolve(parts: SplitResult, allowed: Collection[str]) -> str:
     """An address of the host. AddressRefused where any of its addresses is not public."""
     try:
         found = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
@@ -109,11 +109,16 @@ def _resolved(parts: SplitResult, allowed: Collection[str]) -> str:
 
 
 def _refuse_private(address: Address, parts: SplitResult, allowed: Collection[str]) -> None:
-    if is_public(address) or parts.hostname in allowed or f"{parts.hostname}:{_port(parts)}" in allowed:
+    if is_public(address) or is_allowed(parts, allowed):
         return
     raise AddressRefused(
         f"leads to {address}, which is not on the public Internet; whoever runs the site may allow {parts.hostname}"
     )
+
+
+def is_allowed(parts: SplitResult, allowed: Collection[str]) -> bool:
+    """Whether the operator allows the host, wherever it is."""
+    return parts.hostname in allowed or f"{parts.hostname}:{_port(parts)}" in allowed
 
 
 def is_public(address: Address) -> bool:

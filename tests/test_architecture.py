@@ -52,6 +52,7 @@ ALLOWED = {
         "analysis",
         "annotation",
         "models_runtime.contracts",
+        "models_runtime.egress",
         "models_runtime.texts.overlap",
         "models_runtime.registry",
     ),

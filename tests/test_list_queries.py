@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from annotation.models import Job, Membership
 from annotation.projects import guidelines, invitations, label_sets, tokens
@@ -33,6 +34,8 @@ PAGES = (
     "/projects/ports/retrieval/",
     "/retrieval/{retrieval}/",
     "/projects/ports/exports/",
+    "/projects/ports/releases/",
+    "/projects/ports/releases/1/",
     "/projects/drafting/",
     "/projects/drafting/drafts/",
     "/projects/drafting/drafts/?state=to-review",
@@ -85,6 +88,8 @@ def grow(world) -> None:
         factories.make_project(world.dataset, slug=f"further-{number}")
         extract(world.drafting, parameters={"seed": number + 1})
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
+        frozen = Job.objects.create(kind=Job.Kind.RELEASE, state=Job.State.DONE, project=project, created_by=admin)
+        project.releases.create(number=number + 2, job=frozen, sha256="2" * 64, moment=now(), created_by=admin)
         Job.objects.create(kind=Job.Kind.PAIRS, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
         Job.objects.create(kind=Job.Kind.IMPORT, state=Job.State.DONE, dataset=world.dataset, created_by=admin)
 

@@ -43,6 +43,7 @@ PLACES = (
     ("retrieval/", "uuid:uuid", lambda world: world.retrieval.uuid),
     ("imports/", "uuid:uuid", lambda world: world.import_job.uuid),
     ("pairs/", "uuid:uuid", lambda world: world.pairs_job.uuid),
+    ("releases/", "uuid:uuid", lambda world: world.release.uuid),
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
@@ -422,19 +423,27 @@ TABLE = {
         (401, 404, 403, 202, 202, 404, 202),
     ),
     "api/v1/projects/<slug:slug>/releases/<int:number>/": (
-        (401, 404, 403, 404, 404, 404, 404),
+        (401, 404, 403, 200, 200, 404, 200),
         (401, 405, 405, 405, 405, 405, 405),
     ),
     "api/v1/projects/<slug:slug>/releases/<int:number>/withdraw/": (
         (401, 405, 405, 405, 405, 405, 405),
-        (401, 404, 403, 403, 404, 404, 404),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/releases/<int:number>/public/": (
+        (401, 404, 403, 200, 200, 404, 200),
+        (401, 404, 403, 403, 202, 404, 202),
+    ),
+    "api/v1/projects/<slug:slug>/releases/<int:number>/hub/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
     ),
     "api/v1/projects/<slug:slug>/releases/<int:number>/changes/<int:before>/": (
-        (401, 404, 403, 404, 404, 404, 404),
-        (401, 404, 403, 404, 404, 404, 404),
+        (401, 404, 403, 409, 409, 404, 409),
+        (401, 404, 403, 409, 409, 404, 409),
     ),
     "api/v1/projects/<slug:slug>/releases/<int:number>/file/": (
-        (401, 404, 403, 404, 404, 404, 404),
+        (401, 404, 403, 409, 409, 404, 409),
         (401, 405, 405, 405, 405, 405, 405),
     ),
     "api/v1/datasets/<slug:slug>/imports/": (
@@ -824,12 +833,28 @@ TABLE = {
         (302, 404, 403, 302, 302, 404, 302),
     ),
     "projects/<slug:slug>/releases/<int:number>/": (
-        (302, 404, 403, 404, 404, 404, 404),
+        (302, 404, 403, 200, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),
     "projects/<slug:slug>/releases/<int:number>/withdraw/": (
         (302, 405, 405, 405, 405, 405, 405),
-        (302, 404, 403, 403, 404, 404, 404),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/releases/<int:number>/public/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/releases/<int:number>/hub/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "releases/<uuid:uuid>/": (
+        (404, 404, 403, 404, 404, 404, 404),
+        (405, 405, 405, 405, 405, 405, 405),
+    ),
+    "releases/<uuid:uuid>/file/": (
+        (404, 404, 403, 404, 404, 404, 404),
+        (405, 405, 405, 405, 405, 405, 405),
     ),
     "projects/<slug:slug>/releases/<int:number>/changes/<int:before>/": (
         (302, 404, 403, 404, 404, 404, 404),

@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"
 VERSION = 1
 # Zip knows no time before; every file gets this one, so that the same files make the same zip.
+ZIP = "application/zip"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 AT_ONCE = 1 << 20
 
@@ -61,15 +63,53 @@ def zipped(folder: Path, target: Path) -> None:
                     out.write(part)
 
 
+def unpacked(archive: Path, folder: Path) -> None:
+    """All files of a release's zip, by the names in its manifest. ReleaseError where one leads out of the folder."""
+    files = Files(archive)
+    for name in [MANIFEST, *files.manifest["files"], *files.manifest.get("beside", {})]:
+        target = folder / name
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise ReleaseError(f"{archive}: {name} leads out of the folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with files.open(name) as source, open(target, "wb") as out:
+            shutil.copyfileobj(source, out, AT_ONCE)
+
+
+def labels_in(names: Iterable[str]) -> list[str]:
+    """Of a release's files those that the hash of the labels alone covers: content and annotations."""
+    return [name for name in names if "/" not in name and name.endswith(".jsonl") and name != DECISIONS]
+
+
+def rehashed(manifest: dict, folder: Path) -> dict:
+    """The manifest for files that were written again under the same names."""
+    names, release = manifest["files"], manifest["release"]
+    files = {name: digest_of(folder / name) for name in names}
+    hashes = {"sha256": combined(files, files), "labels_sha256": combined(files, labels_in(names))}
+    return manifest | {"files": files, "release": release | hashes}
+
+
+def archive_in(path: Path) -> Path | None:
+    """The zip that the path is, or leads into: `release.zip/1-ports` is one project of a release of several."""
+    return next((one for one in (path, *path.parents) if one.is_file()), None)
+
+
+def is_release(path: Path) -> bool:
+    """Whether the path looks like a release's folder or zip, or a part of one."""
+    archive = archive_in(path)
+    return (path / MANIFEST).is_file() if archive is None else archive.suffix == ".zip"
+
+
 class Files:
     """A release's files in a folder or a zip, opened by the names in its manifest and no others."""
 
     def __init__(self, path: Path):
         self.path = path
         self._archive: zipfile.ZipFile | None = None
-        if path.is_file():
+        archive = archive_in(path)
+        self._prefix = f"{path.relative_to(archive).as_posix()}/" if archive not in (None, path) else ""
+        if archive is not None:
             try:
-                self._archive = zipfile.ZipFile(path)
+                self._archive = zipfile.ZipFile(archive)
             except zipfile.BadZipFile:
                 raise ReleaseError(
                     f"{path}: is no zip; give a release's zip or the folder that it unpacks to"
@@ -80,7 +120,7 @@ class Files:
 
     def _read_manifest(self) -> dict:
         try:
-            with self._open(MANIFEST) as file:
+            with self.open(MANIFEST) as file:
                 manifest = json.load(io.TextIOWrapper(file, encoding="utf-8"))
         except (KeyError, FileNotFoundError):
             raise ReleaseError(f"{self.path}: holds no {MANIFEST}, so it is no release") from None
@@ -97,8 +137,13 @@ class Files:
             )
         return manifest
 
-    def _open(self, name: str):
-        return self._archive.open(name) if self._archive else open(self.path / name, "rb")
+    @property
+    def parts(self) -> list[str]:
+        """The folders of a release of several projects, each a release of its own; empty of others."""
+        return [part["folder"] for part in self.manifest.get("parts", ())]
+
+    def open(self, name: str):
+        return self._archive.open(self._prefix + name) if self._archive else (self.path / name).open("rb")
 
     def verify(self) -> None:
         """Every file is there and is the one that was frozen; ReleaseError names the first that is not."""
@@ -116,7 +161,7 @@ class Files:
 
     def _sha256(self, name: str) -> str:
         found = hashlib.sha256()
-        with self._open(name) as file:
+        with self.open(name) as file:
             while part := file.read(AT_ONCE):
                 found.update(part)
         return found.hexdigest()
@@ -136,7 +181,7 @@ class Files:
     def text(self, name: str) -> str:
         """A file beside the hash. ReleaseError where the release has none of that name."""
         try:
-            with self._open(name) as file:
+            with self.open(name) as file:
                 return file.read().decode("utf-8")
         except (KeyError, FileNotFoundError):
             raise ReleaseError(f"{self.path}: holds no {name}; releases of earlier versions have none") from None
@@ -149,7 +194,7 @@ class Files:
         than reading all of them; none where the release has no such file."""
         if name not in self:
             return
-        with self._open(name) as file:
+        with self.open(name) as file:
             for line in io.TextIOWrapper(file, encoding="utf-8", newline="\n"):
                 if lines_with is None or lines_with.search(line):
                     yield json.loads(line)

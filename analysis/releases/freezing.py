@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,18 +13,20 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.models import Release
+from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
-from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, combined, digest_of, names_of, zipped
-from analysis.releases.kept import file_stem
+from analysis.releases.chosen import ChosenSource
+from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, ZIP, combined, digest_of, names_of, zipped
+from analysis.releases.kept import file_stem, keep_file
+from analysis.releases.several import folder_of, write_whole
 from analysis.releases.writing import write_frames
 from analysis.sources.database import DatabaseSource
+from analysis.sources.wrong import WrongChoice
 from annotation import __version__
 from annotation.exports import releasing
 from annotation.exports.layouts import layout_of
-from annotation.jobs.lifecycle import Lease
-from annotation.models import Artifact, Chunk, Job, Project
-
-ZIP = "application/zip"
+from annotation.jobs.lifecycle import JobError, Lease
+from annotation.models import Chunk, Job, Project
 
 
 @contextmanager
@@ -59,26 +61,45 @@ def write_release(
     note: str = "",
     beat: Callable[[], None] = lambda: None,
     version: str = "",
+    others: Sequence[Project] = (),
+    filters: Mapping[str, str] | None = None,
 ) -> dict:
-    """Write the project's labels as they are now to an empty `folder`; returns the manifest, which is written too.
+    """Write the project's labels as they are now to an empty `folder`; returns the manifest, which is written too. With
+    `others`, projects on the same data set, the labels of each stand in a folder of their own. `filters` (conditions of
+    a `Selection`) leave out the rest, as if it were not there.
 
     `beat` is called between the parts; where the lease was lost it raises, and the folder is worth nothing.
     """
+    ids = [project.pk, *(one.pk for one in others)]
+    exported: list[tuple[str, Project, dict]] = []
     with one_moment():
         moment = timezone.now()
-        project = Project.objects.get(pk=project.pk)
-        exported = releasing.write_export(project, folder, None)
-        beat()
-        write_frames(DatabaseSource(project), folder)
+        for place, pk in enumerate(ids, start=1):
+            one = Project.objects.select_related("dataset").get(pk=pk)
+            name = folder_of(place, one.slug) if others else ""
+            source = ChosenSource(one, dict(filters)) if filters else DatabaseSource(one)
+            part = source.part() if isinstance(source, ChosenSource) else None
+            exported.append((name, one, releasing.write_export(one, folder / name, None, part=part)))
+            beat()
+            write_frames(source, folder / name)
+            beat()
         changes = changes_of(project, number, version, note, moment)
+    parts = []
+    for name, one, said in exported:
+        manifest = finished_manifest(one, folder / name, said, number, note, moment)
+        manifest["release"]["release_version"] = version
+        manifest["release"] |= {"filters": dict(filters)} if filters else {}
+        manifest["changes"] = changes
+        write_manifest(folder / name, manifest)
+        beat()
+        beside = write_beside(folder / name, changes)
+        manifest["beside"] = beside.digests
+        write_manifest(folder / name, manifest)
+        parts.append(ReleasePart(name, manifest, beside))
+    if not others:
+        return parts[0].manifest
     beat()
-    manifest = finished_manifest(project, folder, exported, number, note, moment)
-    manifest["release"]["release_version"] = version
-    write_manifest(folder, manifest)
-    beat()
-    manifest["beside"] = write_beside(folder, changes)
-    write_manifest(folder, manifest)
-    return manifest
+    return write_whole(folder, parts, exported[0][1].dataset.title)
 
 
 def changes_of(project: Project, number: int, version: str, note: str, moment: datetime) -> list[dict]:
@@ -120,12 +141,17 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
 
 class FreezeHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
-        release = Release.objects.select_related("project").get(job_id=chunk.job_id)
+        release = Release.objects.select_related("project", "job").get(job_id=chunk.job_id)
         working = Path(settings.MEDIA_ROOT) / "releases" / f"working-{lease.token}"
         try:
             folder = working / "files"
             folder.mkdir(parents=True)
-            manifest = write_release(release.project, folder, release.number, release.note, lease.beat, release.version)
+            said = (release.number, release.note, lease.beat, release.version)
+            others = list(release.others.order_by("slug"))
+            try:
+                manifest = write_release(release.project, folder, *said, others, release.filters)
+            except WrongChoice as error:
+                raise JobError(str(error)) from None
             archive = working / f"{file_stem(release)}.zip"
             zipped(folder, archive)
             lease.beat()
@@ -137,19 +163,8 @@ class FreezeHandler:
         frozen = manifest["release"]
         with transaction.atomic():
             lease.complete()  # first: whoever has lost the lease keeps nothing
-            names = ((archive, archive.name, ZIP), (listing, f"{file_stem(release)}.json", "application/json"))
-            for path, name, media_type in names:
-                digest = digest_of(path)
-                artifact = Artifact.objects.create(
-                    job_id=release.job_id,
-                    file_name=name,
-                    media_type=media_type,
-                    size=digest["bytes"],
-                    sha256=digest["sha256"],
-                )
-                target = releasing.artifact_path(artifact)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                path.rename(target)
+            keep_file(release.job, archive, ZIP)
+            keep_file(release.job, listing, "application/json", f"{file_stem(release)}.json")
             Release.objects.filter(pk=release.pk).update(
                 manifest=manifest,
                 sha256=frozen["sha256"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.db import transaction
@@ -9,10 +10,10 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from analysis.models import Release
-from analysis.releases.files import ReleaseError
+from analysis.releases.files import ReleaseError, digest_of
 from annotation.exports.releasing import artifact_path
 from annotation.jobs.lifecycle import SameJob, create_job
-from annotation.models import Job, Project
+from annotation.models import Artifact, Job, Project
 
 
 class VersionTaken(ValueError):
@@ -26,29 +27,61 @@ def next_version(project: Project) -> str:
     return f"{int(first) + 1}.0.0" if first.isdigit() else "1.0.0" if not last else ""
 
 
-def start_freezing(project: Project, user, note: str = "", version: str = "") -> Release:
-    """A release with the next number; its job freezes the labels when a worker comes to it. SameJob where one with the
-    same note waits for that already: it will hold the same labels. VersionTaken where the project has the version."""
+def start_freezing(
+    project: Project,
+    user,
+    note: str = "",
+    version: str = "",
+    others: Sequence[Project] = (),
+    filters: dict[str, str] | None = None,
+) -> Release:
+    """A release with the next number, with the labels of `others` on the same data set as well; its job freezes the
+    labels when a worker comes to it. SameJob where one with the same note waits for that already: it will hold the same
+    labels. VersionTaken where the project has the version."""
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
-        if waiting := project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job").first():
-            raise SameJob(waiting.job)
+        for waiting in project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job"):
+            if set(waiting.others.all()) == set(others) and waiting.filters == (filters or {}):
+                raise SameJob(waiting.job)
         if version and project.releases.filter(version=version).exists():
             raise VersionTaken(f"{project.title} has a release {version} already; take another version")
         number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
         job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
-        return Release.objects.create(
-            project=project, number=number, version=version, note=note, job=job, created_by=user
+        release = Release.objects.create(
+            project=project,
+            number=number,
+            version=version,
+            note=note,
+            filters=filters or {},
+            job=job,
+            created_by=user,
         )
+        release.others.set(others)
+        return release
+
+
+def keep_file(job: Job, path: Path, media_type: str, name: str = "") -> None:
+    """Move a file to where the job's files are downloaded from. To be called in the transaction that completes it."""
+    digest = digest_of(path)
+    artifact = Artifact.objects.create(
+        job=job, file_name=name or path.name, media_type=media_type, size=digest["bytes"], sha256=digest["sha256"]
+    )
+    target = artifact_path(artifact)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    path.rename(target)
 
 
 def file_stem(release: Release) -> str:
     return f"{release.project.slug}-release-{release.number}"
 
 
+def archive_of(job: Job) -> Artifact | None:
+    return job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()
+
+
 def archive_path(release: Release) -> Path:
     """Where the release's zip lies. ReleaseError where it is gone or not written yet."""
-    artifact = release.job.artifacts.filter(file_name__endswith=".zip").first()
+    artifact = archive_of(release.job)
     path = artifact_path(artifact) if artifact else None
     if path is None or not path.is_file():
         raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
@@ -93,3 +126,20 @@ def withdraw(release: Release, user, reason: str) -> None:
     rows = Release.objects.filter(pk=release.pk, withdrawn_at=None)
     rows.update(withdrawn_at=timezone.now(), withdrawn_by=user, withdrawal=reason)
     release.refresh_from_db()
+
+
+def start_public_page(release: Release, user, with_comments: bool) -> Job:
+    """A job that makes the files that everybody may have, and then opens the release's page. What people wrote to each
+    other is in them where `with_comments`."""
+    said = {"release": str(release.uuid), "with_comments": with_comments}
+    return create_job(Job.Kind.PUBLIC, user, chunks=[({}, 0)], project=release.project, parameters=said)
+
+
+def close_public_page(release: Release) -> None:
+    """Nobody without an account reads it any more. What was downloaded is out of reach."""
+    Release.objects.filter(pk=release.pk).update(public_since=None)
+
+
+def public_jobs(release: Release) -> QuerySet[Job]:
+    jobs = release.project.jobs.filter(kind=Job.Kind.PUBLIC, parameters__release=str(release.uuid))
+    return jobs.order_by("-pk")

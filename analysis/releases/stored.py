@@ -7,7 +7,7 @@ from functools import cached_property
 from django.db.models import Q
 
 from analysis.models import Release
-from analysis.releases.kept import archive_path
+from analysis.releases.kept import path_for
 from analysis.sources.base import Source
 from analysis.sources.release import ReleaseSource
 from annotation.models import Rater, Unit
@@ -15,7 +15,7 @@ from annotation.models import Rater, Unit
 
 class StoredReleaseSource(ReleaseSource):
     def __init__(self, release: Release):
-        super().__init__(archive_path(release))
+        super().__init__(path_for(release, release.project))
         self.release = release
 
     def rater_frame(self):

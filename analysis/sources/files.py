@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.releases.files import MANIFEST
+from analysis.releases.files import is_release
 from analysis.sources.base import Source
 from analysis.sources.release import ReleaseSource
 from analysis.sources.tables.long_table import LongTableSource, OtherTable, TableShape
@@ -29,9 +29,9 @@ def source_of_files(
     `mapping` does as for an import. Without either a table that is not a long one is read with the roles that an import
     would guess.
     """
-    if not path.exists():
+    if not path.exists() and not is_release(path):
         raise ValueError(f"{path}: there is no such file or folder")
-    if path.is_dir() and (path / MANIFEST).exists() or path.suffix == ".zip":
+    if is_release(path):
         return ReleaseSource(path, beside)
     if beside:
         raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")

@@ -48,6 +48,9 @@ class ReleaseSource(Source):
     def __init__(self, path: Path, beside: Sequence[Path] = ()):
         self.files = Files(path)
         self.beside: dict[str, Source] = {source.slug: source for source in map(ReleaseSource, beside)}
+        if self.files.parts:
+            named = ", ".join(str(path / name) for name in self.files.parts)
+            raise ReleaseError(f"{path}: holds several projects; name one of them: {named}")
         self.files.verify()
         manifest, release = self.files.manifest, self.files.manifest["release"]
         self.slug, self.title, self.task_type = manifest["project"], release["title"], manifest["task_type"]

@@ -19,15 +19,26 @@ DECISION_ORDER = (
 
 
 @dataclass(frozen=True, slots=True)
+class ExportedPart:
+    """Of a project some items, and of these some answers, by the database's numbers."""
+
+    items: frozenset[int]
+    annotations: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
+    """`part` is what is read of the project; None: all of it."""
+
     revision: int
     decision: int
+    part: ExportedPart | None = None
 
     @classmethod
-    def now(cls, project: Project) -> Moment:
+    def now(cls, project: Project, part: ExportedPart | None = None) -> Moment:
         revision = Revision.objects.filter(annotation__item__project=project).aggregate(newest=Max("id"))["newest"]
         decision = Decision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
-        return cls(revision or 0, decision or 0)
+        return cls(revision or 0, decision or 0, part)
 
 
 def majority(votes: dict[str, int]) -> str | None:

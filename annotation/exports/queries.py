@@ -95,6 +95,8 @@ def exported_items(project: Project, moment: Moment) -> Iterator[list[ExportedIt
     rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
     # All ids at once, which is little, so that no query stays open while others write.
     ids = array("q", rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+    if moment.part is not None:
+        ids = array("q", [pk for pk in ids if pk in moment.part.items])
     raters = {
         pk: (pseudonym, KINDS.get(kind, "person"))
         for pk, pseudonym, kind in Rater.objects.filter(project=project).values_list("pk", "pseudonym", "kind")
@@ -138,6 +140,9 @@ def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]
         )
         for method, rule, version, outcome, posterior, kind in (of_rule,)
     ]
+    if moment.part is not None:  # verdicts on what hangs above a part are about more than it
+        units = {key for key, item in items.values_list("unit__key", "item") if item in moment.part.items}
+        found = [one for one in found if one.unit in units and not one.unit_kind]
     return sorted(found, key=decision_key)
 
 
@@ -158,6 +163,8 @@ def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tu
         pk: said
         for pk, *said in Annotation.objects.filter(item__in=ids).values_list("pk", "item_id", "rater_id", "is_surplus")
     }
+    if moment.part is not None:
+        annotations = {pk: said for pk, said in annotations.items() if pk in moment.part.annotations}
     # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
         Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(

@@ -18,7 +18,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
-from annotation.decisions.moments import Moment
+from annotation.decisions.moments import ExportedPart, Moment
 from annotation.exports.layouts import kinds_for, layout_of
 from annotation.exports.queries import exported_decisions, exported_items
 from annotation.exports.tools import TOOLS, lost_in
@@ -48,6 +48,7 @@ def write_export(
     folder: Path,
     kinds: Iterable[str] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    part: ExportedPart | None = None,
 ) -> dict:
     """Write the project's content (in `kinds`, default all that its layout has), annotations and manifest to `folder`;
     and files for other tools, where `kinds` names them.
@@ -66,7 +67,7 @@ def write_export(
     total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 
-    moment = Moment.now(project)
+    moment = Moment.now(project, part)
 
     with open(folder / ANNOTATIONS, "w", encoding="utf-8", newline="") as annotations:
 

@@ -14,7 +14,7 @@ from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
 from annotation.exports.tools import TOOLS, held_in, lost_in
 from annotation.jobs.queries import progress_of
-from annotation.models import Artifact, Job
+from annotation.models import Artifact, Job, Project
 from annotation.work import showing
 from annotation.work.label_access import FILE, labels_served
 
@@ -53,13 +53,24 @@ def artifact_download(request, uuid):
 
 
 def file_response(request, artifact: Artifact) -> HttpResponse:
-    """The file, or the part of it that is asked for, to somebody who may see the project's labels."""
+    """The file, or the part of it that is asked for, to somebody who may see the project's labels, which is noted."""
+    response = sent(request, artifact)
+    note_handed_out(request, artifact, artifact.job.project)
+    return response
+
+
+def note_handed_out(request, artifact: Artifact, project: Project) -> None:
+    """That this person has a file of the project's labels now."""
+    labels_served(request, project, FILE)
+    if request.method == "GET" and artifact.media_type != "application/json":  # a manifest says nothing of anybody
+        showing.handed_out(request.user, artifact, project)
+
+
+def sent(request, artifact: Artifact) -> HttpResponse:
+    """The file, or the part of it that is asked for."""
     location = releasing.artifact_path(artifact)
     if not location.is_file():
         raise Http404("The file is gone; export again")
-    labels_served(request, artifact.job.project, FILE)
-    if request.method == "GET" and artifact.media_type != "application/json":  # a manifest says nothing of anybody
-        showing.handed_out(request.user, artifact)
     response = _part(request, location, artifact) or FileResponse(location.open("rb"))
     response["Content-Type"] = artifact.media_type
     name = artifact.file_name

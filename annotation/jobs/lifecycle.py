@@ -58,6 +58,8 @@ HANDLERS = {
     Job.Kind.RULE: "analysis.rules.running.HANDLER",
     Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
     Job.Kind.CHANGES: "analysis.releases.comparing.HANDLER",
+    Job.Kind.PUBLIC: "analysis.releases.public.HANDLER",
+    Job.Kind.HUB: "analysis.releases.hub.publishing.HANDLER",
 }
 
 MAX_ATTEMPTS = 4

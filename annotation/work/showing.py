@@ -24,10 +24,10 @@ def showed(
     _add(project, user, [(item, one) for item in sorted(ids) for one in what if (item, one) not in known])
 
 
-def handed_out(user: User, artifact: Artifact) -> None:
-    """That a file of labels was given to this person; a release holds what finished runs said, too."""
-    project, what = artifact.job.project, {Shown.LABELS}
-    if artifact.job.kind == Job.Kind.RELEASE:
+def handed_out(user: User, artifact: Artifact, project: Project) -> None:
+    """That a file of the project's labels was given to this person; a release holds what finished runs said, too."""
+    what = {Shown.LABELS}
+    if artifact.job.kind in (Job.Kind.RELEASE, Job.Kind.PUBLIC):
         runs = project.checker_runs.filter(job__state=Job.State.DONE, created_at__lte=artifact.created_at)
         what |= {str(uuid) for uuid in runs.values_list("uuid", flat=True)}
     told(project, user, what)

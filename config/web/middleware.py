@@ -7,12 +7,14 @@ from annotation.jobs.lifecycle import SameJob, TooManyJobs
 
 
 def private_answers(get_response):
-    """Pages hold labels, links that let somebody in, and names: no proxy keeps them, and no browser's cache does after
-    somebody signed out. A view that says something else about caching keeps its word; static files never come here."""
+    """Pages hold labels, links that let somebody in, and names: no proxy keeps them, no browser's cache does after
+    somebody signed out, and no search engine lists them. A view that says something else keeps its word; static files
+    never come here."""
 
     def answer(request):
         response = get_response(request)
         response.headers.setdefault("Cache-Control", "private, no-store")
+        response.headers.setdefault("X-Robots-Tag", "noindex, nofollow")
         return response
 
     return answer

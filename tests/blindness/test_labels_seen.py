@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from analysis.models import StoredReport
-from analysis.releases.kept import start_freezing
+from analysis.releases.kept import start_freezing, start_public_page
 from annotation.exports import releasing
 from annotation.jobs import lifecycle
 from annotation.models import Artifact, Job, LabelAccess, Membership, Project, Rater, Revision
@@ -149,7 +149,9 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
         decided_by=rater_of(project, world.people["adjudicator"]), note=marker("decision"),
     )  # fmt: skip
     lifecycle.run_here(releasing.start_export(project, world.people["researcher"], ["jsonl"]))
-    lifecycle.run_here(start_freezing(project, world.people["researcher"], "").job)
+    frozen = start_freezing(project, world.people["researcher"], "")
+    lifecycle.run_here(frozen.job)
+    lifecycle.run_here(start_public_page(frozen, world.people["researcher"], with_comments=False))
     client = Client()
     client.force_login(person)
     here = f"/projects/{project.slug}"
@@ -182,12 +184,14 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
         "page": [
             *(item, f"{item}?filter=undecided", f"{here}/items/?filter=disagreed", f"{here}/training/", model),
             f"{here}/adjudication/guidelines/",
+            f"/releases/{frozen.uuid}/",
             f"{here}/behind/agreement/?report={report.parameters_hash}&figure=",
             f"{here}/behind/difference/?report={of_machines.parameters_hash}&figure=",
         ],
         "file": [
             *artifacts,
-            f"/api/v1{here}/releases/1/file/",
+            f"/api/v1{here}/releases/{frozen.number}/file/",
+            f"/releases/{frozen.uuid}/file/",
             f"{here}/tables/agreement/?report={report.parameters_hash}&format=csv",
             f"{here}/pictures/agreement/{next(iter(report.pictures))}.csv?report={report.parameters_hash}",
         ],

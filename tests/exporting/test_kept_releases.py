@@ -1,18 +1,32 @@
-"""What becomes of a release after it was frozen: compared with another one, and withdrawn."""
+"""What becomes of a release after it was frozen: compared with another one, withdrawn, shown to everybody."""
 
 import io
 import json
+import shutil
+import zipfile
+from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.models import Release
-from analysis.releases.kept import archive_path, start_freezing
+from analysis.releases import freezing
+from analysis.releases.files import Files
+from analysis.releases.kept import archive_path, start_freezing, withdraw
+from analysis.releases.public import write_public
+from analysis.reports.metrics import get_report
+from analysis.sources.database import DatabaseSource
+from analysis.sources.release import ReleaseSource
+from analysis.sources.selected import SelectedSource
+from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
-from annotation.models import Decision, Evidence, Job, Project
+from annotation.models import Claim, Decision, Evidence, Job, LabelAccess, Project, Revision
 from annotation.projects import guidelines
-from tests.factories import join, make_user
+from annotation.projects.cards import card_of
+from tests.analysis.test_releases import computed
+from tests.factories import join, make_project, make_user
+from tests.test_security import inline_parts
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
 
@@ -118,3 +132,187 @@ def test_a_withdrawn_release_says_so_everywhere_and_keeps_its_files(two):
     assert "is withdrawn" in err.getvalue()
     for verb in ("put", "patch", "delete"):
         assert getattr(researcher, verb)(f"{api}1/").status_code == 405
+
+
+SECRET, NOTE = "Anna told me so", "I asked Ben"
+
+
+@pytest.fixture
+def opened(tmp_path, settings) -> Release:
+    """Frozen with a comment, a cell of another tool's file, a decision with a note and a reason; the page is open."""
+    settings.MEDIA_ROOT = tmp_path
+    project = project_of(4)
+    project.card = card_of({"title": "Frozen <i>ports</i>", "license": "mit", "authors": "Okafor, Ada"})
+    project.save()
+    for name in ("Anna", "Ben"):
+        rater = make_rater(project, name)
+        for item in items_of(project):
+            say(item, rater, "relevant", "supports")
+    Revision.objects.update(comment=SECRET, metadata={"text_box": SECRET})
+    decided = {"project": project, "unit": items_of(project)[0].anchor, "dimension": "stance", "label": "refutes"}
+    Decision.objects.create(**decided, method="adjudicated", note=NOTE, reason="slip")
+    release = freeze(project, "1.0.0", "The first.")
+    client = client_of(project.created_by)
+    place = reverse("project_release_public", args=[project.slug, 1])
+    assert client_of(None).get(reverse("public_release", args=[release.uuid])).status_code == 404
+    client.post(place, {})
+    assert lifecycle.run_here(Job.objects.get(kind="public")).state == "done"
+    release.refresh_from_db()
+    return release
+
+
+def test_anybody_reads_the_public_page_and_downloads_it_without_comments(opened, tmp_path):
+    project, nobody = opened.project, client_of(None)
+    page, file = (reverse(name, args=[opened.uuid]) for name in ("public_release", "public_release_file"))
+    answer = nobody.get(page)
+    html = answer.content.decode()
+    assert answer.status_code == 200 and inline_parts(html) == [] and "Content-Security-Policy" in answer.headers
+    assert answer["X-Robots-Tag"] == "all" and "noindex" in nobody.get("/accounts/login/")["X-Robots-Tag"]
+    sent = nobody.get(file)
+    path = tmp_path / "public.zip"
+    path.write_bytes(b"".join(sent.streaming_content))
+    source = ReleaseSource(path)  # which compares every file with its hash
+    frozen = source.files.manifest["release"]
+    assert frozen["without_comments_of"] == opened.sha256 != frozen["sha256"]
+    for said in (frozen["sha256"], opened.sha256, "Okafor, Ada", "Frozen &lt;i&gt;ports&lt;/i&gt;", "[data set]"):
+        assert said in html, said
+    with zipfile.ZipFile(path) as archive:
+        every = b"".join(map(archive.read, archive.namelist()))
+    assert SECRET.encode() not in every and NOTE.encode() not in every and b'"reason"' not in every
+    assert b'"comment":""' in every and b'"label":"refutes"' in every
+    report = get_report("agreement")
+    from_public, from_whole = (
+        report.compute(one, **report.values(one, {})) for one in (source, ReleaseSource(archive_path(opened)))
+    )
+    assert from_public["dimensions"] == from_whole["dimensions"]
+    # With comments where a researcher says so; then the files are those of the release itself.
+    researcher = client_of(project.created_by)
+    api = f"/api/v1/projects/{project.slug}/releases/1/public/"
+    body = {"data": json.dumps({"with_comments": True}), "content_type": "application/json"}
+    started = researcher.post(api, **body).json()
+    assert (
+        started["address"].endswith(page) and lifecycle.run_here(Job.objects.get(uuid=started["job"])).state == "done"
+    )
+    assert opened.sha256 in nobody.get(page).content.decode() and "leaving out" not in nobody.get(page).content.decode()
+    # Nothing else is open, and the page closes.
+    for other in ("project_release", "project_releases", "project_detail"):
+        number = [1] if other == "project_release" else []
+        assert nobody.get(reverse(other, args=[project.slug, *number])).status_code == 302
+    withdraw(opened, project.created_by, "A test")
+    assert "A test" in nobody.get(page).content.decode()
+    assert "WITHDRAWN" in nobody.get(file)["Content-Disposition"]
+    researcher.post(reverse("project_release_public", args=[project.slug, 1]), {"close": "1"})
+    assert nobody.get(page).status_code == 404 and nobody.get(file).status_code == 404
+
+
+def test_who_still_labels_is_kept_from_the_public_page_and_who_has_read_it_is_marked(opened):
+    project = opened.project
+    page, file = (reverse(name, args=[opened.uuid]) for name in ("public_release", "public_release_file"))
+    person = join(project, make_user(), "annotator")
+    for address in (page, file):
+        assert client_of(person).get(address).status_code == 403
+    assert not LabelAccess.objects.filter(user=person).exists()
+    project.assignments.filter(state="open").update(state="cancelled")
+    assert client_of(person).get(page).status_code == 200
+    assert LabelAccess.objects.get(user=person).project == project
+
+
+def test_several_projects_are_numbered_folders_each_a_release_of_its_own(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    project = project_of(4)
+    other = make_project(project.dataset, "claim-evidence/three-way/1", slug="second")
+    Project.objects.filter(pk=other.pk).update(title="Second")
+    for one in (project, other):
+        for name in ("Anna", "Ben"):
+            rater = make_rater(one, name)
+            for item in items_of(one):
+                say(item, rater, "relevant", "supports")
+    Revision.objects.update(comment=SECRET)
+    alone = {one.slug: freezing.write_release(one, tmp_path / one.slug)["release"] for one in (project, other)}
+    client = client_of(project.created_by)
+    releases = reverse("project_releases", args=[project.slug])
+    assert "Together with" in client.get(releases).content.decode()
+    client.post(releases, {"version": "1.0.0", "note": "Both", "projects": ["second"]})
+    release = Release.objects.get()
+    assert lifecycle.run_here(release.job).state == "done"
+    release.refresh_from_db()
+    parts = {part["project"]: part for part in release.manifest["parts"]}
+    assert [part["folder"] for part in parts.values()] == [f"1-{project.slug}", "2-second"]
+    for slug, part in parts.items():
+        assert (part["sha256"], part["labels_sha256"]) == (alone[slug]["sha256"], alone[slug]["labels_sha256"])
+    page = client.get(reverse("project_release", args=[project.slug, 1])).content.decode()
+    assert f"1-{project.slug}/annotations.jsonl" in page
+    assert "release 1" in client.get(reverse("project_releases", args=["second"])).content.decode()
+    path = Path(shutil.copy(archive_path(release), tmp_path / "release.zip"))
+    call_command("release", check=path)
+    with pytest.raises(CommandError, match="holds several projects; name one of them: .*2-second"):
+        call_command("report", str(path), "agreement", from_files=True)
+    call_command("report", str(path / "2-second"), "agreement", from_files=True, stdout=(out := io.StringIO()))
+    assert "agreement" in out.getvalue()
+    card = Files(path).text("README.md")
+    assert f"1-{project.slug}-labels" in card and "Second: Stance" in card and "2-second-judgements" in card
+    croissant = json.loads(Files(path).text("croissant.json"))
+    assert {one["contentUrl"].partition("/")[0] for one in croissant["distribution"]} == {
+        f"1-{project.slug}",
+        "2-second",
+    }
+    # One project of it is imported as a release, and has the same hash afterwards.
+    call_command("release", str(tmp_path / "taken.zip"), take=path / "2-second", stdout=io.StringIO())
+    chosen = {"format": "assay", "dataset": "again", "project": "again", "with_settings": True, "verbosity": 0}
+    with pytest.raises(CommandError, match="release of several projects"):
+        call_command("import_dataset", str(path), owner=project.created_by.email, **chosen)
+    call_command("import_dataset", str(tmp_path / "taken.zip"), owner=project.created_by.email, **chosen)
+    imported = freezing.write_release(Project.objects.get(slug="again"), tmp_path / "again")["release"]
+    assert imported["labels_sha256"] == alone["second"]["labels_sha256"]
+    # Its public files are without comments in every folder.
+    public = write_public(path, (tmp_path / "public"), with_comments=False)
+    assert public["release"]["without_comments_of"] == release.sha256
+    files = [one for one in (tmp_path / "public").rglob("*") if one.is_file()]
+    assert len(files) > 20 and not [one for one in files if SECRET.encode() in one.read_bytes()]
+    Files(tmp_path / "public").verify()
+    assert Files(tmp_path / "public").changed_beside() == []
+
+
+def test_a_part_of_the_labels_is_frozen_as_if_there_were_no_others(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    project = project_of(6, claims=3)
+    for place, claim in enumerate(Claim.objects.filter(dataset=project.dataset).order_by("key")):
+        claim.source = f"https://{'north' if place else 'south'}.example/{place}"
+        claim.save()
+    for person, name in enumerate(("Anna", "Ben")):
+        rater = make_rater(project, name)
+        for place, item in enumerate(items_of(project)):
+            say(item, rater, "relevant", "supports" if place % 3 or person else "refutes")
+    kept = [item for item in items_of(project) if "north" in item.anchor.evidence.claim.source]
+    for item in items_of(project):
+        decided = {"project": project, "unit": item.anchor, "dimension": "stance", "method": "adjudicated"}
+        Decision.objects.create(**decided, label="supports")
+    with pytest.raises(CommandError, match="no unit has the source 'west.example'"):
+        call_command("release", project.slug, str(tmp_path / "none"), only_source="west.example")
+    assert not (tmp_path / "none").exists()
+    client = client_of(project.created_by)
+    page = reverse("project_releases", args=[project.slug])
+    assert "is later than until" in client.post(page, {"since": "2026-02-02", "until": "2026-01-01"}).content.decode()
+    client.post(page, {"source": "north.example"})
+    release = Release.objects.get()
+    assert lifecycle.run_here(release.job).state == "done"
+    release.refresh_from_db()
+    assert (
+        "source <strong>north.example"
+        in client.get(reverse("project_release", args=[project.slug, 1])).content.decode()
+    )
+    path = Path(shutil.copy(archive_path(release), tmp_path / "part.zip"))
+    files = Files(path)
+    assert {line["item"] for line in files.rows("annotations.jsonl")} == {item.key for item in kept}
+    assert {line["unit"] for line in files.rows("decisions.jsonl")} == {item.key for item in kept} and len(kept) == 4
+    assert len(list(files.rows("frames/content/claim.jsonl"))) == 2
+    assert len(list(files.rows("frames/content/evidence.jsonl"))) == 4 == release.manifest["counts"]["items"]
+    assert "Only a part of the labels is here: source north.example" in files.text("README.md")
+    selected = SelectedSource(DatabaseSource(project), Selection.of({"source": "north.example"}))
+    found = [computed(one, ("agreement",))["agreement"]["dimensions"] for one in (ReleaseSource(path), selected)]
+    assert found[0] == found[1] and [one["n_labels"] for one in found[0]] == [8, 8]
+    # Brought in elsewhere, it is all that there is.
+    chosen = {"format": "assay", "dataset": "again", "project": "again", "with_settings": True, "verbosity": 0}
+    call_command("import_dataset", str(path), owner=project.created_by.email, **chosen)
+    again = freezing.write_release(Project.objects.get(slug="again"), tmp_path / "again")["release"]
+    assert again["labels_sha256"] == release.labels_sha256

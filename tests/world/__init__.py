@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from django.test import Client
 from django.utils import timezone
 
+from analysis.models import Release
 from annotation.access import assignment_for
 from annotation.imports.importing import FileChoices, ImportRequest
 from annotation.imports.pairs.pairing import PairRequest
@@ -136,6 +137,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         import_job=import_job,
         pairs_job=pairs_job,
         artifact=artifact,
+        release=make_release(project, people["researcher"]),
         trained_model=trained_model,
         retrieval=ranked(project),
         invitation=invitation,
@@ -148,6 +150,34 @@ def make_world(items: int = 3) -> SimpleNamespace:
         item=project.items.order_by("position").first(),
         token=tokens.make_token(people["researcher"], "notebook", ["read"], 30)[0],
         label_set=label_sets.save_label_set(people["researcher"], factories.LABEL_SET),
+    )
+
+
+def make_release(project: Project, researcher) -> Release:
+    """One that looks frozen, with a public page, and no files."""
+    now = timezone.now()
+    jobs = [
+        Job.objects.create(kind=kind, state=Job.State.DONE, project=project, created_by=researcher, finished_at=now)
+        for kind in (Job.Kind.RELEASE, Job.Kind.PUBLIC)
+    ]
+    frozen = {"version": 1, "number": 1, "release_version": "1.0.0", "title": "Ports", "note": "", "sha256": "0" * 64}
+    frozen |= {"moment": now.isoformat(), "labels_sha256": "1" * 64}
+    manifest = {"files": {}, "release": frozen, "settings": {}}
+    manifest["counts"] = dict.fromkeys(("items", "units", "annotations", "revisions"), 1)
+    name = "ports-release-1-public.zip"
+    Artifact.objects.create(job=jobs[1], file_name=name, media_type="application/zip", size=1, sha256="")
+    return Release.objects.create(
+        project=project,
+        number=1,
+        version="1.0.0",
+        job=jobs[0],
+        sha256="0" * 64,
+        labels_sha256="1" * 64,
+        manifest=manifest,
+        moment=now,
+        created_by=researcher,
+        public_job=jobs[1],
+        public_since=now,
     )
 
 

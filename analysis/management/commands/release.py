@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.pages.releases.forms import FILTERS
 from analysis.releases.cards.writing import figures_again
 from analysis.releases.comparing import SHOWN, as_lines, compare
-from analysis.releases.files import Files, zipped
+from analysis.releases.files import MANIFEST, Files, names_of, unpacked, zipped
 from analysis.releases.freezing import write_release
+from analysis.releases.hub.asking import check_repository, check_token
+from analysis.releases.public import write_public
+from analysis.scopes import scope_of
 from analysis.sources.release import ReleaseSource
+from analysis.sources.selection import argument_of
 from annotation.models import Project
+from models_runtime.contracts import UnavailableError
 
 
 class Command(BaseCommand):
@@ -23,6 +33,19 @@ class Command(BaseCommand):
         parser.add_argument("project", nargs="?", help="the project's slug")
         parser.add_argument("target", nargs="?", type=Path, help="a folder that does not exist yet, or a new .zip")
         parser.add_argument("--note", default="", help="what this release is for")
+        parser.add_argument(
+            "--with",
+            action="append",
+            default=[],
+            metavar="PROJECT",
+            dest="others",
+            help="another project on the same data set, whose labels are frozen in a folder of their own",
+        )
+        for name in FILTERS:
+            parser.add_argument(argument_of(name), dest=f"only_{name}", help="freeze only these labels")
+        parser.add_argument(
+            "--take", type=Path, metavar="FILES/PART", help="write one project of a release to TARGET.zip"
+        )
         parser.add_argument("--release-version", default="", metavar="VERSION", help="the version that readers cite")
         parser.add_argument(
             "--figures", type=Path, metavar="FILES", help="compute the figures of the card again, from a folder or zip"
@@ -35,11 +58,25 @@ class Command(BaseCommand):
             help="what changed between the files of two releases: texts, labels, agreement",
         )
         parser.add_argument("--json", action="store_true", help="with --compare: every single change")
+        parser.add_argument("--publish", type=Path, metavar="FILES", help="send a release's folder or zip to a hub")
+        parser.add_argument("--to", default="", metavar="OWNER/NAME", help="with --publish: the repository")
+        parser.add_argument("--update", action="store_true", help="with --publish: the repository is there already")
+        parser.add_argument("--public", action="store_true", help="with --publish: everybody sees the new repository")
+        parser.add_argument(
+            "--with-comments", action="store_true", help="with --publish: comments, notes and reasons, too"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="with --publish: list the files and send nothing")
         parser.add_argument("--check", type=Path, metavar="FILES", help="compare a folder or zip with its hashes")
 
     def handle(self, *args, project, target, note, check, figures, release_version, **options):
         if options["compare"] is not None:
             self.show_changes(*options["compare"], options["json"])
+            return
+        if options["take"] is not None:
+            self.take(options["take"], target or Path(project or ""))
+            return
+        if options["publish"] is not None:
+            self.publish(options["publish"], options)
             return
         if figures is not None:
             self.compute_again(figures)
@@ -57,7 +94,16 @@ class Command(BaseCommand):
         folder = target.with_suffix(".files") if target.suffix == ".zip" else target
         if folder.exists():
             raise CommandError(f"{folder} exists already; name another zip")
-        manifest = write_release(rows, folder, note=note, version=release_version)
+        others = list(Project.objects.filter(dataset=rows.dataset_id, slug__in=options["others"]).exclude(pk=rows.pk))
+        if unknown := sorted({*options["others"]} - {one.slug for one in others}):
+            raise CommandError(f"There is no other project {', '.join(unknown)} on the data set of {rows.slug}")
+        given = {name: options[f"only_{name}"] for name in FILTERS if options[f"only_{name}"]}
+        try:
+            filters = scope_of(rows, given).get("selection", {})
+            manifest = write_release(rows, folder, note=note, version=release_version, others=others, filters=filters)
+        except ValueError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise CommandError(str(error)) from None
         if target.suffix == ".zip":
             zipped(folder, target)
             shutil.rmtree(folder)
@@ -79,6 +125,41 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
         else:
             self.stdout.write("\n".join(as_lines(found)))
+
+    def publish(self, path: Path, options: dict) -> None:
+        """The token is read from ASSAY_HUB_TOKEN, or asked for: an argument would stand in the shell's history."""
+        try:
+            repository = check_repository(options["to"])
+            with tempfile.TemporaryDirectory() as folder:
+                manifest = write_public(path, Path(folder), with_comments=options["with_comments"])
+                if options["dry_run"]:
+                    for name in [MANIFEST, *names_of(Path(folder))]:
+                        self.stdout.write(f"{(Path(folder) / name).stat().st_size:>12,} {name}")
+                    self.stdout.write(f"nothing was sent to {repository} of {settings.HUB}")
+                    return
+                token = check_token(os.environ.get("ASSAY_HUB_TOKEN") or getpass.getpass("Token of the hub: "))
+                makes, release = not options["update"], manifest["release"]
+                message = f"{release['title']}, SHA-256 {release['sha256']}"
+                private = not options["public"]
+                # Imported here: the library of the hub is large.
+                from analysis.releases.hub.sending import send_folder
+
+                address = send_folder(Path(folder), repository, token, message, makes=makes, is_private=private)
+        except (ValueError, UnavailableError) as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(address)
+
+    def take(self, path: Path, target: Path) -> None:
+        """A part of a release of several projects, as a release that an import takes."""
+        if target.suffix != ".zip" or target.exists():
+            raise CommandError("name a new .zip: manage.py release --take RELEASE.zip/1-PROJECT NEW.zip")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                unpacked(path, Path(folder))
+                zipped(Path(folder), target)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{target}: written")
 
     def check_files(self, path: Path) -> None:
         try:

@@ -1,46 +1,45 @@
 """Releases of a project: freeze one, see what is in it, download it, compute figures from it, withdraw it."""
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.models import Release
-from analysis.releases.kept import VersionTaken, next_version, releases_of, start_freezing, withdraw
+from analysis.pages.releases.forms import PublicForm, ReleaseForm, WithdrawalForm
+from analysis.releases.kept import VersionTaken, next_version, public_jobs, releases_of, start_freezing, withdraw
 from analysis.releases.missing import contents, lacks
 from analysis.reports.metrics import REPORTS
-from annotation.access import RESEARCHER, project_for, project_with_labels_for, roles_of
+from annotation.access import (
+    ADJUDICATOR,
+    RESEARCHER,
+    project_for,
+    project_with_labels_for,
+    roles_of,
+    visible_projects,
+)
 from annotation.jobs.queries import progress_of
+from annotation.models import Assignment, Project
 
 # Of other releases, how many are offered for comparing.
 SHOWN = 50
-VERSION = r"^[0-9]+(\.[0-9]+){0,2}\Z"
-
-
-class ReleaseForm(forms.Form):
-    version = forms.RegexField(
-        VERSION,
-        max_length=40,
-        required=False,
-        help_text="What readers cite, such as 1.0.0: raise the first number where labels changed.",
-        error_messages={"invalid": "Write a version of numbers with dots, such as 1.0.0"},
-    )
-    note = forms.CharField(
-        label="What it is for", max_length=2000, required=False, help_text="Such as the paper, or what changed."
-    )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_releases(request, slug):
     project = project_with_labels_for(request.user, slug)
-    form = ReleaseForm(request.POST if request.method == "POST" else None, initial={"version": next_version(project)})
+    data = request.POST if request.method == "POST" else None
+    others = projects_beside(request.user, project)
+    form = ReleaseForm(data, initial={"version": next_version(project)}, project=project, others=others)
     if request.method == "POST" and form.is_valid():
         try:
-            release = start_freezing(project, request.user, form.cleaned_data["note"], form.cleaned_data["version"])
+            said = form.cleaned_data
+            with_others = [project_with_labels_for(request.user, one.slug) for one in said.get("projects", ())]
+            release = start_freezing(project, request.user, said["note"], said["version"], with_others, said["filters"])
         except VersionTaken as error:
             form.add_error("version", str(error))
         else:
@@ -53,13 +52,14 @@ def project_releases(request, slug):
     return render(request, "analysis/releases/list.html", context)
 
 
-class WithdrawalForm(forms.Form):
-    reason = forms.CharField(
-        label="Why it must not be used any more",
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Stands on every page of the release, the public one included, and in the API.",
-    )
+def projects_beside(user, project: Project) -> QuerySet[Project]:
+    """The other projects on its data set in which this person sees labels, once they have no work of their own there;
+    who freezes them asks `project_with_labels_for` each."""
+    rows = visible_projects(user).filter(dataset=project.dataset_id).exclude(pk=project.pk)
+    if not user.is_superuser:
+        roles = user.memberships.filter(is_active=True, role__in=[RESEARCHER, ADJUDICATOR])
+        rows = rows.filter(pk__in=roles.values("project"))
+    return rows.order_by("slug")
 
 
 def release_for(user, slug: str, number: int, *, as_researcher: bool = False) -> Release:
@@ -94,6 +94,9 @@ def project_release(request, slug, number):
             "reports": [report for report in REPORTS.values() if not report.fits(project.type)],
             "others": others[:SHOWN],
             "withdrawal_form": WithdrawalForm(),
+            "public_form": PublicForm(),
+            "public_job": public_jobs(release).first(),
+            "labelling": Assignment.objects.filter(project=project, state=Assignment.State.OPEN).count(),
         }
     elif not release.job.is_finished:
         context["progress"] = progress_of(release.job)

@@ -31,8 +31,8 @@ METHODS = {
 }
 
 
-def metadata_of(card: dict, facts: dict, tables: dict, has_spans: bool) -> dict:
-    """What the hub reads at the head of the card."""
+def head_of(card: dict, facts: dict, tables: dict, has_spans: bool, default: str = LABELS) -> str:
+    """What the hub reads at the head of the card. `default` is the table that is loaded where none is named."""
     found: dict = {"pretty_name": card["title"]} if card.get("title") else {}
     if card.get("languages"):
         found["language"] = card["languages"].split(", ")
@@ -42,12 +42,12 @@ def metadata_of(card: dict, facts: dict, tables: dict, has_spans: bool) -> dict:
     found["configs"] = [
         {
             "config_name": name,
-            **({"default": True} if name == LABELS else {}),
+            **({"default": True} if name == default else {}),
             "data_files": [{"split": split, "path": path} for split, path in table["files"].items()],
         }
         for name, table in tables.items()
     ]
-    return found
+    return yaml.safe_dump(found, allow_unicode=True, sort_keys=False)
 
 
 def _license(spdx: str) -> dict:
@@ -63,23 +63,21 @@ def readme_of(manifest: dict, facts: dict, tables: dict, changes: list[dict], ha
     release, settings = manifest["release"], manifest["settings"]
     card = settings.get("card", {})
     title = title_of(manifest)
-    head = yaml.safe_dump(
-        metadata_of(card | {"title": title}, facts, tables, has_spans), allow_unicode=True, sort_keys=False
-    )
+    head = head_of(card | {"title": title}, facts, tables, has_spans)
     parts = [f"---\n{head}---\n", f"# {title}\n"]
     if release.get("release_version"):
         parts.append(f"Version {release['release_version']}, labels of {release['moment'][:10]}.\n")
     if settings.get("description"):
         parts.append(_plain(settings["description"]))
-    parts += [_section("What it was made for", card.get("motivation"))]
-    parts += [_section("Licence", card.get("license") or "None yet: ask the authors before you use the data.")]
-    parts += [_section("Authors", "\n".join(f"- {name}" for name in authors_of(card)) or None, is_plain=False)]
-    parts += [_section("Contact", " ".join(filter(None, (card.get("contact"), card.get("homepage")))) or None)]
+    parts += [section("What it was made for", card.get("motivation"))]
+    parts += [section("Licence", card.get("license") or "None yet: ask the authors before you use the data.")]
+    parts += [section("Authors", "\n".join(f"- {name}" for name in authors_of(card)) or None, is_plain=False)]
+    parts += [section("Contact", " ".join(filter(None, (card.get("contact"), card.get("homepage")))) or None)]
     parts += [_contents(facts, tables), _questions(facts), _agreement(facts), _people(facts)]
-    parts += [_section("How texts and annotators were chosen", card.get("collection"))]
-    parts += [_labelling(manifest, facts), _section("Ethics and personal data", card.get("ethics"))]
-    parts += [_section("Known limits", _limits(card, facts), is_plain=False)]
-    parts += [_again(release), _changes(changes)]
+    parts += [section("How texts and annotators were chosen", card.get("collection"))]
+    parts += [_labelling(manifest, facts), section("Ethics and personal data", card.get("ethics"))]
+    parts += [section("Known limits", _limits(card, facts, release.get("filters", {})), is_plain=False)]
+    parts += [again(release), changes_section(changes)]
     return "\n".join(parts)
 
 
@@ -89,7 +87,7 @@ def _plain(text: str) -> str:
     return "\n".join(f"\\{line}" if line.lstrip().startswith(("#", "---", "===")) else line for line in lines) + "\n"
 
 
-def _section(title: str, text: str | None, *, is_plain: bool = True) -> str:
+def section(title: str, text: str | None, *, is_plain: bool = True) -> str:
     said = "Not said." if text is None else _plain(text).rstrip("\n") if is_plain else text
     return f"## {title}\n\n{said}\n"
 
@@ -98,7 +96,7 @@ def _cell(value: object) -> str:
     return str(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
-def _table(head: tuple[str, ...], rows: list[tuple]) -> str:
+def table_of(head: tuple[str, ...], rows: list[tuple]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in lines)
 
@@ -119,10 +117,10 @@ def _contents(facts: dict, tables: dict) -> str:
         'judgements = load_dataset("FOLDER", "judgements")\n```'
     )
     columns = [
-        f"`{name}`:\n\n" + _table(("Column", "Type", "What it is"), [tuple(column) for column in table["columns"]])
+        f"`{name}`:\n\n" + table_of(("Column", "Type", "What it is"), [tuple(column) for column in table["columns"]])
         for name, table in tables.items()
     ]
-    files = _table(("Table", "Split", "Rows", "File"), rows)
+    files = table_of(("Table", "Split", "Rows", "File"), rows)
     return "\n\n".join(["## What it holds", words, files, read, "### Columns", *columns]) + "\n"
 
 
@@ -133,7 +131,7 @@ def _questions(facts: dict) -> str:
         parts.append(f"### {_cell(question['title'])}")
         if question["labels"]:
             rows = [(f"`{label}`", f"{n:,}", _percent(n, total)) for label, n in question["labels"].items()]
-            parts.append(_table(("Label", "Units", "Share"), rows))
+            parts.append(table_of(("Label", "Units", "Share"), rows))
         parts.append(
             f"{total:,} units have a label; {question['undecided']:,} have none although the question was asked of "
             f"them: people are divided about {question['divided']:,}, and nobody judged {question['not_judged']:,}."
@@ -147,13 +145,13 @@ def _percent(n: int, total: int) -> str:
 
 def _agreement(facts: dict) -> str:
     if not facts["agreement"]:
-        return _section("Agreement", "The answers have no labels to compare.")
+        return section("Agreement", "The answers have no labels to compare.")
     rows = [
         (question["title"], figure["title"], written(figure), f"{question['units']:,}")
         for question in facts["agreement"]
         for figure in question["figures"]
     ]
-    table = _table(("Question", "Figure", "Estimate [95 % interval]", "Units with two labels or more"), rows)
+    table = table_of(("Question", "Figure", "Estimate [95 % interval]", "Units with two labels or more"), rows)
     return f"## Agreement\n\nBetween annotators, before anybody decided.\n\n{table}\n"
 
 
@@ -177,7 +175,7 @@ def _people(facts: dict) -> str:
         words += f" Of {facts['answers_without_time']:,} answers the time is not known."
     rows = [(f"`{one['rater']}`", one["kind"], f"{one['answers']:,}", f"{one['hours']:.2f}") for one in raters[:50]]
     more = f"\n\nand {len(raters) - 50:,} more" if len(raters) > 50 else ""
-    return f"## Annotators\n\n{words}\n\n{_table(('Pseudonym', 'Kind', 'Answers', 'Hours'), rows)}{more}\n"
+    return f"## Annotators\n\n{words}\n\n{table_of(('Pseudonym', 'Kind', 'Answers', 'Hours'), rows)}{more}\n"
 
 
 def _labelling(manifest: dict, facts: dict) -> str:
@@ -205,8 +203,11 @@ def _labelling(manifest: dict, facts: dict) -> str:
     return "## How it was labelled\n\n" + "\n".join(f"- {_cell(line)}" for line in lines) + "\n"
 
 
-def _limits(card: dict, facts: dict) -> str:
+def _limits(card: dict, facts: dict, filters: dict) -> str:
     lines = []
+    if filters:
+        said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in sorted(filters.items()))
+        lines.append(f"- Only a part of the labels is here: {_cell(said)}.")
     if facts["undecided"]:
         lines.append(f"- {facts['undecided']:,} labels are missing although their question was asked.")
     if len([one for one in facts["raters"] if not is_slot(one)]) < 2 and not any(map(is_slot, facts["raters"])):
@@ -217,17 +218,19 @@ def _limits(card: dict, facts: dict) -> str:
     return "\n\n".join(filter(None, ("\n".join(lines), words))) or "None said."
 
 
-def _again(release: dict) -> str:
+def again(release: dict, part: str = "") -> str:
+    """`part` is the folder that figures are computed from, where there are several."""
+    folder = f"FOLDER/{part}" if part else "FOLDER"
     return (
         "## Check and compute again\n\n"
         f"SHA-256 of the data: `{release['sha256']}`\n\n"
         f"```sh\nsha256sum --check SHA256SUMS\n```\n\nWith {release['software']}, every figure of this card, and any "
-        "report on the labels:\n\n```sh\npython manage.py release --figures FOLDER\n"
-        "python manage.py report FOLDER agreement --from-files\n```\n"
+        f"report on the labels:\n\n```sh\npython manage.py release --figures {folder}\n"
+        f"python manage.py report {folder} agreement --from-files\n```\n"
     )
 
 
-def _changes(changes: list[dict]) -> str:
+def changes_section(changes: list[dict]) -> str:
     lines = []
     for one in changes:
         name = f"**{_cell(one['version'] or one['number'])}**"

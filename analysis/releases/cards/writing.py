@@ -4,6 +4,7 @@ again in another way without changing what was frozen."""
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.releases.cards.citation import citation_file
@@ -12,15 +13,26 @@ from analysis.releases.cards.facts import facts_of
 from analysis.releases.cards.readme import readme_of
 from analysis.releases.cards.settled import settled
 from analysis.releases.cards.tables import write_tables
+from analysis.releases.cards.zenodo import zenodo_of
 from analysis.releases.files import MANIFEST, digest_of, names_of
 from analysis.sources.release import ReleaseSource
 
-CARD, CROISSANT, CITATION = "README.md", "croissant.json", "CITATION.cff"
+CARD, CROISSANT, CITATION, ZENODO = "README.md", "croissant.json", "CITATION.cff", ".zenodo.json"
 FIGURES, CHECKSUMS = "figures.json", "SHA256SUMS"
 
 
-def write_beside(folder: Path, changes: list[dict]) -> dict[str, dict]:
-    """Write tables, card, Croissant, citation, figures and checksums; returns their digests by name.
+@dataclass(frozen=True, slots=True)
+class WrittenCard:
+    """What was written: digests by name, and what the card was made of."""
+
+    digests: dict[str, dict]
+    facts: dict
+    tables: dict
+    has_spans: bool
+
+
+def write_beside(folder: Path, changes: list[dict]) -> WrittenCard:
+    """Write tables, card, Croissant, citation, figures and checksums.
 
     `changes` is the changelog, newest first: {"number", "version", "date", "note"}.
     """
@@ -36,8 +48,14 @@ def write_beside(folder: Path, changes: list[dict]) -> dict[str, dict]:
         CARD: readme_of(manifest, facts, tables, changes, has_spans),
         CROISSANT: croissant_of(manifest, facts, tables, digests),
         CITATION: citation_file(manifest),
+        ZENODO: zenodo_of(manifest, facts),
         FIGURES: as_text(facts),
     }
+    return WrittenCard(digests | write_texts(folder, texts), facts, tables, has_spans)
+
+
+def write_texts(folder: Path, texts: dict[str, str]) -> dict[str, dict]:
+    """Write the texts, and then the checksums of all that is in the folder; returns the digests of these."""
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
     names = [name for name in names_of(folder) if name != CHECKSUMS]
@@ -45,7 +63,7 @@ def write_beside(folder: Path, changes: list[dict]) -> dict[str, dict]:
     (folder / CHECKSUMS).write_text(
         "".join(f"{digest}  {name}\n" for name, digest in every.items()), encoding="utf-8", newline=""
     )
-    return digests | {name: digest_of(folder / name) for name in (*texts, CHECKSUMS)}
+    return {name: digest_of(folder / name) for name in (*texts, CHECKSUMS)}
 
 
 def as_text(facts: dict) -> str:

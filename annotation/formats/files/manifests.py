@@ -48,6 +48,11 @@ def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
     manifest = _manifest_in(SourceFile(source.path, source.name, name)) if name else None
     if manifest is None:
         return None, []
+    if isinstance(manifest.get("parts"), list):
+        raise FormatError(
+            f"{source.name}: is a release of several projects; import one after another: manage.py release --take "
+            f"{source.name}/FOLDER NEW.zip writes one of them"
+        )
     folder = name.removesuffix(MANIFEST)
     beside = [one for one in entries if one.startswith(folder) and "/" not in one.removeprefix(folder) and entries[one]]
     chosen: dict[str, str] = {}

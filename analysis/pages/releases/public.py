@@ -1,0 +1,97 @@
+"""A release's page for everybody, where a researcher says so: card, hashes, citation and the download, and nothing else
+of the project."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from analysis.models import Release
+from analysis.pages.releases.forms import PublicForm
+from analysis.pages.releases.own import release_for
+from analysis.releases.cards.citation import citation_words
+from analysis.releases.files import Files, ReleaseError
+from analysis.releases.kept import archive_of, close_public_page, start_public_page
+from annotation.access import has_open_work, visible_projects
+from annotation.exports.releasing import artifact_path
+from annotation.exports.views import note_handed_out, sent
+from annotation.markdown import render as render_markdown
+from annotation.models import Artifact, Project
+from annotation.work.label_access import labels_served
+
+
+@login_required
+@require_POST
+def project_release_public(request, slug, number):
+    release = release_for(request.user, slug, number, as_researcher=True)
+    if "close" in request.POST:
+        close_public_page(release)
+        messages.success(request, "The page is closed; only members of the project see the release now")
+    elif not release.is_ready:
+        messages.error(request, "A release that is not frozen has nothing to show")
+    else:
+        form = PublicForm(request.POST)
+        form.is_valid()
+        start_public_page(release, request.user, form.cleaned_data["with_comments"])
+        messages.success(request, "The public files are being made; the page opens when they are")
+    return redirect("project_release", slug, number)
+
+
+def _public(request, uuid) -> tuple[Release, Artifact]:
+    """404 where the release has no public page. Whoever still labels in its project reads it when they are done: the
+    page shows what others said."""
+    rows = Release.objects.filter(uuid=uuid, public_since__isnull=False)
+    release = rows.select_related("project", "public_job__project", "withdrawn_by").first()
+    archive = archive_of(release.public_job) if release else None
+    if release is None or archive is None:
+        raise Http404("There is no such page")
+    if any(has_open_work(request.user, project) for project in _own(request.user, release)):
+        raise PermissionDenied("You still have items to label in this project; read its release afterwards")
+    return release, archive
+
+
+def _own(user, release: Release) -> QuerySet[Project]:
+    """Of the release's projects those that the reader has a part in, if we know them."""
+    if not user.is_authenticated:
+        return Project.objects.none()
+    ids = [release.project_id, *release.others.values_list("pk", flat=True)]
+    return visible_projects(user).filter(pk__in=ids)
+
+
+@require_safe
+def public_release(request, uuid):
+    release, archive = _public(request, uuid)
+    try:
+        files = Files(artifact_path(archive))
+        # Without the hub's metadata, and the title, which the page has already.
+        card = files.text("README.md").split("---\n", 2)[-1].lstrip("\n").partition("\n")[2]
+    except ReleaseError:
+        raise Http404("The files of this page are gone") from None
+    context = {
+        "release": release,
+        "archive": archive,
+        "card": render_markdown(card),
+        "citation": citation_words(files.manifest),
+        "frozen": files.manifest["release"],
+    }
+    for project in _own(request.user, release):
+        labels_served(request, project)
+    return _shown_to_all(render(request, "analysis/releases/public.html", context))
+
+
+@require_safe
+def public_release_file(request, uuid):
+    release, archive = _public(request, uuid)
+    response = sent(request, archive)
+    for project in _own(request.user, release):
+        note_handed_out(request, archive, project)
+    return _shown_to_all(response)
+
+
+def _shown_to_all(response: HttpResponse) -> HttpResponse:
+    """Search engines may list it: it is there to be found."""
+    response["X-Robots-Tag"] = "all"
+    return response

@@ -1,0 +1,119 @@
+"""From labels to a release that others cite: its card, freezing, reading it without Assay, in and out again with the
+same hash, a second release compared with the first, and the page for everybody."""
+
+import json
+import zipfile
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from analysis.models import Release
+from annotation.decisions import adjudicating
+from annotation.jobs import lifecycle
+from annotation.models import Job
+from tests.exporting.test_cards import readers_load
+from tests.exporting.test_release_round_trip import through_an_empty_assay
+from tests.factories import join, make_user
+from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
+from tests.world.labels import items_of, make_rater, project_of, say
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+ALPHA = "Krippendorff's alpha, nominal"
+
+
+def work_off_jobs() -> None:
+    for job in Job.objects.filter(state=Job.State.QUEUED):
+        assert lifecycle.run_here(job).state == Job.State.DONE
+
+
+def looked_at(page, name: str) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        picture(page, f"{name}-{scheme}", full_page=True)
+        assert grave_problems(page) == []
+    resize(page, {"width": 390, "height": 800})
+    picture(page, f"{name}-phone", full_page=True)
+    assert not scrolls_sideways(page)
+    resize(page, {"width": 1280, "height": 800})
+    page.emulate_media(color_scheme="light")
+
+
+def agreement_in(path, capsys) -> dict:
+    call_command("report", str(path), "agreement", from_files=True, format="json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_release_is_frozen_read_brought_in_again_compared_and_shown(
+    open_context, tmp_path, settings, request, capsys
+):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    project = project_of(8)
+    judge = join(project, make_user("judge"), "adjudicator")
+    for name in ("Ann", "Ben"):
+        rater = make_rater(project, name)
+        for place, item in enumerate(items_of(project)):
+            say(item, rater, "relevant", "refutes" if place < 4 and name == "Ann" else "supports")
+    adjudicating.decide(project, judge, items_of(project)[0].anchor, "stance", "refutes", "Looked twice.")
+    project.assignments.filter(state="open").update(state="cancelled")
+    page = open_context(project.created_by).new_page()
+    page.goto(f"/projects/{project.slug}/releases/")
+    expect(page.get_by_text("3 units are divided and nobody decided")).to_be_visible()
+    expect(page.get_by_text("No licence: without one nobody may use the data")).to_be_visible()
+    page.get_by_role("link", name="Edit the data set card").click()
+    page.get_by_label("Licence").fill("CC-BY-4.0")
+    page.get_by_label("Authors").fill("Okafor, Ada")
+    page.get_by_label("What it was made for").fill("To see whether ports freeze.")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Releases", exact=True).click()
+    expect(page.get_by_text("No licence")).to_have_count(0)
+    page.get_by_label("What it is for").fill("The first.")
+    page.get_by_role("button", name="Freeze the labels as they are now").click()
+    expect(page.get_by_text("Cancel")).to_be_visible()
+    work_off_jobs()
+    expect(page.get_by_role("heading", name="What it is", exact=True)).to_be_visible()
+    looked_at(page, "release")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=f"{project.slug}-release-1.zip").click()
+    path = tmp_path / "first.zip"
+    download.value.save_as(path)
+    # Others read it, compute its agreement, and bring it in: the hash stays.
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "first")
+    found = readers_load(tmp_path / "first", tmp_path, request.config)
+    assert found["labels"] == found["pandas"] == 8 and found["judgements"] == 32 and found["errors"] == []
+    agreement = agreement_in(tmp_path / "first", capsys)["dimensions"]
+    frozen = json.loads((tmp_path / "first" / "figures.json").read_text())["agreement"]
+    alpha = next(one for one in agreement[1]["figures"] if one["title"] == ALPHA)
+    of_card = next(one for one in frozen[1]["figures"] if one["title"] == ALPHA)
+    assert alpha["estimate"] == pytest.approx(of_card["estimate"], abs=1e-6) and 0 < alpha["estimate"] < 1
+    again = through_an_empty_assay(path, tmp_path / "second", project.slug)
+    release = Release.objects.get()
+    assert json.loads((again / "manifest.json").read_text())["release"]["sha256"] == release.sha256
+    assert agreement_in(again, capsys)["dimensions"] == agreement
+    # A second release, compared with the first.
+    for item in items_of(project)[1:4]:
+        adjudicating.decide(project, judge, item.anchor, "stance", "supports")
+    page.goto(f"/projects/{project.slug}/releases/")
+    page.get_by_role("button", name="Freeze the labels as they are now").click()
+    expect(page.get_by_text("Cancel")).to_be_visible()
+    work_off_jobs()
+    page.get_by_role("link", name="Changes since release 1").click()
+    page.get_by_role("button", name="Compare them").click()
+    expect(page.get_by_text("Cancel")).to_be_visible()
+    work_off_jobs()
+    expect(page.get_by_role("region", name="Stance: labels before and after")).to_contain_text("none supports 3")
+    looked_at(page, "changes")
+    # A page for everybody.
+    page.goto(f"/projects/{project.slug}/releases/2/")
+    page.get_by_role("button", name="Open the page").click()
+    work_off_jobs()
+    page.reload()
+    address = page.get_by_role("link", name="the public page").get_attribute("href")
+    public = open_context().new_page()
+    public.goto(address)
+    expect(public.get_by_text("To see whether ports freeze.")).to_be_visible()
+    looked_at(public, "public-release")
+    page.goto(f"/projects/{project.slug}/releases/2/hub/")
+    looked_at(page, "hub")
