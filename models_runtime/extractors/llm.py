@@ -9,7 +9,6 @@ that states them; where it stands in the text, word by word, is where the piece 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from ..llm.answers import json_options, object_schema, read_json
 from ..llm.asking import Exchange, RequestOutcome, Server
 from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
+from ..texts.quoting import find_quote
 from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, failed_extraction, read_source
 
@@ -186,11 +186,7 @@ def _piece(row: Any, kind: str, text: str, number: int) -> Piece:
 
 def _place(text: str, quotes: Sequence[str]) -> tuple[int, int] | None:
     """Where the first of `quotes` that stands in the text does, in code points; white space may differ."""
-    for quote in quotes:
-        words = quote[:FROM_LENGTH].split()
-        if words and (found := re.search(r"\s+".join(map(re.escape, words)), text)):
-            return found.span()
-    return None
+    return next((found for quote in quotes if (found := find_quote(text, quote[:FROM_LENGTH]))), None)
 
 
 build = LlmExtractor

@@ -14,17 +14,19 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contracts import InputError, LabelPrediction, Usage
 from ..inputs import check_text
+from .decisions import Decision, last_object, read_decision
 
 # vLLM's logarithm of the probability of a token that the constraint rules out.
 RULED_OUT = -9000.0
-CHOICE, JSON = "choice", "json_schema"
-# Room for the letter and the end of the answer; with JSON also for what stands around it.
-MAX_TOKENS = {CHOICE: 8, JSON: 64}
+CHOICE, JSON, TEXT = "choice", "json_schema", "text"
+# Room for the letter and the end of the answer; with JSON also for what stands around it, and for words where nothing
+# keeps the model from them.
+MAX_TOKENS = {CHOICE: 8, JSON: 64, TEXT: 256}
 TOP_LOGPROBS = 20  # the most that OpenAI and vLLM (as it is set by default) give
 # What a letter that is not listed may have at most, as a share of those that are, for these to have probabilities.
 NEGLIGIBLE = 1e-3
@@ -33,20 +35,23 @@ NEGLIGIBLE = 1e-3
 @dataclass(frozen=True, slots=True)
 class LabelAnswer:
     """`mass` is the probability that the letters listed had together among all tokens; None, like the label's
-    probability, where the server told no probabilities that can be used."""
+    probability, where the server told no probabilities that can be used. `quotes` of the texts, by an answer with
+    reasons."""
 
     prediction: LabelPrediction
     mass: float | None
+    quotes: tuple[str, ...] = ()
 
 
 def request_options(letters: Mapping[str, str], mode: str) -> dict[str, Any]:
     """What a request for one of these letters asks of the server."""
     options: dict[str, Any] = {
-        "temperature": 0,
         "max_tokens": MAX_TOKENS[mode],
         "logprobs": True,
         "top_logprobs": TOP_LOGPROBS,
     }
+    if mode == TEXT:
+        return options
     if mode == CHOICE:
         return options | {"extra_body": {"structured_outputs": {"choice": list(letters)}}}
     schema = object_schema({"answer": {"type": "string", "enum": list(letters)}})
@@ -58,7 +63,6 @@ def json_options(name: str, schema: Mapping[str, Any], max_tokens: int) -> dict[
     """What a request asks of the server whose answer is to be JSON of this schema."""
     wanted = {"name": name, "schema": schema, "strict": True}
     return {
-        "temperature": 0,
         "max_tokens": max_tokens,
         "response_format": {"type": "json_schema", "json_schema": wanted},
     }
@@ -98,18 +102,19 @@ def _count(value: object) -> int:
 
 
 def raw_text(body: Mapping[str, Any]) -> str:
-    """What the model wrote, as it came; empty where it wrote nothing."""
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    found = (message.get("content") or message.get("refusal")) if isinstance(message, dict) else None
-    return found if isinstance(found, str) else ""
+    """What the model wrote, as it came, after what it thought; empty where it wrote nothing."""
+    message, thought = _message(body), thought_of(body)
+    found = message.get("content") or message.get("refusal")
+    found = found if isinstance(found, str) else ""
+    return f"<think>{thought}</think>\n{found}" if thought else found
 
 
 def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, *, lists_all: bool) -> LabelAnswer:
     """The label behind the letter that was answered; `lists_all`: the server lists every token that may be written, as
     far as its list goes. InputError: malformed, refused, truncated or incomplete."""
     content, logprobs = _said(body, MAX_TOKENS[mode])
+    if mode == TEXT and content.strip() not in letters:
+        return LabelAnswer(LabelPrediction(read_decision(content, letters).label, None, {}), None)
     letter, place = _letter_in_json(content, letters) if mode == JSON else _bare_letter(content, letters)
     return _answer(letter, _listed(logprobs, content, place), letters, lists_all=lists_all)
 
@@ -132,9 +137,38 @@ def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, 
 
 
 def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
-    """The JSON that was answered. InputError: malformed, refused or truncated."""
+    """The JSON that was answered; the last object in the text where the server could not be held to it. InputError:
+    malformed, refused or truncated."""
     content, _ = _said(body, max_tokens)
-    return _json(content)
+    found = last_object(content) if body.get("is_free") else None
+    return _json(content) if found is None else found
+
+
+def read_reasoned(
+    body: Mapping[str, Any], letters: Mapping[str, str], names: Mapping[str, str], max_tokens: int
+) -> Decision:
+    """The decision at the end of an answer in words of its own. InputError: malformed, refused or truncated."""
+    content, _ = _said(body, max_tokens)
+    thought = thought_of(body)
+    try:
+        found = read_decision(check_text("the answer", content), letters, names)
+    except InputError as error:
+        raise InputError("malformed", error.message) from None
+    return found if found.explanation or not thought else replace(found, explanation=thought)
+
+
+def thought_of(body: Mapping[str, Any]) -> str:
+    """What the model thought before it answered, where the server tells it apart."""
+    message = _message(body)
+    found = message.get("reasoning_content") or message.get("reasoning")
+    return found.strip() if isinstance(found, str) else ""
+
+
+def _message(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    return message if isinstance(message, dict) else {}
 
 
 def read_joint(

@@ -10,15 +10,16 @@ Where another model is served afterwards, nobody knows which of the two gave an 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..contracts import InputError, ModelError, UnavailableError, Usage
+from ..contracts import CheckerError, InputError, ModelError, Prediction, UnavailableError, Usage
 from ..failures import is_interruption
 from . import prompts
-from .answers import CHOICE, JSON, LabelAnswer, raw_text, read_answer, read_usage, request_options
-from .endpoints import HOW_TO, VARIABLE, Endpoint, Identity, UnreachableError, configured
+from .answers import CHOICE, JSON, TEXT, LabelAnswer, raw_text, read_answer, read_usage, request_options
+from .endpoints import HOW_TO, VARIABLE, Endpoint, Identity, RefusedError, UnreachableError, configured
 
 if TYPE_CHECKING:
     from .client import LlmClient
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 LONGEST_WAIT = 10.0  # seconds
+# Reasons of failures that are no fault of what was asked, once it is known that the server refuses everything.
+OF_THE_SERVER = ("rejected", "server-error")
 # Parameters of a checker that say how its server is asked.
 SETTINGS = ("endpoint", "timeout_seconds", "retries", "wait_seconds", "answers")
 
@@ -99,8 +102,10 @@ class Server:
         self.endpoint = find_endpoint(endpoint)
         self.client = LlmClient(self.endpoint, timeout=timeout_seconds, retries=retries)
         self.wait_seconds, self.answers = min(wait_seconds, LONGEST_WAIT), answers
-        # Fewer things at a time would leave the server waiting.
-        self.slice_at_least = 2 * self.endpoint.max_in_flight
+        # Fewer things at a time would leave the server waiting, and more would take minutes where it is asked slowly.
+        self.slice_at_least = 2 * self.endpoint.most_in_flight
+        if self.endpoint.requests_per_minute:
+            self.slice_at_least = max(1, min(self.slice_at_least, round(self.endpoint.requests_per_minute / 12)))
         self._identity: Identity | None = None
 
     @classmethod
@@ -118,18 +123,23 @@ class Server:
             "endpoint": self.endpoint.name,
             "answers": self._mode(self._identity),
             "libraries": {"openai": importlib.metadata.version("openai")},
+            **({"options": self.endpoint.options} if self.endpoint.options else {}),
         }
 
     def _mode(self, identity: Identity) -> str:
-        if self.answers != "auto":
-            return self.answers
+        for way in (self.answers, self.endpoint.answers):
+            if way != "auto":
+                return way
+        if not self.endpoint.structured:
+            return TEXT
         return CHOICE if identity.is_vllm else JSON
 
     def ask_each(
         self, things: Sequence[Thing], ask: Callable[[Thing, Exchange], Result]
     ) -> list[RequestOutcome[Result]]:
         """The outcome of `ask` for each thing, in order. UnavailableError where the server is away for longer than
-        `wait_seconds`."""
+        `wait_seconds` or takes nothing for a while, ModelError where it refuses the same again and again; `answered` of
+        both are the outcomes that hold all the same, by the place of their thing."""
         if not things:
             return []
         before = self._identity = self._identity or self.client.wait_until_back(self.wait_seconds)
@@ -141,7 +151,12 @@ class Server:
             exchange.prompts, exchange.outputs = [], []
             found[place] = _attempt(things[place], exchange, ask)
 
-        self.client.map(attempt, range(len(things)))
+        try:
+            self.client.map(attempt, range(len(things)))
+        except (ModelError, UnavailableError) as error:
+            if self._is_still(before):
+                error.answered = {place: one for place, one in enumerate(found) if one}
+            raise
         now = self.client.wait_until_back(self.wait_seconds)
         lost = [place for place, outcome in enumerate(found) if outcome is None]
         if lost and now == before:
@@ -157,6 +172,13 @@ class Server:
             outcome or RequestOutcome(None, gone, exchange) for outcome, exchange in zip(found, exchanges, strict=True)
         ]
 
+    def _is_still(self, before: Identity) -> bool:
+        """Whether the same is served now, or nobody is let in to see."""
+        try:
+            return self.client.identity() == before
+        except CheckerError as error:
+            return isinstance(error, RefusedError)
+
 
 def _attempt(
     thing: Thing, exchange: Exchange, ask: Callable[[Thing, Exchange], Result]
@@ -167,9 +189,21 @@ def _attempt(
     except UnreachableError:
         return None
     except Exception as error:
-        if is_interruption(error) or isinstance(error, UnavailableError):
+        if is_interruption(error) or isinstance(error, ModelError | UnavailableError):
             raise
         return RequestOutcome(None, error, exchange)
+
+
+@contextmanager
+def keeping(made: Callable[[dict[int, RequestOutcome]], Sequence[Prediction]]) -> Iterator[None]:
+    """What was answered before the server was asked no more goes on with the error, as predictions that `made` makes of
+    outcomes by their place. What the server refused is to be asked again."""
+    try:
+        yield
+    except (ModelError, UnavailableError) as error:
+        done = made(getattr(error, "answered", {}))
+        error.predictions = tuple(one for one in done if not one.error or one.error.reason not in OF_THE_SERVER)
+        raise
 
 
 def shares(usage: Usage, among: int) -> list[Usage]:

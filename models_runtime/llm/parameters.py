@@ -24,8 +24,9 @@ ANSWERS = ParameterInfo(
     "Constrained decoding",
     "str",
     "auto",
-    choices=("auto", "choice", "json_schema"),
-    hint="auto: choice on vLLM, json_schema elsewhere.",
+    choices=("auto", "choice", "json_schema", "text"),
+    hint="auto: as the endpoint has it, or else choice on vLLM and json_schema elsewhere. text: nothing holds the "
+    "model to the letters.",
 )
 PROMPT = ParameterInfo(
     "prompt",

@@ -70,6 +70,11 @@ def shipped(name: str) -> Prompt:
     return Prompt(name, head.removeprefix("version:").strip(), instructions.strip())
 
 
+def reasoned(name: str) -> Prompt:
+    """The prompt of this name for an answer with reasons."""
+    return shipped(f"reasoned/{name}")
+
+
 def own(instructions: str, needed: str = "$options") -> Prompt:
     """A prompt that somebody wrote for a run. ParameterError where it does not say what answers are possible (`needed`,
     one of PLACEHOLDERS), or holds a placeholder that is none of ours."""
@@ -102,6 +107,18 @@ def texts_message(named: Sequence[tuple[str, str]], letters: Sequence[str]) -> s
     """The texts, each under its name and between marks, and the letters to choose from; equal texts give an equal
     message."""
     return texts_before(named, f"Your answer ({' or '.join(letters)}):")
+
+
+def reasons_wanted(letters: Sequence[str], *, is_free: bool) -> str:
+    """What an answer with reasons is to look like."""
+    form = '{"explanation": "…", "quotes": ["…"], "answer": "…"}'
+    parts = (
+        "the explanation in a few sentences, the words of the texts that it rests on, each copied exactly as it stands "
+        f"there, and the letter of one answer ({' or '.join(letters)})"
+    )
+    if is_free:
+        return f"Reason step by step. End with one JSON object {form}: {parts}."
+    return f"Your answer as JSON {form}: {parts}."
 
 
 def texts_before(named: Sequence[tuple[str, str]], ending: str) -> str:

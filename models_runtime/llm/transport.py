@@ -14,6 +14,9 @@ from openai import OpenAIError
 ANSWER_BYTES = 4 * 1024 * 1024
 CONNECT_SECONDS = 10.0
 
+# The longest that a server's `Retry-After` keeps this process from asking it.
+LONGEST_HOLD = 3600.0
+
 _bounds = threading.local()
 
 
@@ -44,11 +47,45 @@ def _seconds_left() -> float:
     return left
 
 
-class BoundedTransport(httpx2.BaseTransport):
-    """Reads every answer to its end itself, so that the bounds hold for slow and endless ones too."""
+class Gate:
+    """When this process may send the next request: so many a minute, and none before the time that a server named."""
 
-    def __init__(self, inner: httpx2.BaseTransport | None = None) -> None:
+    def __init__(self, per_minute: float = 0.0) -> None:
+        self._apart = 60.0 / per_minute if per_minute else 0.0
+        self._next = self._held_until = 0.0
+        self._lock = threading.Lock()
+
+    def hold(self, seconds: float) -> None:
+        with self._lock:
+            self._held_until = max(self._held_until, time.monotonic() + min(seconds, LONGEST_HOLD))
+
+    def held_for(self) -> float:
+        """Seconds from now."""
+        return max(0.0, self._held_until - time.monotonic())
+
+    def wait(self) -> None:
+        with self._lock:
+            turn = max(time.monotonic(), self._next, self._held_until)
+            self._next = turn + self._apart
+        time.sleep(max(0.0, turn - time.monotonic()))
+
+
+def _retry_after(answer: httpx2.Response) -> float | None:
+    """Seconds; None where the server says none, or a date."""
+    try:
+        found = float(answer.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return found if 0 <= found < float("inf") else None
+
+
+class BoundedTransport(httpx2.BaseTransport):
+    """Reads every answer to its end itself, so that the bounds hold for slow and endless ones too. A server that is
+    asked too much closes the gate for all."""
+
+    def __init__(self, gate: Gate | None = None, inner: httpx2.BaseTransport | None = None) -> None:
         self.inner = inner or httpx2.HTTPTransport(limits=httpx2.Limits(max_connections=None))
+        self.gate = gate or Gate()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         left = _seconds_left()
@@ -70,11 +107,13 @@ class BoundedTransport(httpx2.BaseTransport):
                     raise UnusableAnswerError("the answer is too large")
         finally:
             answer.close()
+        if answer.status_code == 429 and (seconds := _retry_after(answer)):
+            self.gate.hold(seconds)
         return httpx2.Response(answer.status_code, headers=answer.headers, content=bytes(body))
 
     def close(self) -> None:
         self.inner.close()
 
 
-def bounded_client() -> httpx2.Client:
-    return httpx2.Client(transport=BoundedTransport(), follow_redirects=False)
+def bounded_client(gate: Gate | None = None) -> httpx2.Client:
+    return httpx2.Client(transport=BoundedTransport(gate), follow_redirects=False)

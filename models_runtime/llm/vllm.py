@@ -38,7 +38,7 @@ class Tokenized:
 
 def tokenize(exchange: Exchange, text: str, *, specials: bool = True) -> Tokenized:
     """The token ids of a text, with those that the model wants before it where `specials`."""
-    found = _post(exchange, f"{exchange.client.endpoint.root}/tokenize", prompt=text, add_special_tokens=specials)
+    found = _post(exchange, "/tokenize", above=True, prompt=text, add_special_tokens=specials)
     ids, window = found.get("tokens"), found.get("max_model_len")
     if not isinstance(ids, list) or not all(map(_is_count, ids)) or not _is_count(window):
         raise _malformed("it tells no tokens")
@@ -46,7 +46,7 @@ def tokenize(exchange: Exchange, text: str, *, specials: bool = True) -> Tokeniz
 
 
 def detokenize(exchange: Exchange, ids: Sequence[int]) -> str:
-    found = _post(exchange, f"{exchange.client.endpoint.root}/detokenize", tokens=list(ids))
+    found = _post(exchange, "/detokenize", above=True, tokens=list(ids))
     if not isinstance(found.get("prompt"), str):
         raise _malformed("it tells no text")
     return found["prompt"]
@@ -77,8 +77,9 @@ def prompt_logs(exchange: Exchange, prompts: Sequence[Tokens]) -> list[list[floa
 
 def _complete(exchange: Exchange, prompts: Sequence[Tokens], options: dict[str, Any]) -> list[dict]:
     """One choice for each prompt, in their order. One token is written, since less cannot be asked for."""
-    url = f"{exchange.client.endpoint.url}/completions"
-    found = _post(exchange, url, prompt=[list(prompt) for prompt in prompts], max_tokens=1, **PLAIN, **options)
+    found = _post(
+        exchange, "/completions", prompt=[list(prompt) for prompt in prompts], max_tokens=1, **PLAIN, **options
+    )
     choices = found.get("choices")
     if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
         raise _malformed("it holds no choices")
@@ -88,8 +89,8 @@ def _complete(exchange: Exchange, prompts: Sequence[Tokens], options: dict[str, 
     return [by_index[index] for index in range(len(prompts))]
 
 
-def _post(exchange: Exchange, url: str, **body: Any) -> dict[str, Any]:
-    found = exchange.client.post(url, body, even_if_away=exchange.is_second_try)
+def _post(exchange: Exchange, path: str, *, above: bool = False, **body: Any) -> dict[str, Any]:
+    found = exchange.client.post(path, body, above=above, even_if_away=exchange.is_second_try)
     exchange.usage += read_usage(found)
     return found
 

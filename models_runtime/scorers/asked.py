@@ -20,7 +20,7 @@ from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Predi
 from ..inputs import failed
 from ..llm import prompts
 from ..llm.answers import LabelAnswer
-from ..llm.asking import Exchange, Server
+from ..llm.asking import Exchange, RequestOutcome, Server, keeping
 from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
 from ..packages import OPENAI
 
@@ -91,15 +91,19 @@ class AskedScorer:
                 texts[place] = self.question.read(item)
             except InputError as error:
                 found[place] = failed(item, error)
-        for place, outcome in zip(texts, self.server.ask_each(list(texts.values()), self._ask), strict=True):
-            key = inputs[place].id
-            if outcome.error:
-                error = failed(inputs[place], outcome.error).error
-                found[place] = Prediction(key, error=error, usage=outcome.usage, trace=outcome.trace)
-            else:
-                scores = self.question.scores(outcome.result)
-                found[place] = Prediction(key, scores=scores, usage=outcome.usage, trace=outcome.trace)
+        asked = [inputs[place] for place in texts]
+        with keeping(lambda outcomes: [self._prediction(asked[place], one) for place, one in outcomes.items()]):
+            outcomes = self.server.ask_each(list(texts.values()), self._ask)
+        for place, outcome in zip(texts, outcomes, strict=True):
+            found[place] = self._prediction(inputs[place], outcome)
         return [one for one in found if one is not None]
+
+    def _prediction(self, item: CheckerInput, outcome: RequestOutcome[LabelAnswer]) -> Prediction:
+        if outcome.error:
+            error = failed(item, outcome.error).error
+            return Prediction(item.id, error=error, usage=outcome.usage, trace=outcome.trace)
+        scores = self.question.scores(outcome.result)
+        return Prediction(item.id, scores=scores, usage=outcome.usage, trace=outcome.trace)
 
     def _ask(self, texts: Texts, exchange: Exchange) -> LabelAnswer:
         messages = prompts.both(self.instructions, prompts.texts_message(texts, list(self.letters)))

@@ -70,8 +70,10 @@ def test_what_is_no_answer_is_a_failure_with_its_reason_and_never_a_label(serve,
     bad, good = judge("bad", "good", retries=1)
     assert (bad.error.reason, bad.error.permanent) == (reason, is_permanent)
     assert not bad.labels and good.labels["relevance"].label == "relevant"
-    # Users read our words, not the server's.
-    assert SECRET not in bad.error.message and "html" not in bad.error.message and len(bad.error.message) < 100
+    # What the server says stands behind our words: as text, without keys, and not at any length.
+    assert SECRET not in bad.error.message and "html" not in bad.error.message and len(bad.error.message) < 400
+    if body.content_type == "text/html" if isinstance(body, Reply) else False:
+        assert bad.error.message.endswith(": “Welcome”")
     passing = reason == "server-error"
     assert len([one for one in server.requests if "bad" in str(one)]) == (2 if passing else 1)
 

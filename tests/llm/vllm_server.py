@@ -31,7 +31,8 @@ def python_of_vllm() -> Path:
 
 def make_model(folder: Path) -> Path:
     """Its tokenizer knows the words of the prompts, so that these are not one token per letter."""
-    texts = [prompts.shipped(path.stem).instructions for path in sorted(prompts.FOLDER.glob("*.md"))]
+    names = [path.relative_to(prompts.FOLDER).with_suffix("") for path in sorted(prompts.FOLDER.rglob("*.md"))]
+    texts = [prompts.shipped(str(name)).instructions for name in names]
     return tiny_llama(folder, texts * 20, positions=MAX_TOKENS)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from annotation.models import Aspect, AtomicClaim, Evidence, Unit
+from annotation.models import Aspect, AtomicClaim, Evidence, Question, Unit
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.work.queries.contents import PASSAGE, PASSAGES
 from models_runtime.contracts import CheckerInput, LabelSpace
@@ -117,12 +117,19 @@ def _texts_by(rows, parent: str) -> dict[int, tuple[str, ...]]:
 
 
 def _of_question(unit: Unit, passages: tuple[str, ...]) -> Fields:
-    return {"claim": unit.question.text, "passages": passages}
+    return {"claim": unit.question.text, "passages": passages} | _asked_on(unit.question)
+
+
+def _asked_on(question: Question) -> Fields:
+    """The day as people are shown it, where it is known: what is true may have changed since."""
+    return {"question_date": question.date.isoformat()} if question.date else {}
 
 
 def _of_graded_response(unit: Unit, passages: tuple[str, ...]) -> Fields:
     question = unit.response.question
-    return {"claims": tuple(question.answers), "evidence": unit.response.text, "question": question.text}
+    return {"claims": tuple(question.answers), "evidence": unit.response.text, "question": question.text} | _asked_on(
+        question
+    )
 
 
 def _of_document(unit: Unit, passages: tuple[str, ...]) -> Fields:
