@@ -11,7 +11,8 @@ from annotation.work import assigning
 @shared_task(name="annotation.work_on")
 def work_on(job_id: int) -> None:
     job_id = lifecycle.most_urgent(job_id)
-    if lifecycle.work_on(job_id):
+    waits_for_servers = Job.objects.filter(pk=job_id, queue="llm").exists()
+    if lifecycle.work_on_beside(job_id) if waits_for_servers else lifecycle.work_on(job_id):
         job = Job.objects.filter(pk=job_id).first()
         if job is not None:
             lifecycle.go_on_later(job)

@@ -8,6 +8,7 @@ from annotation.imports import views as imports
 from annotation.imports.pairs import views as pairs
 from annotation.jobs import views as jobs
 from annotation.machines.drafts import views as drafts
+from annotation.machines.prompts import views as prompts
 from annotation.machines.retrieval import views as retrieval
 from annotation.machines.runs.views import checkers, runs, shared
 from annotation.machines.training import views as training
@@ -30,6 +31,7 @@ urlpatterns = [
     *shared.urlpatterns,
     *checkers.urlpatterns,
     *training.urlpatterns,
+    *prompts.urlpatterns,
     *retrieval.urlpatterns,
     *drafts.urlpatterns,
     *exports.urlpatterns,

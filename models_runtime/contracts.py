@@ -123,6 +123,10 @@ class PredictedSpan:
     score: float | None = None
 
 
+# Reasons of failures that are no fault of what was asked, once it is known that the server refuses everything.
+OF_THE_SERVER = ("rejected", "server-error")
+
+
 @dataclass(frozen=True, slots=True)
 class PredictionError:
     """Why there is no answer. `reason` is a slug to count by; a permanent error would come again on a retry."""

@@ -101,7 +101,9 @@ def allowed_in_words() -> str:
 def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage | None:
     """About how many tokens `slug` would take to answer; None where that cannot be told without asking."""
     info = get_info(slug)
-    return estimating.estimated_usage(spaces, inputs) if info.kind == "llm" and info.gives == "labels" else None
+    if info.needs != "server":
+        return None
+    return estimating.estimated_usage(spaces, inputs) if info.gives == "labels" else estimating.rough_usage(inputs)
 
 
 def fetch_command(slug: str) -> str:

@@ -10,6 +10,7 @@ from analysis.papers.sufficiency import show as sufficiency
 from analysis.reports.agreement.agreement import show as agreement
 from analysis.reports.agreement.spans import show as spans
 from analysis.reports.checkers.alternative_annotator import show as alternative_annotator
+from analysis.reports.checkers.calibration import show as calibration
 from analysis.reports.checkers.comparison import show as comparison
 from analysis.reports.checkers.difference import show as difference
 from analysis.reports.people.annotators import show as annotators
@@ -29,6 +30,7 @@ REPORTS: dict[str, Report] = {
         comparison.REPORT,
         annotators.REPORT,
         alternative_annotator.REPORT,
+        calibration.REPORT,
         prevalence.REPORT,
         prefill_trial.REPORT,
         planning.REPORT,

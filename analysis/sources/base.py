@@ -139,7 +139,7 @@ class Source(Outline):
     @abstractmethod
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
         """Each suggestion as a whole, by unit's key and dimension: unit, dimension, label, and where the run gave them
-        probability, probabilities (label -> number) and spans."""
+        probability, probabilities (label -> number), spans and explanation."""
 
     @abstractmethod
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:

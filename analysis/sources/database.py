@@ -258,10 +258,12 @@ class DatabaseSource(ProjectOutline, Source):
         )
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
-        columns = ("unit", "dimension", "label", "probability", "probabilities", "spans")
+        columns = ("unit", "dimension", "label", "probability", "probabilities", "spans", "explanation")
         rows = Suggestion.objects.filter(run_id=self._runs[run]).values_list("unit__key", "unit_id", *columns[1:])
         for row in sorted(rows.iterator(chunk_size=AT_ONCE), key=lambda row: (row[0], row[2])):
             found = dict(zip(columns, row[1:], strict=True))
+            if not found["explanation"]:
+                del found["explanation"]
             yield {name: value for name, value in found.items() if value not in (None, {}, [])}
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:

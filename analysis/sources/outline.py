@@ -112,10 +112,12 @@ class Outline(ABC):
         return [run for run in self.runs() if run.gives == "labels"]
 
     def newest_labelling_runs(self) -> list[Run]:
-        """Of each checker that gives labels, its newest run; the newest first."""
+        """Of each checker that gives labels, its newest run; the newest first. Runs that try a prompt on a part of the
+        items are none of them."""
         found: dict[str, Run] = {}
         for run in self.labelling_runs():
-            found.setdefault(run.checker, run)
+            if "calibration" not in run.provenance:
+                found.setdefault(run.checker, run)
         return list(found.values())
 
     def references(self) -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from django.core.exceptions import PermissionDenied
+from django.shortcuts import get_object_or_404
 from rest_framework.response import Response
 
 from annotation import access
@@ -11,7 +12,9 @@ from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.uploading import IntoRun
+from annotation.machines.prompts import versions
 from annotation.machines.runs import suggesting
+from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
@@ -35,7 +38,13 @@ class RunsRoute(Listing):
         project = access.project_for(request.user, slug, RESEARCHER)
         asked = self.taken(request)
         run = suggesting.start_run(
-            project, request.user, asked["checker"], asked["parameters"], asked["queue"], again=asked["again"]
+            project,
+            request.user,
+            asked["checker"],
+            asked["parameters"],
+            asked["queue"],
+            again=asked["again"],
+            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
         )
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
 
@@ -58,6 +67,43 @@ class ShowRunRoute(Route):
         run = access.run_for(request.user, uuid)
         suggesting.show_to_annotators(run)
         return self.given(access.run_for(request.user, uuid))
+
+
+class PromptsRoute(Listing):
+    """Instructions for language models as judges, in versions. POST keeps another one, or gives the newest where that
+    says the same."""
+
+    shape, takes, status = shapes.PromptShape, shapes.NewPrompt, 201
+
+    def rows(self, request, slug):
+        return access.project_for(request.user, slug, RESEARCHER).prompts.all()
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        if reason := versions.why_none(project):
+            raise Problem(409, reason)
+        asked = self.taken(request)
+        version = versions.add_version(project, request.user, asked["text"], asked["role"], asked["note"])
+        return self.given(version, Location=f"/api/v1/projects/{slug}/prompts/{version.number}/")
+
+
+class PromptRoute(Route):
+    """A version with what it changed of the one before. POST runs it on the labelled units of a part."""
+
+    shape, takes, gives, status = shapes.PromptShape, shapes.NewTrial, shapes.RunShape, 202
+
+    def get(self, request, slug, number):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        version = get_object_or_404(project.prompts, number=number)
+        before = project.prompts.filter(number=number - 1).first()
+        return Response(self.shape(version, context={"before": before}).data)
+
+    def post(self, request, slug, number):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        version = get_object_or_404(project.prompts, number=number)
+        asked = self.taken(request)
+        run = versions.start(version, request.user, asked["part"], asked["parameters"])
+        return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
 
 
 MANY_RUNS = 50

@@ -8,12 +8,17 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotation import access, incoming
+from annotation.machines.prompts.splitting import PARTS
+from annotation.machines.prompts.versions import difference
+from annotation.machines.runs.forms import TEXT_LENGTH
+from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
 from annotation.machines.runs.starting import QUEUES
 from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
 from annotation.models import Decision, Item, Job, Membership, Project, Rater, TrainedModel, WebhookDelivery
 from annotation.projects.options import named_version
 from annotation.webhooks.events import EVENTS
 from annotation.work.queries.pages import FREE_TEXT
+from models_runtime.contracts import ROLES
 from models_runtime.egress import URL_CHARS
 
 
@@ -433,6 +438,38 @@ class NewRun(Shape):
     parameters = s.DictField(default=dict)
     queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
     again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
+    limit_tokens = s.IntegerField(
+        min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None, help_text="Stop there."
+    )
+    limit_money = s.FloatField(
+        min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None, help_text="Stop there."
+    )
+
+
+class PromptShape(Shape):
+    """`difference`: lines of an earlier version and of this one, which begin with `-` and `+` where they differ."""
+
+    number = s.IntegerField()
+    role = s.CharField()
+    text = s.CharField()
+    note = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+    difference = s.SerializerMethodField()
+
+    def get_difference(self, version) -> list[str]:
+        before = self.context.get("before")
+        return [sign + line for sign, line in difference(before.text, version.text)] if before else []
+
+
+class NewPrompt(Shape):
+    text = s.CharField(max_length=TEXT_LENGTH, trim_whitespace=False)
+    role = s.ChoiceField(["all", *ROLES], default="all")
+    note = s.CharField(max_length=300, allow_blank=True, default="")
+
+
+class NewTrial(Shape):
+    part = s.ChoiceField(list(PARTS))
+    parameters = s.DictField(default=dict)
 
 
 class SuggestionShape(Shape):
@@ -444,6 +481,7 @@ class SuggestionShape(Shape):
     probability = s.FloatField(allow_null=True)
     probabilities = s.DictField()
     spans = s.ListField(child=s.DictField())
+    explanation = s.CharField(allow_blank=True)
 
 
 class ScoreShape(Shape):

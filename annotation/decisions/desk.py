@@ -241,6 +241,7 @@ def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
             "score": row.probability,
             "checker": f"{row.run.checker} {row.run.version}",
         }
+        | ({"explanation": row.explanation} if row.explanation else {})
         for row in rows
         if row.dimension in known
     ]

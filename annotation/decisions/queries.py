@@ -137,6 +137,7 @@ class ShownAnswer:
     derived: list[str] = field(default_factory=list)  # titles of what follows from the label
     spans: list[Highlight] = field(default_factory=list)
     probability: float | None = None
+    explanation: str = ""  # a checker's
 
 
 @dataclass
@@ -281,7 +282,9 @@ def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Su
     spans = [
         (span["field"], span["start"], span["end"], span["quote"], span.get("label", "")) for span in suggestion.spans
     ]
-    return _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
+    answer = _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
+    answer.explanation = suggestion.explanation
+    return answer
 
 
 def _as_answer(

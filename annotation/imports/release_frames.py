@@ -267,6 +267,7 @@ def _suggestion(row: dict) -> dict:
         "probability": row.get("probability"),
         "probabilities": row.get("probabilities", {}),
         "spans": row.get("spans", []),
+        "explanation": row.get("explanation", ""),
     }
 
 

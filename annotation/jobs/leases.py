@@ -71,6 +71,17 @@ class Lease:
             self._cancelled.set()
             raise JobCancelled
 
+    def keep(self, payload: dict, done: int) -> None:
+        """What is left of the chunk, `done` of its inputs being stored. Belongs into the transaction that stores them;
+        raises if the lease was lost. The chunk stays in this worker's hands."""
+        changed = Chunk.objects.filter(pk=self.chunk.pk, lease_token=self.token, state=Chunk.State.LEASED).update(
+            payload=payload, size=F("size") - done
+        )
+        if not changed:
+            raise LeaseLost
+        self.chunk.payload, self.chunk.size = payload, self.chunk.size - done
+        Job.objects.filter(pk=self.chunk.job_id).update(progress_done=F("progress_done") + done)
+
     def complete(self) -> None:
         """Close the chunk. Belongs into the transaction that stores its results; raises if the lease was lost."""
         changed = Chunk.objects.filter(pk=self.chunk.pk, lease_token=self.token, state=Chunk.State.LEASED).update(

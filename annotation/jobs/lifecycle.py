@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ from typing import Protocol
 
 from celery import current_app
 from django.conf import settings
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -37,7 +38,7 @@ from annotation.jobs.leases import (
 )
 from annotation.models import Chunk, Job, User
 from annotation.webhooks import events
-from models_runtime.contracts import UnavailableError
+from models_runtime.contracts import ModelError, UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -245,6 +246,26 @@ def work_on(job_id: int, *, turn_seconds: float | None = TURN_SECONDS) -> bool:
             return True
 
 
+def work_on_beside(job_id: int) -> bool:
+    """`work_on` in two threads, for work that waits for a server: while the last answers to one chunk come in and are
+    stored, the next chunk is read and asked about, so that the server is never without work."""
+
+    def help_out() -> None:
+        try:
+            work_on(job_id)
+        except Exception:  # the lease runs out, and somebody takes the chunk again
+            log.exception("Working beside on job %s failed", job_id)
+        finally:
+            connections.close_all()
+
+    helper = threading.Thread(target=help_out, name=f"beside-{job_id}", daemon=True)
+    helper.start()
+    try:
+        return work_on(job_id)
+    finally:
+        helper.join()
+
+
 def work_on_chunk(job: Job, lease: Lease) -> None:
     handler: Handler = import_string(HANDLERS[job.kind])
     chunk = lease.chunk
@@ -265,10 +286,10 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
     except JobCancelled:
         _reopen(lease)
         close_cancelled(job)
-    except JobError as error:
+    except (JobError, ModelError) as error:
         _close_failed(job, lease, str(error))
     except UnavailableError as error:
-        _wait_for_server(lease, str(error))
+        _wait_for_server(lease, str(error), error.seconds)
     except Exception as error:
         log.exception("Chunk %s of job %s failed, attempt %s", chunk.index, job.uuid, chunk.attempts)
         if chunk.attempts >= MAX_ATTEMPTS:
@@ -285,9 +306,9 @@ def retry_seconds(attempts: int) -> float:
     return longest * random.uniform(0.5, 1.0)
 
 
-def _wait_for_server(lease: Lease, error: str) -> None:
-    """Put the chunk back for as long as the server is likely to be away, with all others of the job, which ask the same
-    one. That is no attempt."""
+def _wait_for_server(lease: Lease, error: str, told: float = 0.0) -> None:
+    """Put the chunk back for as long as the server is likely to be away, or `told` to be, with all others of the job,
+    which ask the same one. That is no attempt."""
     now, chunk = timezone.now(), lease.chunk
     since = Job.objects.values_list("waits_since", flat=True).get(pk=chunk.job_id) or now
     away = (now - since).total_seconds()
@@ -296,7 +317,7 @@ def _wait_for_server(lease: Lease, error: str) -> None:
         _close_failed(chunk.job, lease, f"{error[:1].upper()}{error[1:]}, and has been away for {hours}")
         return
     least, most = SERVER_RETRY_SECONDS
-    seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most))
+    seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most), told)
     until = now + timedelta(seconds=seconds)
     with transaction.atomic():
         put_back = Chunk.objects.filter(pk=chunk.pk, lease_token=lease.token).update(

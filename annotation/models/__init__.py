@@ -32,6 +32,7 @@ from .projects import (
     ProjectOptions,
     Rater,
 )
+from .prompts import HeldOutPart, PromptVersion
 from .rankings import QueryRanking, RankedPassage, RetrievalRun
 from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
@@ -41,7 +42,6 @@ from .webhooks import Webhook, WebhookDelivery
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
-    "PIECE_LINKS",
     "Annotation",
     "ApiToken",
     "Artifact",
@@ -64,6 +64,7 @@ __all__ = [
     "ExtractionRun",
     "Guideline",
     "GuidelineAcknowledgement",
+    "HeldOutPart",
     "Invitation",
     "Item",
     "ItemUnit",
@@ -73,9 +74,11 @@ __all__ = [
     "LabelSet",
     "MachineRun",
     "Membership",
+    "PIECE_LINKS",
     "Pair",
     "Project",
     "ProjectOptions",
+    "PromptVersion",
     "QueryRanking",
     "Question",
     "RankedPassage",

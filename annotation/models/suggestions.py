@@ -29,6 +29,7 @@ class Suggestion(models.Model):
     probability = models.FloatField(null=True)
     probabilities = models.JSONField(default=dict)
     spans = models.JSONField(default=list)  # [{"field", "start", "end", "quote", "score" or "label"}], code points
+    explanation = models.TextField(blank=True, default="")  # what the checker says of its reasons
     # Hash of what was asked about which texts; a later run takes the answer over where it is the same. Empty: unknown.
     input_hash = models.CharField(max_length=32, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)

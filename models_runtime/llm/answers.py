@@ -19,7 +19,7 @@ from typing import Any
 
 from ..contracts import InputError, LabelPrediction, Usage
 from ..inputs import check_text
-from .decisions import Decision, last_object, read_decision
+from .decisions import ModelDecision, last_object, read_decision
 
 # vLLM's logarithm of the probability of a token that the constraint rules out.
 RULED_OUT = -9000.0
@@ -146,7 +146,7 @@ def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
 
 def read_reasoned(
     body: Mapping[str, Any], letters: Mapping[str, str], names: Mapping[str, str], max_tokens: int
-) -> Decision:
+) -> ModelDecision:
     """The decision at the end of an answer in words of its own. InputError: malformed, refused or truncated."""
     content, _ = _said(body, max_tokens)
     thought = thought_of(body)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..contracts import CheckerError, InputError, ModelError, Prediction, UnavailableError, Usage
+from ..contracts import OF_THE_SERVER, CheckerError, InputError, ModelError, Prediction, UnavailableError, Usage
 from ..failures import is_interruption
 from . import prompts
 from .answers import CHOICE, JSON, TEXT, LabelAnswer, raw_text, read_answer, read_usage, request_options
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 LONGEST_WAIT = 10.0  # seconds
-# Reasons of failures that are no fault of what was asked, once it is known that the server refuses everything.
-OF_THE_SERVER = ("rejected", "server-error")
 # Parameters of a checker that say how its server is asked.
 SETTINGS = ("endpoint", "timeout_seconds", "retries", "wait_seconds", "answers")
 

@@ -327,7 +327,7 @@ class LlmClient:
         raised when those begun have ended; the others are not begun any more."""
         if not items:
             return []
-        self._stopped, self._refusals = "", ("", 0)
+        self._stopped = ""
         pool = ThreadPoolExecutor(min(self.endpoint.most_in_flight, len(items)), thread_name_prefix="llm")
         try:
             return list(pool.map(function, items))

@@ -46,7 +46,7 @@ _AT_THE_END = re.compile(r"[:：]\s*[\"'*_`(\[]*([A-Z])[\"'*_`)\].]*\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ModelDecision:
     label: str
     explanation: str = ""
     quotes: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def names_of(space: LabelSpace) -> dict[str, str]:
     return {name: value for name, value in found.items() if name}
 
 
-def read_decision(text: str, letters: Mapping[str, str], names: Mapping[str, str] | None = None) -> Decision:
+def read_decision(text: str, letters: Mapping[str, str], names: Mapping[str, str] | None = None) -> ModelDecision:
     """The last decision in the text. InputError where there is none.
 
     >>> read_decision("<think>B?</think> It says so. **Answer: A**", {"A": "yes", "B": "no"}).label
@@ -90,7 +90,7 @@ def read_decision(text: str, letters: Mapping[str, str], names: Mapping[str, str
         )
         raise InputError("malformed", f"{problem} ({offered}){_ending(said or thought)}")
     explanation = _first_text(given, EXPLANATIONS) or _prose(said[:start]) or thought
-    return Decision(label, explanation.strip(), _quotes(given))
+    return ModelDecision(label, explanation.strip(), _quotes(given))
 
 
 def split_thought(text: str) -> tuple[str, str]:

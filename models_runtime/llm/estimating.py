@@ -16,6 +16,9 @@ BYTES_PER_TOKEN = 4
 # What chat templates put around a message, and what is written: one letter and the end.
 TOKENS_AROUND = 10
 TOKENS_WRITTEN = 2
+# Of a request whose exact form is not written down here, and its answer.
+TOKENS_INSTRUCTIONS = 400
+TOKENS_ROUGHLY_WRITTEN = 40
 
 
 def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage:
@@ -38,3 +41,12 @@ def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]
                 sent += TOKENS_AROUND + len(message.encode(errors="replace")) // BYTES_PER_TOKEN
             written += TOKENS_WRITTEN
     return Usage(sent, written)
+
+
+def rough_usage(inputs: Sequence[CheckerInput]) -> Usage:
+    """Tokens of one request for each input with all of its texts, for entries of other kinds of answers."""
+    sent = 0
+    for item in inputs:
+        texts = [one for value in item.fields.values() for one in ([value] if isinstance(value, str) else value)]
+        sent += TOKENS_INSTRUCTIONS + sum(len(text.encode(errors="replace")) for text in texts) // BYTES_PER_TOKEN
+    return Usage(sent, TOKENS_ROUGHLY_WRITTEN * len(inputs))

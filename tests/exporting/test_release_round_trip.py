@@ -81,6 +81,8 @@ def adjudicated(identifier: str) -> Project:
     run = project.checker_runs.get(checker="lexical")
     RunFailure.objects.create(run=run, unit=units[0], reason="too-long", message="", is_permanent=True)
     Suggestion.objects.filter(run=run, unit=units[0]).delete()
+    reasoned = Suggestion.objects.filter(run=run).order_by("pk").first()
+    Suggestion.objects.filter(pk=reasoned.pk).update(explanation="It says so\nin two lines.")
     return project
 
 
@@ -96,6 +98,8 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     first = json.loads((tmp_path / "first" / "manifest.json").read_text(encoding="utf-8"))
     for name in ("settings", "labels", "counts"):
         assert second[name] == first[name], name
+    suggestions = (again / "frames" / "suggestions.jsonl").read_text(encoding="utf-8")
+    assert suggestions.count('"explanation":"It says so\\nin two lines."') == 1 == suggestions.count('"explanation"')
     one, other = source_of_files(tmp_path / "first"), source_of_files(again)
     assert one.decision_history().astype(str).equals(other.decision_history().astype(str))
     assert len(one.decision_history()) == 6 and len(one.acknowledgement_frame()) == 1

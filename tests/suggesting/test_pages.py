@@ -218,6 +218,7 @@ def addresses(project, run):
     yield "get", reverse("run_progress", args=[run.uuid])
     yield "post", reverse("run_retry", args=[run.uuid])
     yield "post", reverse("run_show", args=[run.uuid])
+    yield "post", reverse("run_limits", args=[run.uuid])
 
 
 def test_annotators_get_403_and_outsiders_404(client, project, annotator):

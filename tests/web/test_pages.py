@@ -27,6 +27,7 @@ OF_PROJECT = (
     "project_items",
     "project_runs",
     "project_training",
+    "project_prompts",
     "project_retrieval",
     "project_exports",
     "project_releases",
@@ -74,7 +75,8 @@ ELSEWHERE = {
     "import_start", "pairs_start", "import_mapping", "import_left_out",
     "import_errors_csv",
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "extraction_progress",
-    "revoke_token", "run_estimate", "run_retry", "run_show", "training_run", "artifact_download", "retrieval_progress",
+    "revoke_token", "run_estimate", "run_limits", "run_retry", "run_show", "training_run", "artifact_download",
+    "retrieval_progress",
     "retrieval_retry", "retrieval_publish",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
@@ -82,6 +84,8 @@ ELSEWHERE = {
     # tests/web/test_adjudication.py
     "adjudication", "adjudication_next", "adjudication_item", "adjudication_decide", "adjudication_undo",
     "adjudication_reveal", "guideline_examples",
+    # tests/llm/test_calibrating.py
+    "prompt_detail",
 }  # fmt: skip
 
 

@@ -214,6 +214,15 @@ def _compared() -> tuple[Project, dict]:
     return project, {"run": run_of(project, "unseen"), "other": run_of(project, "seen")}
 
 
+def _calibrated() -> tuple[Project, dict]:
+    """As if both runs of the study had tried prompts."""
+    project = study()
+    for number, (run, part) in enumerate(zip(project.checker_runs.order_by("pk"), ("tune", "test"), strict=False), 1):
+        run.provenance |= {"model": "judge", "calibration": {"version": number, "part": part}}
+        run.save(update_fields=["provenance"])
+    return project, {"min_units": 5}
+
+
 def _contexts() -> tuple[Project, dict]:
     project, grades = _of_contexts()
     return project, {"grades": grades}
@@ -230,6 +239,7 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "comparison": _compared,
     "annotators": lambda: (study(), {}),
     "alternative-annotator": lambda: (study(), {}),
+    "calibration": _calibrated,
     "prevalence": lambda: (study(), {}),
     "prefill-trial": lambda: (study(), {}),
     "planning": lambda: (study(), {}),

@@ -1,8 +1,12 @@
 """The form that starts a run, derived from what the registry says about the checker's parameters."""
 
+from collections.abc import Mapping
+
 from django import forms
+from django.conf import settings
 
 from annotation.machines.runs import suggesting
+from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits
 from annotation.machines.runs.starting import queues_of
 from annotation.models import MachineRun, Project, User
 from models_runtime import registry
@@ -27,6 +31,8 @@ class RunForm(forms.Form):
                 choices=[(queue, f"workers of the queue {queue}") for queue in queues],
                 help_text="The workers that compute it. The queue gpu is for machines with a GPU.",
             )
+        if info.needs == "server":
+            self.fields |= limit_fields()
         self.fields["again"] = forms.BooleanField(
             label="Judge all units again",
             required=False,
@@ -36,7 +42,13 @@ class RunForm(forms.Form):
     def start(self, project: Project, user: User) -> MachineRun:
         """The run that was asked for, once the form is valid."""
         return suggesting.start_run(
-            project, user, self.info.slug, self.parameters, self.queue, again=self.cleaned_data["again"]
+            project,
+            user,
+            self.info.slug,
+            self.parameters,
+            self.queue,
+            again=self.cleaned_data["again"],
+            limits=limits_of(self.cleaned_data),
         )
 
     @property
@@ -47,6 +59,39 @@ class RunForm(forms.Form):
     def parameters(self) -> dict:
         """The parameters as what is run takes them, once the form is valid."""
         return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
+
+
+class LimitsForm(forms.Form):
+    """Other limits for a run that there is."""
+
+    def __init__(self, data=None, **options) -> None:
+        super().__init__(data, **options)
+        self.fields |= limit_fields()
+
+
+def limit_fields() -> dict[str, forms.Field]:
+    found: dict[str, forms.Field] = {
+        "limit_tokens": forms.IntegerField(
+            label="Stop at this many tokens",
+            required=False,
+            min_value=1,
+            max_value=MOST_TOKENS,
+            help_text="Sent and received together. Requests under way come on top. Empty: no limit.",
+        )
+    }
+    if any(endpoint.prompt_price is not None for endpoint in settings.LLM_ENDPOINTS.values()):
+        found["limit_money"] = forms.FloatField(
+            label=f"Stop at this cost{f' ({settings.CURRENCY})' if settings.CURRENCY else ''}",
+            required=False,
+            min_value=0,
+            max_value=MOST_MONEY,
+            help_text="At the endpoint's prices. Empty: no limit.",
+        )
+    return found
+
+
+def limits_of(given: Mapping) -> CostLimits:
+    return CostLimits(given.get("limit_tokens"), given.get("limit_money"))
 
 
 def parameter_field(parameter: ParameterInfo) -> forms.Field:

@@ -13,6 +13,7 @@ from models_runtime.contracts import (
     Checker,
     CheckerInput,
     LabelSpace,
+    ModelError,
     Prediction,
     PredictionError,
     UnavailableError,
@@ -25,6 +26,8 @@ from models_runtime.failures import is_interruption
 SLICE_SIZE = 32
 MAX_SLICE_SIZE = 256
 SLICE_SECONDS = (1.0, 4.0)
+# What the checker says of itself.
+STOPS = (ModelError, UnavailableError)
 
 
 def predict(
@@ -32,7 +35,7 @@ def predict(
 ) -> Iterator[Prediction]:
     """Predictions for all inputs. Where a whole slice breaks, its inputs are tried one by one, and those that break
     again fail alone; a checker that breaks on every one of them is itself broken, and its error is raised. So is that
-    of one that cannot work for now, at once: it is no input's fault.
+    of one that cannot work, for now or at all, at once, after what it had answered until then: it is no input's fault.
 
     `measures_time`: the checker computes on this machine, so seconds that it does not count itself are measured here.
     """
@@ -48,7 +51,10 @@ def predict(
             yield from _predict_slice(checker, part, measures_time)
             answered += len(part)
         except Exception as error:
-            if is_interruption(error) or isinstance(error, UnavailableError):
+            if is_interruption(error):
+                raise
+            if isinstance(error, STOPS):
+                yield from error.predictions
                 raise
             for item in part:
                 lease.beat()
@@ -56,7 +62,7 @@ def predict(
                     yield from _predict_slice(checker, [item], measures_time)
                     answered += 1
                 except Exception as own_error:
-                    if is_interruption(own_error) or isinstance(own_error, UnavailableError):
+                    if is_interruption(own_error) or isinstance(own_error, STOPS):
                         raise
                     broken = own_error
                     yield Prediction(item.id, error=PredictionError("checker-broke", _told(own_error), False))

@@ -12,12 +12,12 @@ from django.db import connection, models
 from django.db.models import F
 
 from annotation.machines.runs.checker_inputs import Reader
-from annotation.machines.runs.workers import OTHER_WORKERS, REUSED_FROM
+from annotation.machines.runs.workers import CALIBRATION, OTHER_WORKERS, REUSED_FROM
 from annotation.models import CheckerRun, Job, RunFailure, RunSample, Score, Suggestion
 from models_runtime.contracts import CheckerInput, LabelSpace
 
 # Says where and with what a run was computed, not what it would answer.
-CIRCUMSTANCES = ("device", "libraries", OTHER_WORKERS, REUSED_FROM)
+CIRCUMSTANCES = ("device", "libraries", OTHER_WORKERS, REUSED_FROM, CALIBRATION)
 MOST_SOURCES = 10
 FINISHED = (Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED)
 

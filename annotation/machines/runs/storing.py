@@ -100,12 +100,13 @@ def _suggestions(
                         "start": span.start,
                         "end": span.end,
                         "quote": span.quote,
-                        "score": span.score if math.isfinite(span.score) else None,
+                        "score": None if span.score is None or not math.isfinite(span.score) else span.score,
                     }
                     for span in prediction.spans
                     # What a person could not mark with this answer is not suggested with it.
                     if space.takes_spans_of(span.field) and space.may_carry(answer.label)
                 ],
+                explanation=_cut(answer.explanation)[0],
                 input_hash=input_hashes.get(unit_id, ""),
             )
 

@@ -2,13 +2,15 @@
 
 A chunk's suggestions, scores and failures are stored in one transaction with the chunk's own state. So a chunk either
 is done with all of its results or has none, and plain inserts under unique constraints are right: were one ever to
-clash, that would be a bug to hear about.
+clash, that would be a bug to hear about. Where a run is stopped in the middle of a chunk (its server refuses everything
+or wants a pause, its limit is reached, somebody cancels), what servers were paid for is stored in one transaction with
+the chunk without those units.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,20 +20,31 @@ from django.db.models import F
 from annotation.jobs import lifecycle
 from annotation.machines.runs import predicting, reuse, starting, storing, workers
 from annotation.machines.runs.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
+from annotation.machines.runs.limits import CostLimits, endpoint_of
+from annotation.machines.runs.limits import why_not as why_no_limits
 from annotation.machines.runs.queries.suggestions import asked_anyway, summary
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
-from annotation.machines.runs.workers import REUSED_FROM
+from annotation.machines.runs.workers import CALIBRATION, REUSED_FROM
 from annotation.machines.training import trained_models
 from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
 from annotation.projects.prefill import scorers
 from annotation.task_types import TaskType
 from models_runtime import registry
-from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
+from models_runtime.contracts import (
+    OF_THE_SERVER,
+    Checker,
+    CheckerInfo,
+    LabelSpace,
+    ModelError,
+    Prediction,
+    PredictionError,
+    Usage,
+)
 
 CHUNK_SIZE = 256
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
-IDENTITY = ("checker", "version", "model", "revision", "parameters")
+IDENTITY = ("checker", "version", "model", "revision", "parameters", "options")
 
 
 def start_run(
@@ -42,6 +55,9 @@ def start_run(
     queue: str | None = None,
     *,
     again: bool = False,
+    limits: CostLimits | None = None,
+    only: Collection[int] | None = None,
+    noted: Mapping[str, Any] | None = None,
     wake_workers: bool = True,
 ) -> CheckerRun:
     """A run of `checker` over the units of the project's items, on its way.
@@ -49,18 +65,21 @@ def start_run(
     Where an earlier run of the same checker has the answer to the same question about the same texts, it is taken over
     from there, unless `again`. Raises RunError (a checker that does not fit the task type, no units), ParameterError
     (by name) and, unless `again`, SameRun with the run to reuse. `queue` is one of `queues_of`, the first if not given.
-    What only the worker can know, such as a missing model, fails the job.
+    What only the worker can know, such as a missing model, fails the job. `only` are the units that are judged,
+    of those of the items; `noted` is kept with the job, and `calibration` of it in the provenance.
     """
     task_type = project.type
     info = checker_info(task_type, checker)
     if reason := registry.not_configured(info.slug):
         raise RunError(reason)
-    complete = registry.complete_parameters(info, parameters or {})
-    if reason := trained_models.why_not(project, info, complete):
+    complete, limits = registry.complete_parameters(info, parameters or {}), limits or CostLimits()
+    if reason := trained_models.why_not(project, info, complete) or why_no_limits(limits, complete):
         raise RunError(reason)
     if project.state == Project.State.PREPARING:
         raise RunError("The project's items are still being made")
     unit_keys = dict(run_units(project, task_type).values_list("pk", "key"))
+    if only is not None:
+        unit_keys = {pk: key for pk, key in unit_keys.items() if pk in only}
     unit_ids = list(unit_keys)
     if not unit_ids:
         raise RunError("The project has no units to judge")
@@ -78,7 +97,9 @@ def start_run(
             "sample": storing.sample_of(unit_keys),
             "reuse": not again,
             "asked_anyway": anyway,
-        },
+        }
+        | limits.noted()
+        | dict(noted or {}),
         again=again,
         wake_workers=wake_workers,
     )
@@ -142,6 +163,8 @@ def show_to_annotators(run: CheckerRun) -> None:
     """Make this run's suggestions the ones that the project's annotators are shown, under its prefill policy."""
     if run.job.state != Job.State.DONE:
         raise RunError("Only a run that is done can be shown to annotators")
+    if CALIBRATION in run.provenance:
+        raise RunError("This run tried a prompt on a part of the items, so there is nothing to show on the others")
     if run.checker in scorers():
         raise RunError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
     Project.objects.filter(pk=run.project_id).update(prefill_run=run, label_version=F("label_version") + 1)
@@ -158,6 +181,8 @@ class CheckerRunHandler:
         spaces = asked_of(info, task_type, anyway)
         checker = _load(run, spaces)
         provenance = workers.described(checker) | ({"asked_anyway": anyway} if anyway and spaces else {})
+        if told := run.job.parameters.get(CALIBRATION):
+            provenance[CALIBRATION] = told
         workers.check_identity(run.provenance, provenance, IDENTITY)
 
         unit_ids: list[int] = chunk.payload["units"]
@@ -166,21 +191,36 @@ class CheckerRunHandler:
         hashes = reuse.input_hashes(inputs, spaces, reader)
         known = reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}
         to_compute = inputs.keys() - {unit_id for found in known.values() for unit_id in found}
-        predictions = {
-            int(prediction.id): predicting.checked(prediction, spaces)
+        sampled = set(run.job.parameters.get("sample", ()))
+        predictions: dict[int, Prediction] = {}
+        watched = _Watched(lease, run, lambda: len(predictions) < len(to_compute))
+        try:
             for prediction in predicting.predict(
                 checker,
                 [item for unit_id, item in inputs.items() if unit_id in to_compute],
-                lease,
+                watched,
                 measures_time=info.needs != "server",
-            )
-        }
+            ):
+                predictions[int(prediction.id)] = predicting.checked(prediction, spaces)
+                watched.usage += prediction.usage or Usage()
+        except (*predicting.STOPS, LimitReached, lifecycle.JobCancelled) as stop:
+            if isinstance(stop, predicting.STOPS):  # what the server refused is to be asked again
+                refused = {unit for unit, one in predictions.items() if one.error and one.error.reason in OF_THE_SERVER}
+                predictions = {unit: one for unit, one in predictions.items() if unit not in refused}
+            if predictions and info.needs == "server":
+                left = [unit_id for unit_id in unit_ids if unit_id not in predictions]
+                with transaction.atomic():
+                    lease.keep({"units": left}, len(predictions))
+                    _store_provenance(run, provenance, [])
+                    storing.store(run, predictions, spaces, reader, input_hashes=hashes, sampled=sampled)
+            if isinstance(stop, ModelError | LimitReached):
+                raise lifecycle.JobError(str(stop)) from stop
+            raise
         gone = PredictionError("withdrawn", "Its content was replaced or withdrawn after the run began", True)
         for unit_id in unit_ids:
             if unit_id not in inputs:
                 predictions[unit_id] = Prediction(str(unit_id), error=gone)
 
-        sampled = set(run.job.parameters.get("sample", ()))
         with transaction.atomic():
             lease.complete()  # first, so that who lost the lease writes nothing at all
             _store_provenance(run, provenance, list(known))
@@ -193,7 +233,7 @@ class CheckerRunHandler:
         result = summary(run)
         with transaction.atomic():
             chosen = Project.objects.filter(pk=run.project_id, prefill_run=None).exclude(prefill=Project.Prefill.OFF)
-            if run.checker not in scorers():
+            if run.checker not in scorers() and CALIBRATION not in run.provenance:
                 chosen.update(prefill_run=run)
             _raise_label_version(run)
         return result
@@ -204,6 +244,25 @@ class CheckerRunHandler:
 
 
 HANDLER = CheckerRunHandler()
+
+
+class LimitReached(Exception):
+    """The run has cost as much as it may."""
+
+
+class _Watched:
+    """The lease of a chunk whose beats also look at what the run may cost: what is stored of it, and what has come in
+    since, against its limits. `has_more`: something is still to be asked."""
+
+    def __init__(self, lease: lifecycle.Lease, run: CheckerRun, has_more: Callable[[], bool]) -> None:
+        self.lease, self.chunk, self.has_more = lease, lease.chunk, has_more
+        self.limits, self.queue, self.endpoint = CostLimits.of(run.job), run.job.queue, endpoint_of(run.parameters)
+        self.usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
+
+    def beat(self) -> None:
+        self.lease.beat()
+        if self.limits and self.has_more() and (reason := self.limits.reached(self.usage, self.endpoint, self.queue)):
+            raise LimitReached(f"{reason}. What is done is kept; raise the limit to go on")
 
 
 def _raise_label_version(run: CheckerRun) -> None:

@@ -16,6 +16,8 @@ from models_runtime.contracts import CheckerError, CheckerInfo, UnavailableError
 OTHER_WORKERS = "other_workers"
 # Runs that answers were taken over from.
 REUSED_FROM = "reused_from"
+# Which version of a prompt a run tries, and on which part of the items.
+CALIBRATION = "calibration"
 
 
 @contextmanager

@@ -4,6 +4,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.jobs import lifecycle
 from annotation.machines.runs import running_every, suggesting
+from annotation.machines.runs.checker_inputs import why_not
+from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.queries import costs
 from annotation.models import CheckerRun, Job, Project, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo
@@ -26,16 +29,31 @@ class Command(BaseCommand):
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
+        parser.add_argument("--limit-tokens", type=int, help="stop there, with what is done kept")
+        parser.add_argument("--limit-money", type=float, help="stop there, at the endpoint's prices")
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(
-        self, *, project: str, checker, every: bool, param: list[str], queue, here: bool, again: bool, user, **options
+        self,
+        *,
+        project: str,
+        checker,
+        every: bool,
+        param: list[str],
+        queue,
+        here: bool,
+        again: bool,
+        user,
+        limit_tokens,
+        limit_money,
+        **options,
     ) -> None:
         if every == bool(checker):
             raise CommandError("Give either a checker or --every, not both" if every else NEITHER)
-        if every and (param or queue or again):
+        if every and (param or queue or again or limit_tokens or limit_money):
             raise CommandError(
-                "--every runs each checker with its defaults: it cannot be combined with --param, --queue or --again"
+                "--every runs each checker with its defaults: it cannot be combined with --param, --queue, --again or "
+                "limits"
             )
         found = Project.objects.filter(slug=project).select_related("created_by").first()
         if found is None:
@@ -48,7 +66,11 @@ class Command(BaseCommand):
             return
         try:
             parameters = read_parameters(registry.get_info(checker), param)
-            run = suggesting.start_run(found, person, checker, parameters, queue, again=again, wake_workers=not here)
+            self._tell_costs(found, checker)
+            limits = CostLimits(limit_tokens, limit_money)
+            run = suggesting.start_run(
+                found, person, checker, parameters, queue, again=again, limits=limits, wake_workers=not here
+            )
         except suggesting.SameRun as same:
             run = same.run
             self.stdout.write(f"{same}; --again starts another one")
@@ -59,7 +81,16 @@ class Command(BaseCommand):
         else:
             self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} inputs on the queue {run.job.queue}")
 
+    def _tell_costs(self, project: Project, checker: str) -> None:
+        if registry.not_configured(checker) or why_not(project.type):
+            return
+        if estimate := costs.estimate_of(project, checker):
+            self.stdout.write(costs.told(estimate))
+
     def _run_every(self, project: Project, person: User, here: bool) -> None:
+        for plan in running_every.plans_of(project):
+            if not plan.needs:
+                self._tell_costs(project, plan.info.slug)
         outcomes = running_every.start_every(project, person, wake_workers=not here)
         for outcome in outcomes:
             if outcome.run is None:

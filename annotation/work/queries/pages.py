@@ -254,6 +254,7 @@ def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, 
             "checker": row.run.checker,
             "spans": row.spans,
         }
+        | ({"explanation": row.explanation} if row.explanation else {})
         for row in sorted(rows, key=lambda row: (order[row.unit_id], row.dimension))
         if row.dimension in known
         and known[row.dimension].takes(row.label)

@@ -99,6 +99,7 @@ export function createView(item, painted) {
     accept.append("Accept ", key);
     const title = suggestion.title ?? item.titleOf(group, suggestion.label);
     line.replaceChildren(`${suggestion.checker} suggests `, Object.assign(document.createElement("b"), { textContent: title }), score, " ", accept);
+    if (suggestion.explanation) line.append(Object.assign(document.createElement("span"), { className: "reasons", dir: "auto", textContent: suggestion.explanation }));
     watch([line, ...group.box.querySelectorAll(".is-suggested")]);
   }
 

@@ -8,13 +8,12 @@ from django.conf import settings
 
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import checker_inputs
+from annotation.machines.runs.limits import money_for
 from annotation.machines.runs.queries.suggestions import asked_anyway
 from annotation.models import CheckerRun, Job, MachineRun, Project, RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import Usage
 
-MILLION = 1_000_000
-HOUR = 3600
 # Of so many units, evenly spread, the requests are written down to see how long they are.
 SAMPLE = 40
 
@@ -57,29 +56,12 @@ def cost_of(run: MachineRun) -> Cost:
     return Cost(usage, judged, money, settings.CURRENCY)
 
 
-def money_for(usage: Usage, *, endpoint: str | None, queue: str) -> float | None:
-    """The price of this usage, at an endpoint for its tokens and on workers of a queue for its seconds; None where
-    nothing was used, or something whose price is not known."""
-    total, is_known = 0.0, usage != Usage()
-    if usage.prompt_tokens or usage.completion_tokens:
-        server = settings.LLM_ENDPOINTS.get(endpoint)
-        if server is None or server.prompt_price is None:
-            return None
-        total += (
-            usage.prompt_tokens * server.prompt_price + usage.completion_tokens * server.completion_price
-        ) / MILLION
-    if usage.device_seconds:
-        if queue not in settings.HOUR_PRICES:
-            return None
-        total += usage.device_seconds * settings.HOUR_PRICES[queue] / HOUR
-    return total if is_known else None
-
-
 @dataclass(frozen=True)
 class CostEstimate:
     """Tokens of a run over all units. `measured_by` is the earlier run whose mean it takes; without one the requests of
     `sampled` units were written down. `prices` are endpoints with what it would cost there (None: not known)."""
 
+    title: str  # the checker's
     units: int
     usage: Usage
     measured_by: CheckerRun | None
@@ -100,7 +82,8 @@ def estimate_of(project: Project, checker: str) -> CostEstimate | None:
         mean = [earlier.prompt_tokens / judged, earlier.completion_tokens / judged]
     else:
         step = max(1, len(unit_ids) // SAMPLE)
-        inputs = list(checker_inputs(project.type, unit_ids[::step][:SAMPLE]).values())
+        sample = checker_inputs(project.type, unit_ids[::step][:SAMPLE], with_origin=info.gives == "scores")
+        inputs = list(sample.values())
         spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type))
         usage = registry.estimated_usage(checker, spaces, inputs)
         if usage is None or not inputs:
@@ -109,7 +92,17 @@ def estimate_of(project: Project, checker: str) -> CostEstimate | None:
         mean = [usage.prompt_tokens / sampled, usage.completion_tokens / sampled]
     total = Usage(*(round(one * len(unit_ids)) for one in mean))
     prices = [(name, money_for(total, endpoint=name, queue=info.needs)) for name in registry.endpoint_names()]
-    return CostEstimate(len(unit_ids), total, earlier, sampled, prices, settings.CURRENCY)
+    return CostEstimate(info.title, len(unit_ids), total, earlier, sampled, prices, settings.CURRENCY)
+
+
+def told(estimate: CostEstimate) -> str:
+    """An estimate in a line, for the terminal."""
+    line = (
+        f"{estimate.title}: {estimate.units:,} units, about {estimate.usage.prompt_tokens:,} tokens sent and "
+        f"{estimate.usage.completion_tokens:,} received"
+    )
+    prices = [f"{money:.2f} {estimate.currency} at {name}" for name, money in estimate.prices if money is not None]
+    return line + "".join(f", {price}" for price in prices)
 
 
 def _earlier(project: Project, checker: str) -> CheckerRun | None:

@@ -1,0 +1,90 @@
+"""Versions of a project's prompts: adding one, what differs between two, running one on a part."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import transaction
+
+from annotation.machines.prompts import splitting
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.checker_inputs import label_spaces, why_not
+from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.starting import RunError
+from annotation.machines.runs.workers import CALIBRATION
+from annotation.models import CheckerRun, Project, PromptVersion, User
+from models_runtime import registry
+
+CHECKER = "llm"
+ALL = "all"
+
+
+def why_none(project: Project) -> str:
+    """Why no prompts can be tuned here; empty where some can."""
+    if reason := why_not(project.type):
+        return reason
+    return "" if CHECKER in suggesting.checkers_of(project.type) else "No language model judges this task"
+
+
+def roles_of(project: Project) -> list[str]:
+    return [ALL, *dict.fromkeys(space.role for space in label_spaces(project.type))]
+
+
+def add_version(project: Project, user: User, text: str, role: str = ALL, note: str = "") -> PromptVersion:
+    """The next version; the newest one where it says the same. ParameterError where the text is no prompt."""
+    registry.complete_parameters(registry.get_info(CHECKER), {"prompt": text, "prompt_for": role})
+    text = text.replace("\r\n", "\n").strip()
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        newest = PromptVersion.objects.filter(project=project).order_by("-number").first()
+        if newest and (newest.text, newest.role) == (text, role):
+            return newest
+        number = newest.number + 1 if newest else 1
+        return PromptVersion.objects.create(
+            project=project, number=number, role=role, text=text, note=note.strip(), created_by=user
+        )
+
+
+def difference(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Lines of both texts with what they are: `-` of the first one only, `+` of the second only, or a space."""
+    for line in difflib.ndiff(before.splitlines(), after.splitlines()):
+        if not line.startswith("?"):
+            yield line[0], line[2:]
+
+
+def start(
+    version: PromptVersion,
+    user: User,
+    part: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    limits: CostLimits | None = None,
+    again: bool = False,
+    wake_workers: bool = True,
+) -> CheckerRun:
+    """A run of this version on what people labelled of a part. RunError, ParameterError and SameRun as any run."""
+    units = splitting.units_of(version.project, part)
+    if not units:
+        raise RunError(f"People have labelled nothing of the {splitting.TITLES[part]} yet")
+    return suggesting.start_run(
+        version.project,
+        user,
+        CHECKER,
+        dict(parameters or {}) | {"prompt": version.text, "prompt_for": version.role},
+        limits=limits,
+        again=again,
+        wake_workers=wake_workers,
+        only=units,
+        noted={CALIBRATION: {"version": version.number, "part": part}},
+    )
+
+
+def runs_of(project: Project) -> dict[int, list[CheckerRun]]:
+    """Runs of the project's prompts by the number of their version, oldest first."""
+    found: dict[int, list[CheckerRun]] = {}
+    runs = CheckerRun.objects.filter(project=project, job__parameters__has_key=CALIBRATION)
+    for run in runs.select_related("job").order_by("pk"):
+        found.setdefault(run.job.parameters[CALIBRATION]["version"], []).append(run)
+    return found

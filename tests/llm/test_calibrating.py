@@ -1,0 +1,105 @@
+"""Prompts are kept in versions, tuned on one part of what people labelled and tested on the other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from analysis.reports.metrics import get_report
+from annotation.jobs import lifecycle
+from annotation.machines.prompts import splitting, versions
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.starting import RunError
+from annotation.models import CheckerRun, HeldOutPart, Job, PromptVersion, Suggestion
+from tests.factories import make_user
+from tests.world.study import study
+
+from .server import picked
+
+pytestmark = pytest.mark.django_db
+FIRST = "Decide well.\n$options"
+SECOND = "Decide well, by the evidence alone.\n$options"
+
+
+def answer(request, n):
+    letters = request["structured_outputs"]["choice"]
+    return picked("A", {one: 0.9 if one == "A" else 0.1 / (len(letters) - 1) for one in letters})
+
+
+@pytest.fixture
+def project(serve, settings):
+    serve(answer)
+    return study()
+
+
+def tried(project, number, part) -> CheckerRun:
+    run = versions.start(
+        project.prompts.get(number=number), project.created_by, part, {"wait_seconds": 0}, wake_workers=False
+    )
+    job = lifecycle.run_here(run.job)
+    assert job.state == Job.State.DONE, job.message
+    return run
+
+
+def test_versions_are_tuned_on_one_part_and_tested_on_the_other(client, project):
+    client.force_login(project.created_by)
+    address = reverse("project_prompts", args=[project.slug])
+    refused = client.post(address, {"do": "version", "text": "Decide.", "role": "all"})
+    assert "it must hold $options" in refused.content.decode() and not PromptVersion.objects.exists()
+    for text, note in ((FIRST, ""), (SECOND, "evidence <alone>"), (SECOND, "again")):
+        client.post(address, {"do": "version", "text": text, "role": "all", "note": note})
+    assert list(project.prompts.values_list("number", "text")) == [(1, FIRST), (2, SECOND)]
+    page = client.get(reverse("prompt_detail", args=[project.slug, 2])).content.decode()
+    assert "<del" in page and "Decide well, by the evidence alone." in page and "evidence &lt;alone&gt;" in page
+    told = client.get(f"/api/v1/projects/{project.slug}/prompts/2/").json()
+    assert told["difference"] == ["-Decide well.", "+Decide well, by the evidence alone.", " $options"]
+
+    with pytest.raises(RunError, match="Say first which share"):
+        tried(project, 1, "tune")
+    client.post(address, {"do": "held-out", "percent": "40"})
+    held_out = HeldOutPart.objects.get(project=project)
+    parts = {part: splitting.units_of(project, part) for part in splitting.PARTS}
+    groups = splitting.labelled_units(project)
+    assert parts["tune"] | parts["test"] == set(groups) and all(parts.values())
+    claims = [{groups[unit] for unit in parts[part]} for part in splitting.PARTS]
+    assert not claims[0] & claims[1]
+
+    runs = [tried(project, number, part) for number, part in ((1, "tune"), (2, "tune"), (2, "test"))]
+    for run, part in zip(runs, ("tune", "tune", "test"), strict=True):
+        judged = set(Suggestion.objects.filter(run=run).values_list("unit_id", flat=True))
+        assert judged == parts[part]
+    with pytest.raises(RunError, match="a prompt on a part"):
+        suggesting.show_to_annotators(CheckerRun.objects.get(pk=runs[2].pk))
+    page = client.post(address, {"do": "held-out", "percent": "60"}).content.decode()
+    assert "the parts stay as they are" in page and HeldOutPart.objects.get() == held_out
+    assert HeldOutPart.objects.get().percent == 40
+
+    found = get_report("calibration").compute(project, quick=True, min_units=2)
+    relevance = next(one for one in found["dimensions"] if one["dimension"] == "relevance")
+    rows = [(row["version"], row["part"], row["agreement"]["n_pairable"]) for row in relevance["versions"]]
+    assert [row[:2] for row in rows] == [(2, "test"), (1, "tune"), (2, "tune")]
+    assert rows[0][2] <= len(parts["test"]) and rows[1][2] <= len(parts["tune"]) and found["n_tested"] == 1
+    assert all(row["advantage"]["estimate"] is not None for row in relevance["versions"])
+    assert "<form" in client.get(address).content.decode()
+
+
+def test_a_run_is_started_from_the_page_and_by_the_api(client, project):
+    versions.add_version(project, project.created_by, FIRST)
+    splitting.hold_out(project, project.created_by, 50)
+    client.force_login(project.created_by)
+    given = {"do": "try", "version": "1", "part": "test", "endpoint": "main", "reasoning": "none"}
+    given |= {"reasoning_tokens": "100", "passages": "joint", "limit_tokens": "9000"}
+    answered = client.post(reverse("project_prompts", args=[project.slug]), given)
+    run = CheckerRun.objects.get(job__parameters__calibration__part="test")
+    assert answered["Location"] == reverse("run_detail", args=[run.uuid])
+    assert run.parameters["prompt"] == FIRST and run.job.parameters["limits"]["tokens"] == 9000
+    asked = client.post(
+        f"/api/v1/projects/{project.slug}/prompts/1/",
+        json.dumps({"part": "tune", "parameters": {"reasoning": "free"}}),
+        content_type="application/json",
+    )
+    assert asked.status_code == 202 and asked.json()["parameters"]["reasoning"] == "free"
+    client.force_login(make_user("outsider"))
+    assert client.get(reverse("prompt_detail", args=[project.slug, 1])).status_code == 404
